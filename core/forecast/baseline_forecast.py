@@ -13,6 +13,7 @@ import numpy as np
 from core.domain.quantities import FloatArray
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.baseline_experts import BaselineExperts
+from core.forecast.baseline_inputs import newest_outcomes
 from core.forecast.combination import Combination, prior
 from core.forecast.history import History
 from core.forecast.reference_forecast import ReferenceForecast
@@ -53,16 +54,14 @@ class BaselineForecast:
         self._history.keep_anchor(self.now.combined)
 
     def _learn(self) -> None:
-        newest = len(self._history) - 1
-        for horizon, made in enumerate(reversed(self._made), start=1):
-            row = horizon - 1
-            origin = np.array([newest - horizon], dtype=np.int64)
-            natural, _, usable = self._history.targets(origin)
-            if not usable[0, row]:
-                continue
-            factor, offset = (units[0, row] for units in self._history.units(origin))
-            outcome = (natural[0, row] - offset) / factor
-            self._combination.learn(horizon, made.experts[:, row], made.combined[row], outcome)
+        made = list(reversed(self._made))
+        outcomes = newest_outcomes(self._history)
+        rows = np.flatnonzero(outcomes.is_known[: len(made)])
+        if not rows.size:
+            return
+        experts = np.stack([made[row].experts[:, row] for row in rows], axis=1)
+        combined = np.stack([made[row].combined[row] for row in rows])
+        self._combination.learn(rows + 1, experts, combined, outcomes.normalised[rows])
 
     def state(self) -> Arrays:
         """The complete state as arrays, for a checkpoint; to be restored with the history's."""

@@ -51,27 +51,30 @@ class AdaptiveCalibration:
         centre = median + (self._bias * width)[..., None]
         return np.sort(centre + np.exp(self._log_factor) * (quantiles - median), axis=-1)
 
-    def update(self, horizon: int, shown: FloatArray, outcome: FloatArray) -> None:
-        """Learn from one outcome. shown: the displayed quantiles [quantity, level]; outcome: [quantity]."""
+    def update(self, horizons: NDArray[np.int64], shown: FloatArray, outcomes: FloatArray) -> None:
+        """Learn from an outcome of each of these horizons [n], 1-based. shown: the displayed quantiles [n, quantity,
+        level]; outcomes: [n, quantity]."""
+        rows = horizons - 1
         # A factor on a zero distance has no effect, so there is nothing to learn from such an outcome.
-        can_move = np.abs(shown - shown[:, MEDIAN, None]) > _TIE
-        distance = outcome[:, None] - shown
+        can_move = np.abs(shown - shown[..., MEDIAN, None]) > _TIE
+        distance = outcomes[..., None] - shown
         is_tie = np.abs(distance) <= _TIE
-        beyond = self._too_often(horizon - 1, distance, is_tie)
+        beyond = self._too_often(rows, distance, is_tie)
         too_often = beyond * can_move
         shared = too_often.mean(axis=-1, keepdims=True) * can_move
-        row = self._log_factor[horizon - 1] + self._rate / horizon * (too_often + _SHARED * shared)
-        self._log_factor[horizon - 1] = np.clip(row, -_LARGEST_LOG_FACTOR, _LARGEST_LOG_FACTOR)
-        moved = self._bias[horizon - 1] + self._bias_rate / horizon * 2.0 * beyond[:, MEDIAN]
-        self._bias[horizon - 1] = np.clip(moved, -_LARGEST_BIAS, _LARGEST_BIAS)
+        rates = (self._rate / horizons)[:, None, None]
+        moved = self._log_factor[rows] + rates * (too_often + _SHARED * shared)
+        self._log_factor[rows] = np.clip(moved, -_LARGEST_LOG_FACTOR, _LARGEST_LOG_FACTOR)
+        bias = self._bias[rows] + (self._bias_rate / horizons)[:, None] * 2.0 * beyond[..., MEDIAN]
+        self._bias[rows] = np.clip(bias, -_LARGEST_BIAS, _LARGEST_BIAS)
 
-    def _too_often(self, row: int, distance: FloatArray, is_tie: NDArray[np.bool_]) -> FloatArray:
-        """The exceedance minus its nominal rate, between -1 and 1: [quantity, level]."""
+    def _too_often(self, rows: NDArray[np.int64], distance: FloatArray, is_tie: NDArray[np.bool_]) -> FloatArray:
+        """The exceedance minus its nominal rate, between -1 and 1: [n, quantity, level]."""
         nominal = np.minimum(LEVELS, 1.0 - LEVELS)
         beyond = np.where(LEVELS < 0.5, distance < 0.0, distance > 0.0) - nominal
         for mean, now in ((self._tied, is_tie), (self._untied, beyond * ~is_tie)):
-            mean[row] = _KEEP_TIES * mean[row] + (1.0 - _KEEP_TIES) * now
-        balanced = -self._untied[row] / np.maximum(self._tied[row], np.finfo(np.float64).tiny)
+            mean[rows] = _KEEP_TIES * mean[rows] + (1.0 - _KEEP_TIES) * now
+        balanced = -self._untied[rows] / np.maximum(self._tied[rows], np.finfo(np.float64).tiny)
         return np.where(is_tie, np.clip(balanced, -nominal, 1.0 - nominal), beyond)
 
     def state(self) -> dict[str, NDArray[np.generic]]:

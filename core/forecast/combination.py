@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray
 from core.forecast.arrays import Arrays, named, part_of
@@ -33,10 +34,11 @@ class Combination:
         """[E, H, Q, L] to [H, Q, L], ascending."""
         return self.calibration.apply(self.weights.combine(experts))
 
-    def learn(self, horizon: int, experts: FloatArray, shown: FloatArray, outcome: FloatArray) -> None:
-        """One outcome [Q] of `horizon`; experts [E, Q, L] and shown [Q, L]: its forecasts. All in one unit."""
-        self.weights.update(horizon, experts, outcome)
-        self.calibration.update(horizon, shown, outcome)
+    def learn(self, horizons: NDArray[np.int64], experts: FloatArray, shown: FloatArray, outcomes: FloatArray) -> None:
+        """Outcomes [n, Q] of these horizons [n]; experts [E, n, Q, L] and shown [n, Q, L]: their forecasts. All in one
+        unit."""
+        self.weights.update(horizons, experts, outcomes)
+        self.calibration.update(horizons, shown, outcomes)
 
     def state(self) -> Arrays:
         return named({"weights": self.weights.state(), "calibration": self.calibration.state()})

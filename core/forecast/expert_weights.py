@@ -11,8 +11,6 @@ second-order expansion, subtracts the square, and so loses half of such a gain.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -60,42 +58,43 @@ class ExpertWeights:
         combined: FloatArray = np.sort((self._weights * quantiles).sum(axis=0), axis=-1)
         return combined
 
-    def update(self, horizon: int, quantiles: FloatArray, outcome: FloatArray) -> None:
-        """Learn from one outcome of `horizon` (1-based). quantiles: the experts' forecasts [E, Q, L]; outcome: [Q]."""
-        row = horizon - 1
-        mixture = np.sort((self._weights[:, row] * quantiles).sum(axis=0), axis=-1)
-        error = outcome[:, None] - mixture
+    def update(self, horizons: NDArray[np.int64], quantiles: FloatArray, outcomes: FloatArray) -> None:
+        """Learn from an outcome of each of these horizons [n], 1-based. quantiles: the experts' forecasts [E, n, Q, L];
+        outcomes: [n, Q]."""
+        rows = horizons - 1
+        mixture = np.sort((self._weights[:, rows] * quantiles).sum(axis=0), axis=-1)
+        error = outcomes[..., None] - mixture
         slope = np.where(error < 0.0, 1.0 - LEVELS, -LEVELS)  # of the pinball loss, at the mixture
-        self._observe_loss(row, (-slope * error).mean(axis=-1))
-        unit = np.maximum(self._usual_loss[row], 1e-12)[:, None]
+        self._observe_losses(rows, (-slope * error).mean(axis=-1))
+        unit = np.maximum(self._usual_loss[rows], 1e-12)[..., None]
         gain = np.clip(slope * (mixture - quantiles) / unit, -_LARGEST_RELATIVE_REGRET, _LARGEST_RELATIVE_REGRET)
         gain = _SHARED_BY_LEVELS * gain.mean(axis=-1, keepdims=True) + (1.0 - _SHARED_BY_LEVELS) * gain
-        rate = self._rate(row)
-        self._variance[:, row] = _KEEP * self._variance[:, row] + gain**2
+        rate = self._rate(rows)
+        self._variance[:, rows] = _KEEP * self._variance[:, rows] + gain**2
         grown: FloatArray = np.log1p(np.maximum(rate * gain, -_LARGEST_SETBACK)) / rate
-        self._gain[:, row] = _KEEP * self._gain[:, row] + grown
-        self._weights[:, row] = self._weights_of(row)
+        self._gain[:, rows] = _KEEP * self._gain[:, rows] + grown
+        self._weights[:, rows] = self._weights_of(rows)
 
-    def _observe_loss(self, row: int, loss: FloatArray) -> None:
-        usual = self._usual_loss[row]
-        blended = _KEEP_USUAL_LOSS * usual + (1.0 - _KEEP_USUAL_LOSS) * loss
-        self._usual_loss[row] = np.where(usual > 0.0, blended, loss)
+    def _observe_losses(self, rows: NDArray[np.int64], losses: FloatArray) -> None:
+        usual = self._usual_loss[rows]
+        blended = _KEEP_USUAL_LOSS * usual + (1.0 - _KEEP_USUAL_LOSS) * losses
+        self._usual_loss[rows] = np.where(usual > 0.0, blended, losses)
 
-    def _rate(self, row: int) -> FloatArray:
-        """[E, Q, L]. The larger the variance of an expert's gains, the slower its weight moves.
+    def _rate(self, rows: NDArray[np.int64]) -> FloatArray:
+        """[E, n, Q, L]. The larger the variance of an expert's gains, the slower its weight moves.
 
         Forecasts of h candles overlap: the variance of the sum of their gains is up to h times as large.
         """
-        rate: FloatArray = np.sqrt(self._log_experts / np.maximum(self._variance[:, row], 1e-9))
-        slowed: FloatArray = np.minimum(_LARGEST_RATE, rate) / math.sqrt(row + 1)
+        rate: FloatArray = np.sqrt(self._log_experts / np.maximum(self._variance[:, rows], 1e-9))
+        slowed: FloatArray = np.minimum(_LARGEST_RATE, rate) / np.sqrt(rows + 1)[:, None, None]
         return slowed
 
-    def _weights_of(self, row: int) -> FloatArray:
-        rate, prior = self._rate(row), self._prior[:, 0]
-        exponent = rate * self._gain[:, row]
-        unnormalised = prior * rate * np.exp(exponent - exponent.max(axis=0))
+    def _weights_of(self, rows: NDArray[np.int64]) -> FloatArray:
+        rate = self._rate(rows)
+        exponent = rate * self._gain[:, rows]
+        unnormalised = self._prior * rate * np.exp(exponent - exponent.max(axis=0))
         earned = unnormalised / unnormalised.sum(axis=0)
-        mixed: FloatArray = (1.0 - _FIXED_SHARE) * earned + _FIXED_SHARE * prior
+        mixed: FloatArray = (1.0 - _FIXED_SHARE) * earned + _FIXED_SHARE * self._prior
         return mixed
 
     def state(self) -> dict[str, NDArray[np.generic]]:

@@ -40,58 +40,57 @@ class ReferenceForecast:
 
     def quantiles(self) -> FloatArray:
         """The current normalised quantiles: [horizon, quantity, level], ascending along the levels."""
-        horizons = self._history.horizons
-        result = np.empty((horizons, QUANTITIES, len(LEVELS)))
-        for horizon in range(1, horizons + 1):
-            end = len(self._history) - horizon
-            outcomes = normalised_outcomes(self._history, horizon, max(0, end - REFERENCE_WINDOW), end)
-            start = max(0, end - REFERENCE_WINDOW)
-            result[horizon - 1] = outcome_quantiles(outcomes[without_hole(self._history, horizon, start, end)])
-        return result
+        outcomes, is_known = _newest_outcomes(self._history)
+        outcomes[SIGNED] = np.abs(outcomes[SIGNED])
+        counts = is_known.sum(axis=-1)
+        outcomes = np.where(is_known, outcomes, np.inf)
+        if (counts < FEWEST_OUTCOMES).any():
+            outcomes, counts = _completed(outcomes, counts)
+        outcomes.sort(axis=-1)
+        quantiles = _quantiles(outcomes, counts, LEVELS)
+        quantiles[SIGNED] = np.sign(LEVELS - 0.5) * _quantiles(outcomes[SIGNED], counts, SIZE_LEVELS)
+        return np.moveaxis(quantiles, 0, 1)
 
 
-def normalised_outcomes(history: History, horizon: int, start: int, end: int) -> FloatArray:
-    """The normalised outcomes `horizon` candles after the origin rows from `start` up to `end`: [origin, quantity].
-
-    The targets of all of them must have closed. An `end` that is not above `start` gives none.
-    """
-    if end <= start:
-        return np.empty((0, QUANTITIES))
-    origin, target = slice(start, end), slice(start + horizon, end + horizon)
-    scale = history.column("scale")[origin]
-    outcomes = np.empty((end - start, QUANTITIES))
-    travelled = history.column("log_close")[target] - history.column("log_close")[origin]
-    outcomes[:, Quantity.CLOSE] = travelled / (scale * np.sqrt(horizon))
-    outcomes[:, Quantity.BODY] = history.column("body")[target] / scale
-    outcomes[:, Quantity.UPPER_WICK] = history.column("upper_wick")[target] / scale
-    outcomes[:, Quantity.LOWER_WICK] = history.column("lower_wick")[target] / scale
-    outcomes[:, Quantity.RANGE] = history.column("log_range")[target] - history.column("range_level")[origin]
-    outcomes[:, Quantity.VOLUME] = history.column("log_volume")[target] - history.column("volume_level")[origin]
-    return outcomes
-
-
-def without_hole(history: History, horizon: int, start: int, end: int) -> NDArray[np.bool_]:
-    """Which outcomes of `normalised_outcomes` have no hole between origin and target: [origin]."""
-    segment = history.column("segment")
-    return np.asarray(segment[start + horizon : max(start, end) + horizon] == segment[start : max(start, end)])
+def _newest_outcomes(history: History) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """The normalised outcomes of each horizon whose target is one of the newest candles: [quantity, horizon, target];
+    and which of them exist, without a hole between origin and target: [horizon, target]."""
+    target = slice(max(0, len(history) - REFERENCE_WINDOW), len(history))
+    ahead = np.arange(1, history.horizons + 1)[:, None]
+    origins = np.arange(target.start, target.stop) - ahead
+    rows = np.maximum(origins, 0)
+    column, segment = history.column, history.column("segment")
+    scale = column("scale")[rows]
+    outcomes = np.empty((QUANTITIES, *rows.shape))
+    outcomes[Quantity.CLOSE] = (column("log_close")[target] - column("log_close")[rows]) / (scale * np.sqrt(ahead))
+    outcomes[Quantity.BODY] = column("body")[target] / scale
+    outcomes[Quantity.UPPER_WICK] = column("upper_wick")[target] / scale
+    outcomes[Quantity.LOWER_WICK] = column("lower_wick")[target] / scale
+    outcomes[Quantity.RANGE] = column("log_range")[target] - column("range_level")[rows]
+    outcomes[Quantity.VOLUME] = column("log_volume")[target] - column("volume_level")[rows]
+    return outcomes, (origins >= 0) & (segment[target] == segment[rows])
 
 
-def outcome_quantiles(outcomes: FloatArray) -> FloatArray:
-    """The quantiles of these outcomes [origin, quantity]: [quantity, level], ascending along the levels."""
-    missing = FEWEST_OUTCOMES - outcomes.shape[0]
-    if missing > 0:
-        outcomes = np.concatenate([outcomes, _prior_sample(missing)])
-    quantiles: FloatArray = np.empty((QUANTITIES, len(LEVELS)))
-    quantiles[_UNSIGNED] = np.quantile(outcomes[:, _UNSIGNED], LEVELS, axis=0).T
-    quantiles[SIGNED] = symmetric_quantiles(outcomes[:, SIGNED])
-    return quantiles
+def _completed(outcomes: FloatArray, counts: NDArray[np.int64]) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Draws of the assumed distribution added to each horizon that has fewer than `FEWEST_OUTCOMES`."""
+    drawn = np.full((*outcomes.shape[:-1], FEWEST_OUTCOMES), np.inf)
+    for row in np.flatnonzero(counts < FEWEST_OUTCOMES):
+        missing = FEWEST_OUTCOMES - int(counts[row])
+        drawn[:, row, :missing] = _prior_sample(missing).T
+    drawn[SIGNED] = np.abs(drawn[SIGNED])
+    return np.concatenate([outcomes, drawn], axis=-1), np.maximum(counts, FEWEST_OUTCOMES)
 
 
-def symmetric_quantiles(outcomes: FloatArray) -> FloatArray:
-    """Quantiles of outcomes [n, S] that count with both signs: [S, level]. The median is 0, the others mirror it."""
-    sizes = np.quantile(np.abs(outcomes), SIZE_LEVELS, axis=0).T
-    mirrored: FloatArray = np.sign(LEVELS - 0.5) * sizes
-    return mirrored
+def _quantiles(ordered: FloatArray, counts: NDArray[np.int64], levels: FloatArray) -> FloatArray:
+    """Linearly interpolated, as by `numpy.quantile`, of the first `counts` [horizon] of these ascending outcomes
+    [quantity, horizon, n]: [quantity, horizon, level]."""
+    position = (counts - 1)[:, None] * levels
+    below = np.floor(position).astype(np.int64)
+    above = np.minimum(below + 1, (counts - 1)[:, None])
+    low, high = (np.take_along_axis(ordered, index[None], axis=-1) for index in (below, above))
+    share = position - below
+    interpolated: FloatArray = np.where(share < 0.5, low + (high - low) * share, high - (high - low) * (1.0 - share))
+    return interpolated
 
 
 def _prior_sample(size: int) -> FloatArray:

@@ -8,14 +8,14 @@ FAULTS = (
     Fault(
         "calibration-step-of-the-wrong-side",
         "core/forecast/calibrate.py",
-        "self._rate / horizon * (too_often + _SHARED * shared)",
-        "-self._rate / horizon * (too_often + _SHARED * shared)",
+        "rates * (too_often + _SHARED * shared)",
+        "-rates * (too_often + _SHARED * shared)",
     ),
     Fault(
         "bias-of-the-horizon-before",
         "core/forecast/calibrate.py",
-        "self._bias[horizon - 1] = np.clip",
-        "self._bias[horizon - 2] = np.clip",
+        "self._bias[rows] = np.clip",
+        "self._bias[rows - 1] = np.clip",
     ),
     Fault(
         "expert-rewarded-for-losing",
@@ -170,14 +170,14 @@ FAULTS = (
     Fault(
         "quantiles-moved-by-ties",
         "core/forecast/calibrate.py",
-        "np.abs(shown - shown[:, MEDIAN, None]) > _TIE",
+        "np.abs(shown - shown[..., MEDIAN, None]) > _TIE",
         "np.broadcast_to(LEVELS != 0.5, shown.shape)",
     ),
     Fault(
-        "no-change-with-a-drift",
+        "no-change-from-moves-with-their-sign",
         "core/forecast/reference_forecast.py",
-        "np.sign(LEVELS - 0.5) * sizes",
-        "np.quantile(outcomes, LEVELS, axis=0).T",
+        "outcomes[SIGNED] = np.abs(outcomes[SIGNED])",
+        "pass",
     ),
     Fault(
         "others-with-the-market-itself",

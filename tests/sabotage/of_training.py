@@ -92,8 +92,8 @@ FAULTS = (
     Fault(
         "hole-of-the-first-horizon-only",
         "core/training/online/market_session.py",
-        "not bool(usable[0, horizon - 1])",
-        "not bool(usable[0, 0])",
+        "is_usable = targets[steps, steps], is_whole[steps, steps]",
+        "is_usable = targets[steps, steps], is_whole[steps, 0]",
     ),
     Fault(
         "late-forecast-counts-as-live",

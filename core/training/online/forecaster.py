@@ -107,33 +107,48 @@ class Forecaster:
         factor, offset = (units[0][..., None] for units in self._history.units(newest))
         return within_bounds(offset + factor * normalised)
 
-    def losses(self, origin: int, horizon: int, outcome: FloatArray) -> FloatArray | None:
-        """Losses of all forecasts made at row `origin`, natural units [1 + E, Q]; None if none is remembered."""
-        forecasts = self._forecasts_at(origin)
-        return None if forecasts is None else pinball(outcome[None], forecasts[:, horizon - 1])
+    def losses(self, origins: NDArray[np.int64], outcomes: FloatArray) -> list[FloatArray | None]:
+        """Losses of all forecasts made at the rows `origins` [n], the k-th of horizon k, of outcomes [n, Q] in natural
+        units: [1 + E, Q] each; None where none is remembered."""
+        forecasts = self._forecasts_at(origins)
+        known = [row for row, made in enumerate(forecasts) if made is not None]
+        losses: list[FloatArray | None] = [None] * len(forecasts)
+        if known:
+            together = np.stack([made[:, row] for row, made in enumerate(forecasts) if made is not None])
+            for row, loss in zip(known, pinball(outcomes[known][:, None], together), strict=True):
+                losses[row] = loss
+        return losses
 
     def learn(
-        self, origin: int, horizon: int, shown: FloatArray, outcome: FloatArray, trusts_model: bool = True
+        self,
+        origins: NDArray[np.int64],
+        shown: FloatArray,
+        outcomes: FloatArray,
+        is_learned: NDArray[np.bool_],
+        trusts_model: NDArray[np.bool_],
     ) -> None:
-        """Take the outcome of the forecast made at row `origin`. shown [Q, L] and outcome [Q] in natural units.
+        """Take the outcomes [n, Q] of the forecasts made at the rows `origins` [n], the k-th of horizon k. shown
+        [n, Q, L], as outcomes in natural units.
 
-        trusts_model: False if the model may have learned from this outcome before: then the model gains no weight,
-        and the calibration learns from the forecast without the model.
+        is_learned: False, [n], for an outcome to leave out. trusts_model: False, [n], if the model may have learned
+        from this outcome before: then the model gains no weight, and the calibration learns from the forecast without
+        the model.
         """
-        forecasts = self._forecasts_at(origin)
-        if forecasts is None:
+        forecasts = self._forecasts_at(origins)
+        rows = np.array([row for row in np.flatnonzero(is_learned) if forecasts[row] is not None], dtype=np.int64)
+        if not rows.size:
             return
-        factor, offset = (units[0, horizon - 1] for units in self._history.units(np.array([origin], dtype=np.int64)))
-        now = forecasts[:, horizon - 1]
-        without, *experts = (now - offset[:, None]) / factor[:, None]
-        normalised, actual = (shown - offset[:, None]) / factor[:, None], (outcome - offset) / factor
-        if not trusts_model:
-            experts[MODEL] = normalised = without
-        self._combined.learn(horizon, np.stack(experts), normalised, actual)
+        now = np.stack([forecasts[row][:, row] for row in rows], axis=1)
+        factor, offset = (each[rows, rows] for each in self._history.units(origins))
+        without, *experts = (now - offset[..., None]) / factor[..., None]
+        normalised = (shown[rows] - offset[..., None]) / factor[..., None]
+        is_doubted = ~trusts_model[rows]
+        experts[MODEL][is_doubted] = normalised[is_doubted] = without[is_doubted]
+        self._combined.learn(rows + 1, np.stack(experts), normalised, (outcomes[rows] - offset) / factor)
 
-    def _forecasts_at(self, origin: int) -> FloatArray | None:
-        opened_ms = int(self._history.open_time_ms[origin])
-        return next((forecasts for time_ms, forecasts in self._pending if time_ms == opened_ms), None)
+    def _forecasts_at(self, origins: NDArray[np.int64]) -> list[FloatArray | None]:
+        remembered = dict(self._pending)
+        return [remembered.get(opened_ms) for opened_ms in self._history.open_time_ms[origins].tolist()]
 
     def state(self) -> Arrays:
         """The learned state: weights and calibration."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
@@ -123,47 +124,73 @@ class MarketSession:
 
     def score(self, candle: Candle) -> list[Outcome]:
         """Score every horizon that this candle is the target of, the newest forecast first, and learn from it."""
-        newest = len(self.history) - 1
         self.rise = None
-        return [
-            self._score_one(forecast, newest - horizon, horizon, candle)
-            for horizon, forecast in enumerate(reversed(self._pending), start=1)
+        forecasts = list(reversed(self._pending))
+        if not forecasts:
+            return []
+        steps = np.arange(len(forecasts))
+        origins = len(self.history) - 2 - steps
+        targets, _, is_whole = self.history.targets(origins)
+        natural, is_usable = targets[steps, steps], is_whole[steps, steps]
+        losses = self.forecaster.losses(origins, natural)
+        outcomes = [
+            self._score_one(forecast, row, candle, natural[row], losses[row], not is_usable[row])
+            for row, forecast in enumerate(forecasts)
         ]
+        self._learn(forecasts, origins, natural, is_usable)
+        self._take_one_step(outcomes[0], int(origins[0]))
+        return outcomes
 
     def losses_in_units(self, outcomes: Sequence[Outcome]) -> FloatArray:
         """Losses of the model and of the forecast without it, of close and range at each horizon: [2, H, 2]; NaN where
         there is none."""
         losses = np.full((2, self.history.horizons, 2), np.nan)
-        for outcome in outcomes:
-            all_losses, origin = outcome.all_losses, len(self.history) - 1 - outcome.score.horizon
+        steps = np.arange(len(outcomes))
+        factor, _ = self.history.units(len(self.history) - 2 - steps)
+        for row, outcome in enumerate(outcomes):
+            all_losses = outcome.all_losses
             if all_losses is None or outcome.score.after_gap or outcome.score.mode is ForecastMode.SEEN:
                 continue
-            factor, _ = self.history.units(np.array([origin], dtype=np.int64))
-            row = outcome.score.horizon - 1
-            losses[:, row] = (all_losses[[1 + MODEL, 0]] / factor[0, row])[:, [Quantity.CLOSE, Quantity.RANGE]]
+            losses[:, row] = (all_losses[[1 + MODEL, 0]] / factor[row, row])[:, [Quantity.CLOSE, Quantity.RANGE]]
         return losses
 
-    def _score_one(self, forecast: IssuedForecast, origin: int, horizon: int, candle: Candle) -> Outcome:
-        targets, _, usable = self.history.targets(np.array([origin], dtype=np.int64))
-        after_gap, natural = not bool(usable[0, horizon - 1]), targets[0, horizon - 1]
-        origin_close = float(self.history.column("log_close")[origin])
+    def _score_one(
+        self,
+        forecast: IssuedForecast,
+        row: int,
+        candle: Candle,
+        natural: FloatArray,
+        all_losses: FloatArray | None,
+        after_gap: bool,
+    ) -> Outcome:
+        """row: from 0, of the horizon."""
         committed = natural.copy()  # relative to the origin's close at the time of the forecast
-        committed[Quantity.CLOSE] += forecast.moved_since(origin_close)
-        losses = self.forecaster.losses(origin, horizon, natural)
-        frozen = self.reference_forecasts.losses(forecast.origin_open_time_ms, horizon, natural)
+        committed[Quantity.CLOSE] += forecast.moved_since(self._log_close(len(self.history) - 2 - row))
+        frozen = self.reference_forecasts.losses(forecast.origin_open_time_ms, row + 1, natural)
         now_ms = self._clock.now_ms()
-        outcome = score(
-            forecast, horizon, candle, committed, losses, after_gap, self.run_id, now_ms, reference_model=frozen
+        return score(
+            forecast, row + 1, candle, committed, all_losses, after_gap, self.run_id, now_ms, reference_model=frozen
         )
-        if not after_gap:
-            shown = forecast.relative_to(origin_close).shown[horizon - 1]
-            is_seen = forecast.mode is ForecastMode.SEEN
-            self.forecaster.learn(origin, horizon, shown, natural, trusts_model=not is_seen)
-        if horizon == 1:
-            self._take_one_step(outcome, origin, after_gap)
-        return outcome
 
-    def _take_one_step(self, outcome: Outcome, origin: int, after_gap: bool) -> None:
+    def _learn(
+        self,
+        forecasts: Sequence[IssuedForecast],
+        origins: NDArray[np.int64],
+        natural: FloatArray,
+        is_usable: NDArray[np.bool_],
+    ) -> None:
+        closes = [self._log_close(int(origin)) for origin in origins]
+        shown = [
+            made.relative_to(close).shown[row] for row, (made, close) in enumerate(zip(forecasts, closes, strict=True))
+        ]
+        is_own = np.array([forecast.mode is not ForecastMode.SEEN for forecast in forecasts])
+        self.forecaster.learn(origins, np.stack(shown), natural, is_learned=is_usable, trusts_model=is_own)
+
+    def _log_close(self, origin: int) -> float:
+        return float(self.history.column("log_close")[origin])
+
+    def _take_one_step(self, outcome: Outcome, origin: int) -> None:
+        after_gap = outcome.score.after_gap
         self.prequential_loss = None if after_gap else self._in_training_units(origin, outcome.losses)
         if self.prequential_loss is not None:
             self.rise = self.drifts.observe(self.prequential_loss)

@@ -12,6 +12,11 @@ from core.forecast.score import pinball
 NORMAL = np.array([-1.645, -1.282, -0.674, 0.0, 0.674, 1.282, 1.645])
 
 
+def update(calibration: AdaptiveCalibration, horizon: int, shown: np.ndarray, outcome: np.ndarray) -> None:
+    """One outcome [Q] of one horizon; shown: [Q, L]."""
+    calibration.update(np.array([horizon]), shown[None], outcome[None])
+
+
 def coverage(scale: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Whether each outcome lay in the 50 % and the 90 % band; the true scale is `scale` times the assumed one."""
     generator = np.random.default_rng(seed)
@@ -23,7 +28,7 @@ def coverage(scale: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
         outcome = generator.normal(0.0, factor, QUANTITIES)
         for row, band in enumerate((BAND_50, BAND_90)):
             inside[row, index] = shown[0, band[0]] <= outcome[0] <= shown[0, band[1]]
-        calibration.update(1, shown, outcome)
+        update(calibration, 1, shown, outcome)
     return inside[0], inside[1]
 
 
@@ -47,7 +52,7 @@ def test_a_bias_is_removed_without_widening_the_bands() -> None:
     calibration = AdaptiveCalibration(1)
     believed = np.tile(NORMAL, (1, QUANTITIES, 1))
     for _ in range(4000):
-        calibration.update(1, calibration.apply(believed)[0], generator.normal(0.3, 1.0, QUANTITIES))
+        update(calibration, 1, calibration.apply(believed)[0], generator.normal(0.3, 1.0, QUANTITIES))
     shown = calibration.apply(believed)[0]
     np.testing.assert_allclose(shown[:, 3], 0.3, atol=0.12)
     width = shown[:, BAND_90[1]] - shown[:, BAND_90[0]]
@@ -64,7 +69,7 @@ def test_a_correct_band_stays_correct_with_many_unchanged_closes(flat: float) ->
         shown = calibration.apply(believed)[0]
         outcome = generator.normal(size=QUANTITIES) * (generator.random(QUANTITIES) >= flat)
         inside.append((shown[:, BAND_90[0]] <= outcome) & (outcome <= shown[:, BAND_90[1]]))
-        calibration.update(1, shown, outcome)
+        update(calibration, 1, shown, outcome)
     wanted = max(0.9, flat)
     assert np.mean(inside[2_000:]) == pytest.approx(wanted, abs=0.012)
 
@@ -83,7 +88,7 @@ def test_correct_wick_quantiles_are_kept_with_many_wickless_candles(none: float)
         wick = np.abs(generator.normal(size=QUANTITIES)) * (generator.random(QUANTITIES) >= none)
         outcome = np.exp(log_size) * wick
         lost.append((pinball(outcome, shown).sum(), pinball(outcome, believed[0]).sum()))
-        calibration.update(1, shown, outcome)
+        update(calibration, 1, shown, outcome)
     of_shown, of_right = np.array(lost)[1_000:].sum(axis=0)
     assert of_shown < 1.01 * of_right
 
@@ -110,14 +115,27 @@ def test_quantiles_never_cross() -> None:
         shown = calibration.apply(believed)[0]
         assert (np.diff(shown, axis=-1) >= 0.0).all()
         assert shown.shape == (QUANTITIES, len(LEVELS))
-        calibration.update(1, shown, generator.standard_t(1.5, QUANTITIES))
+        update(calibration, 1, shown, generator.standard_t(1.5, QUANTITIES))
 
 
 def test_horizons_are_calibrated_separately() -> None:
     calibration = AdaptiveCalibration(3)
     believed = np.tile(NORMAL, (3, QUANTITIES, 1))
     for _ in range(50):
-        calibration.update(2, calibration.apply(believed)[1], np.full(QUANTITIES, 3.0))
+        update(calibration, 2, calibration.apply(believed)[1], np.full(QUANTITIES, 3.0))
     shown = calibration.apply(believed)
     np.testing.assert_array_equal(shown[[0, 2]], believed[[0, 2]])
     assert (shown[1] > believed[1])[:, 3:].all()
+
+
+def test_outcomes_of_several_horizons_at_once_teach_what_they_teach_one_by_one() -> None:
+    generator = np.random.default_rng(7)
+    together, one_by_one = AdaptiveCalibration(8), AdaptiveCalibration(8)
+    believed = np.tile(NORMAL, (8, QUANTITIES, 1))
+    for horizons in (np.arange(1, 9), np.array([1, 2, 5]), np.array([8])) * 20:
+        shown = together.apply(believed)[horizons - 1]
+        outcomes = generator.normal(size=(horizons.size, QUANTITIES)) * generator.integers(0, 2)  # with ties
+        together.update(horizons, shown, outcomes)
+        for row, horizon in enumerate(horizons):
+            update(one_by_one, horizon, shown[row], outcomes[row])
+    np.testing.assert_array_equal(together.apply(believed), one_by_one.apply(believed))

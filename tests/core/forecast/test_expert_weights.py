@@ -22,15 +22,20 @@ def shifted(*centres: float) -> FloatArray:
     return np.broadcast_to(said, (len(centres), QUANTITIES, len(LEVELS))).copy()
 
 
+def update(weights: ExpertWeights, horizon: int, said: FloatArray, outcome: FloatArray) -> None:
+    """One outcome [Q] of one horizon; said: [E, Q, L]."""
+    weights.update(np.array([horizon]), said[:, None], outcome[None])
+
+
 def test_the_better_expert_gains_weight_and_can_lose_it_again() -> None:
     generator = np.random.default_rng(1)
     weights = ExpertWeights(equal_trust(2), 1)
     said = shifted(0.0, 2.0)
     for _ in range(1000):
-        weights.update(1, said, generator.normal(0.0, 1.0, QUANTITIES))
+        update(weights, 1, said, generator.normal(0.0, 1.0, QUANTITIES))
     assert (weights.shares[0] > 0.9).all()
     for _ in range(4000):
-        weights.update(1, said, generator.normal(2.0, 1.0, QUANTITIES))
+        update(weights, 1, said, generator.normal(2.0, 1.0, QUANTITIES))
     assert (weights.shares[0] < 0.2).all()
 
 
@@ -45,7 +50,7 @@ def test_a_mixture_better_than_each_expert_is_found() -> None:
         if step >= 500:
             lost += pinball(outcome, weights.combine(said[:, None])[0]).sum()
             lost_by_experts += pinball(outcome[None], said).sum(axis=1)
-        weights.update(1, said, outcome)
+        update(weights, 1, said, outcome)
     assert lost < 0.9 * lost_by_experts.min()
 
 
@@ -65,7 +70,7 @@ def test_the_combination_stays_close_to_the_best_expert_even_if_it_changes(seed:
         outcome = truth[step] + generator.normal(0.0, 1.0, QUANTITIES)
         lost += pinball(outcome, weights.combine(said[:, None])[0]).mean()
         lost_by_experts += pinball(outcome[None], said).mean(axis=1)
-        weights.update(1, said, outcome)
+        update(weights, 1, said, outcome)
     assert lost <= 1.03 * lost_by_experts.min()
 
 
@@ -76,10 +81,10 @@ def test_a_jump_within_an_experts_range_raises_its_weight(jump: float) -> None:
     weights = ExpertWeights(equal_trust(2), 1)
     said = np.stack([np.tile(width * NORMAL, (QUANTITIES, 1)) for width in (1.0, 3.0)])
     for _ in range(200):
-        weights.update(1, said, generator.normal(0.0, 1.0, QUANTITIES))
+        update(weights, 1, said, generator.normal(0.0, 1.0, QUANTITIES))
     before = weights.shares[1].mean()
     assert before < 0.05
-    weights.update(1, said, np.full(QUANTITIES, jump))
+    update(weights, 1, said, np.full(QUANTITIES, jump))
     assert weights.shares[1].mean() > 1.08 * before
 
 
@@ -88,7 +93,7 @@ def test_a_jump_within_an_experts_range_raises_its_weight(jump: float) -> None:
 def test_weights_are_shares_for_any_forecasts_and_outcomes(numbers: list[tuple[float, float, float]]) -> None:
     weights = ExpertWeights(equal_trust(2), 1)
     for first, second, outcome in numbers:
-        weights.update(1, shifted(first, second), np.full(QUANTITIES, outcome))
+        update(weights, 1, shifted(first, second), np.full(QUANTITIES, outcome))
     np.testing.assert_allclose(weights.weights.sum(axis=0), 1.0)
     assert (weights.weights >= 0.0).all()
 
@@ -98,7 +103,7 @@ def test_an_expert_without_prior_weight_never_gets_weight() -> None:
     trust[2, 0] = 0.0
     weights = ExpertWeights(trust, 1)
     for _ in range(50):
-        weights.update(1, shifted(3.0, 2.0, 0.0), np.zeros(QUANTITIES))
+        update(weights, 1, shifted(3.0, 2.0, 0.0), np.zeros(QUANTITIES))
     assert (weights.weights[2, 0, 0] == 0.0).all()
     assert (weights.weights[2, 0, 1:] > 0.3).all()
 
@@ -109,22 +114,34 @@ def test_a_combination_of_ascending_quantiles_ascends() -> None:
     experts = np.sort(generator.normal(size=(3, 2, QUANTITIES, len(LEVELS))), axis=-1)
     np.testing.assert_allclose(weights.combine(experts), experts.mean(axis=0))
     for _ in range(100):
-        weights.update(1, experts[:, 0], generator.normal(size=QUANTITIES))
+        update(weights, 1, experts[:, 0], generator.normal(size=QUANTITIES))
         assert (np.diff(weights.combine(experts), axis=-1) >= 0.0).all()
 
 
 def test_an_outcome_does_not_change_other_horizons() -> None:
     weights = ExpertWeights(equal_trust(2), 2)
-    weights.update(2, shifted(0.0, 3.0), np.zeros(QUANTITIES))
+    update(weights, 2, shifted(0.0, 3.0), np.zeros(QUANTITIES))
     np.testing.assert_array_equal(weights.weights[:, 0], 0.5)
     assert (weights.weights[0, 1] > 0.5).any()
+
+
+def test_outcomes_of_several_horizons_at_once_teach_what_they_teach_one_by_one() -> None:
+    generator = np.random.default_rng(7)
+    together, one_by_one = ExpertWeights(equal_trust(3), 8), ExpertWeights(equal_trust(3), 8)
+    for horizons in (np.arange(1, 9), np.array([1, 2, 5]), np.array([8])) * 20:
+        said = np.sort(generator.normal(size=(3, horizons.size, QUANTITIES, len(LEVELS))), axis=-1)
+        outcomes = generator.normal(size=(horizons.size, QUANTITIES))
+        together.update(horizons, said, outcomes)
+        for row, horizon in enumerate(horizons):
+            update(one_by_one, horizon, said[:, row], outcomes[row])
+    np.testing.assert_array_equal(together.weights, one_by_one.weights)
 
 
 def test_longer_horizons_learn_more_slowly_but_not_h_times() -> None:
     """Outcomes of h candles overlap: the sum of their gains scatters by the root of h more."""
     weights = ExpertWeights(equal_trust(2), 4)
     for horizon in (1, 4):
-        weights.update(horizon, shifted(0.0, 0.1), np.zeros(QUANTITIES))
+        update(weights, horizon, shifted(0.0, 0.1), np.zeros(QUANTITIES))
     near, far = np.abs(weights.shares[0, [0, 3]] - 0.5)
     assert (near > 1.5 * far).all() and (near < 3.0 * far).all()
 
@@ -133,9 +150,9 @@ def test_a_restored_state_gives_the_same_weights() -> None:
     generator = np.random.default_rng(4)
     first, second = ExpertWeights(equal_trust(2), 1), ExpertWeights(equal_trust(2), 1)
     for _ in range(30):
-        first.update(1, shifted(0.0, 1.0), generator.normal(size=QUANTITIES))
+        update(first, 1, shifted(0.0, 1.0), generator.normal(size=QUANTITIES))
     second.restore(first.state())
     outcome = generator.normal(size=QUANTITIES)
     for weights in (first, second):
-        weights.update(1, shifted(0.0, 1.0), outcome)
+        update(weights, 1, shifted(0.0, 1.0), outcome)
     np.testing.assert_array_equal(first.weights, second.weights)

@@ -61,7 +61,7 @@ def test_the_models_forecast_is_scored_only_as_the_models() -> None:
         rig.forecaster.commit(Quantiles(made.shown, experts))
         rig.take(candles[121])
         outcome = rig.history.targets(np.array([120]))[0][0, 0]
-        found = rig.forecaster.losses(120, 1, outcome)
+        (found,) = rig.forecaster.losses(np.array([120]), outcome[None])
         assert found is not None
         np.testing.assert_allclose(found[1 + MODEL], pinball(outcome, experts[MODEL, 0]))
         losses.append(found)
@@ -79,7 +79,9 @@ def test_forecasts_with_possibly_known_outcomes_teach_nothing() -> None:
         experts = made.experts.copy()
         experts[MODEL] += shift
         rig.forecaster.commit(Quantiles(made.shown, experts))
-        rig.forecaster.learn(120, 1, made.shown[0] + shift, np.zeros(len(Quantity)), trusts_model=False)
+        yes, no = np.array([True]), np.array([False])
+        outcomes = np.zeros((1, len(Quantity)))
+        rig.forecaster.learn(np.array([120]), made.shown[:1] + shift, outcomes, is_learned=yes, trusts_model=no)
         states.append(rig.forecaster.state())
     for name, array in states[0].items():
         np.testing.assert_array_equal(array, states[1][name])
