@@ -19,34 +19,29 @@ def ghosts(natural: FloatArray, origin_close: float, origin_open_time_ms: int, i
     low are spread over the median range: each side has its median wick, and the rest is split equally.
     If both together are longer than that, they are shortened in proportion.
     """
-    made: list[Ghost] = []
-    opening = origin_close
-    for horizon, quantiles in enumerate(natural, start=1):
-        open_time_ms = origin_open_time_ms + horizon * interval.duration_ms
-        ghost = _ghost(quantiles, origin_close, opening, open_time_ms)
-        made.append(ghost)
-        opening = ghost.close
-    return tuple(made)
-
-
-def _ghost(quantiles: FloatArray, origin_close: float, opening: float, open_time_ms: int) -> Ghost:
-    median = quantiles[:, MEDIAN]
-    closing = origin_close * math.exp(float(median[Quantity.CLOSE]))
-    body = abs(math.log(closing / opening))
-    rest = max(math.exp(float(median[Quantity.RANGE])) - body, 0.0)
-    upper = float(_upper_wick(rest, median[Quantity.UPPER_WICK], median[Quantity.LOWER_WICK]))
-    return Ghost(
-        open_time_ms=open_time_ms,
-        open=opening,
-        high=max(opening, closing) * math.exp(upper),
-        low=min(opening, closing) * math.exp(upper - rest),
-        close=closing,
-        volume=_volume(float(median[Quantity.VOLUME])),
-        close_quantiles=tuple(float(price) for price in origin_close * np.exp(quantiles[Quantity.CLOSE])),
+    median = natural[:, :, MEDIAN]
+    closing = [origin_close * math.exp(move) for move in median[:, Quantity.CLOSE].tolist()]
+    opening = [origin_close, *closing[:-1]]
+    body = [abs(math.log(end / start)) for start, end in zip(opening, closing, strict=True)]
+    length = [math.exp(log_range) for log_range in median[:, Quantity.RANGE].tolist()]
+    rest = np.maximum(np.subtract(length, body), 0.0)
+    upper = _upper_wick(rest, median[:, Quantity.UPPER_WICK], median[:, Quantity.LOWER_WICK])
+    prices = (origin_close * np.exp(natural[:, Quantity.CLOSE])).tolist()
+    return tuple(
+        Ghost(
+            open_time_ms=origin_open_time_ms + (row + 1) * interval.duration_ms,
+            open=opening[row],
+            high=max(opening[row], closing[row]) * math.exp(above),
+            low=min(opening[row], closing[row]) * math.exp(above - whole),
+            close=closing[row],
+            volume=_volume(float(median[row, Quantity.VOLUME])),
+            close_quantiles=tuple(prices[row]),
+        )
+        for row, (above, whole) in enumerate(zip(upper.tolist(), rest.tolist(), strict=True))
     )
 
 
-def _upper_wick(rest: FloatArray | float, upper: FloatArray | np.float64, lower: FloatArray | np.float64) -> FloatArray:
+def _upper_wick(rest: FloatArray, upper: FloatArray, lower: FloatArray) -> FloatArray:
     """How much of `rest`, the range without the body, lies above it; between 0 and `rest`.
 
     Medians alone would put all of it on one side wherever a market has no wick more often than not.

@@ -19,7 +19,7 @@ class ResidualQuantiles:
 
     def __init__(self, is_symmetric: NDArray[np.bool_], horizons: int, window: int) -> None:
         self._is_symmetric = is_symmetric
-        self._newest = np.zeros((is_symmetric.size, horizons, window), dtype=np.float32)
+        self._newest = np.full((is_symmetric.size, horizons, window), _LAST, dtype=np.float32)
         self._seen = np.zeros(horizons, dtype=np.int64)
 
     @property
@@ -36,9 +36,9 @@ class ResidualQuantiles:
 
     def quantiles(self) -> FloatArray:
         """[S, H, L], ascending; undefined for a horizon without residuals."""
-        is_known = np.arange(self._newest.shape[-1]) < self.known[:, None]
-        sized = np.where(self._is_symmetric[:, None, None], np.abs(self._newest), self._newest)
-        ordered = np.sort(np.where(is_known, sized, _LAST), axis=-1)
+        ordered = self._newest.copy()
+        ordered[self._is_symmetric] = np.abs(ordered[self._is_symmetric])
+        ordered.sort(axis=-1)
         quantiles = self._at(ordered, LEVELS)
         mirrored = np.sign(LEVELS - 0.5) * self._at(ordered[self._is_symmetric], SIZE_LEVELS)
         quantiles[self._is_symmetric] = mirrored
@@ -58,5 +58,6 @@ class ResidualQuantiles:
         return {"newest": self._newest.copy(), "seen": self._seen.copy()}
 
     def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
-        self._newest[:] = state["newest"]
         self._seen[:] = state["seen"]
+        is_known = np.arange(self._newest.shape[-1]) < self.known[:, None]
+        self._newest[:] = np.where(is_known, state["newest"], _LAST)  # an older checkpoint has 0 in place of it

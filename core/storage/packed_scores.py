@@ -68,22 +68,20 @@ Records = NDArray[np.void]
 """Records [n] of the newest form."""
 
 
-def single(number: float) -> float:
-    """The nearest float32."""
-    with np.errstate(over="ignore"):
-        return float(np.float32(number))
-
-
 def as_stored(score: StoredScore) -> StoredScore:
     """The score at the precision of the record."""
-    numbers = {name: getattr(score, name) for name in NUMBERS}
-    rounded: dict[str, Any] = {name: single(number) for name, number in numbers.items() if number is not None}
-    return replace(score, **rounded)
+    numbers = [getattr(score, name) for name in NUMBERS]
+    with np.errstate(over="ignore"):
+        rounded = np.array(numbers, dtype=np.float64).astype(np.float32).tolist()  # None becomes NaN
+    known = zip(NUMBERS, numbers, rounded, strict=True)
+    changes: dict[str, Any] = {name: single for name, number, single in known if number is not None}
+    return replace(score, **changes)
 
 
 def pack_scores(scores: Sequence[StoredScore]) -> bytes:
     """The scores of one target as bytes. Raises ValueError if a mandatory number is missing."""
-    return np.array([_record(score) for score in scores], dtype=_RECORD).tobytes()
+    with np.errstate(over="ignore"):
+        return np.array([_record(score) for score in scores], dtype=_RECORD).tobytes()
 
 
 def unpack_scores(packed: Iterable[tuple[int, bytes]]) -> Records:
@@ -159,7 +157,7 @@ def _record(score: StoredScore) -> tuple[object, ...]:
 def _number(score: StoredScore, name: str) -> float:
     number = getattr(score, name)
     if number is not None and not math.isnan(number):
-        return single(number)
+        return float(number)
     if name in _REQUIRED:
         raise ValueError(f"a score needs a {name.replace('_', ' ')}")
     return math.nan

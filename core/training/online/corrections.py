@@ -21,7 +21,7 @@ from core.forecast.history import shape_of
 from core.storage.candles import CandleStore
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredScore
-from core.training.online.issued_forecast import Outcome, from_rows, score
+from core.training.online.issued_forecast import Outcome, from_rows, losses_of, score
 from core.training.online.ledger import ScoreLedger
 
 _outcome_of = attrgetter(
@@ -116,6 +116,7 @@ class Corrections:
             horizon,
             candle,
             natural,
+            losses_of([forecast.quantiles], [horizon], natural[None])[:, 0],
             all_losses=None,  # the other experts' forecasts are no longer stored: their losses stay unknown
             after_gap=before.after_gap,
             run_id=reader.run_id,

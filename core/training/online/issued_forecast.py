@@ -160,11 +160,21 @@ class Outcome:
     """In the order of LOSS_ROWS: [.., Q], natural units."""
 
 
+def losses_of(quantiles: Sequence[Quantiles], horizons: Sequence[int], natural: FloatArray) -> FloatArray:
+    """Losses of these forecasts [n], each at its horizon, of the outcomes [n, Q]: of the shown one, then of each stored
+    expert, [1 + E, n, Q]."""
+    pairs = list(zip(quantiles, horizons, strict=True))
+    shown = np.stack([made.shown[horizon - 1] for made, horizon in pairs])
+    experts = np.stack([made.experts[:, horizon - 1] for made, horizon in pairs], axis=1)
+    return pinball(natural, np.concatenate([shown[None], experts]))
+
+
 def score(
     forecast: IssuedForecast,
     horizon: int,
     candle: Candle,
     natural: FloatArray,
+    losses: FloatArray,
     all_losses: FloatArray | None,
     after_gap: bool,
     run_id: str,
@@ -174,27 +184,26 @@ def score(
 ) -> Outcome:
     """Score the forecast of `horizon` against the candle that has closed.
 
-    natural: the candle's quantities [Q], the volume NaN if not known. all_losses: the losses to store, in the order of
-    LOSS_ROWS, if known. reference_model: the losses [Q] of the reference model, if there is one.
+    natural: the candle's quantities [Q], the volume NaN if not known. losses: as `losses_of` finds them [1 + E, Q].
+    all_losses: the losses to store, in the order of LOSS_ROWS, if known. reference_model: the losses [Q] of the
+    reference model, if there is one.
     """
-    shown = forecast.quantiles.shown[horizon - 1]
-    losses = pinball(natural, shown)
-    expert_losses = pinball(natural[None], forecast.quantiles.experts[:, horizon - 1])
+    shown_losses, *expert_losses = losses
     ghost, reference = forecast.ghosts[horizon - 1], forecast.reference_ghosts[horizon - 1]
     close = float(natural[Quantity.CLOSE])
-    quantiles = shown[Quantity.CLOSE]
+    quantiles = forecast.quantiles.shown[horizon - 1, Quantity.CLOSE]
     found = StoredScore(
         origin_open_time_ms=forecast.origin_open_time_ms,
         horizon=horizon,
         target_open_time_ms=candle.open_time_ms,
         mode=forecast.mode,
         after_gap=after_gap,
-        loss=float(losses[Quantity.CLOSE]),
-        model_loss=float(expert_losses[MODEL, Quantity.CLOSE]),
-        reference_loss=float(expert_losses[REFERENCE, Quantity.CLOSE]),
-        range_loss=float(losses[Quantity.RANGE]),
-        range_model_loss=float(expert_losses[MODEL, Quantity.RANGE]),
-        range_reference_loss=float(expert_losses[REFERENCE, Quantity.RANGE]),
+        loss=float(shown_losses[Quantity.CLOSE]),
+        model_loss=float(expert_losses[MODEL][Quantity.CLOSE]),
+        reference_loss=float(expert_losses[REFERENCE][Quantity.CLOSE]),
+        range_loss=float(shown_losses[Quantity.RANGE]),
+        range_model_loss=float(expert_losses[MODEL][Quantity.RANGE]),
+        range_reference_loss=float(expert_losses[REFERENCE][Quantity.RANGE]),
         inside_50=_is_inside(quantiles, BAND_50, close),
         inside_90=_is_inside(quantiles, BAND_90, close),
         direction_hit=_direction_hit(float(quantiles[MEDIAN]), close),
@@ -206,13 +215,13 @@ def score(
         regime=None if forecast.conditions is None else forecast.conditions.regime,
         twin_loss=None if reference_model is None else float(reference_model[Quantity.CLOSE]),
         range_twin_loss=None if reference_model is None else float(reference_model[Quantity.RANGE]),
-        body_loss=float(losses[Quantity.BODY]),
-        upper_wick_loss=float(losses[Quantity.UPPER_WICK]),
-        lower_wick_loss=float(losses[Quantity.LOWER_WICK]),
-        volume_loss=None if math.isnan(natural[Quantity.VOLUME]) else float(losses[Quantity.VOLUME]),
+        body_loss=float(shown_losses[Quantity.BODY]),
+        upper_wick_loss=float(shown_losses[Quantity.UPPER_WICK]),
+        lower_wick_loss=float(shown_losses[Quantity.LOWER_WICK]),
+        volume_loss=None if math.isnan(natural[Quantity.VOLUME]) else float(shown_losses[Quantity.VOLUME]),
     )
     stored = as_stored(found)
-    return Outcome(stored, scored_event(stored, forecast, candle, run_id), losses, all_losses)
+    return Outcome(stored, scored_event(stored, forecast, candle, run_id), shown_losses, all_losses)
 
 
 def _is_inside(quantiles: FloatArray, band: tuple[int, int], value: float) -> bool:

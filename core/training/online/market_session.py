@@ -26,7 +26,7 @@ from core.training.engine.samples import usual_weights
 from core.training.online.drift import Rise
 from core.training.online.drift_response import DriftWatch
 from core.training.online.forecaster import Forecaster
-from core.training.online.issued_forecast import IssuedForecast, Outcome, from_rows, issue, score
+from core.training.online.issued_forecast import IssuedForecast, Outcome, from_rows, issue, losses_of, score
 from core.training.online.ledger import ScoreLedger, take_scores
 from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceForecasts
@@ -132,12 +132,14 @@ class MarketSession:
         origins = len(self.history) - 2 - steps
         targets, _, is_whole = self.history.targets(origins)
         natural, is_usable = targets[steps, steps], is_whole[steps, steps]
-        losses = self.forecaster.losses(origins, natural)
-        outcomes = [
-            self._score_one(forecast, row, candle, natural[row], losses[row], not is_usable[row])
-            for row, forecast in enumerate(forecasts)
-        ]
-        self._learn(forecasts, origins, natural, is_usable)
+        closes = self.history.column("log_close")[origins].tolist()
+        outcomes = self._outcomes(
+            forecasts, closes, natural, self.forecaster.losses(origins, natural), ~is_usable, candle
+        )
+        made = [forecast.relative_to(close).shown for forecast, close in zip(forecasts, closes, strict=True)]
+        is_own = np.array([forecast.mode is not ForecastMode.SEEN for forecast in forecasts])
+        shown = np.stack([quantiles[row] for row, quantiles in enumerate(made)])
+        self.forecaster.learn(origins, shown, natural, is_learned=is_usable, trusts_model=is_own)
         self._take_one_step(outcomes[0], int(origins[0]))
         return outcomes
 
@@ -154,40 +156,38 @@ class MarketSession:
             losses[:, row] = (all_losses[[1 + MODEL, 0]] / factor[row, row])[:, [Quantity.CLOSE, Quantity.RANGE]]
         return losses
 
-    def _score_one(
-        self,
-        forecast: IssuedForecast,
-        row: int,
-        candle: Candle,
-        natural: FloatArray,
-        all_losses: FloatArray | None,
-        after_gap: bool,
-    ) -> Outcome:
-        """row: from 0, of the horizon."""
-        committed = natural.copy()  # relative to the origin's close at the time of the forecast
-        committed[Quantity.CLOSE] += forecast.moved_since(self._log_close(len(self.history) - 2 - row))
-        frozen = self.reference_forecasts.losses(forecast.origin_open_time_ms, row + 1, natural)
-        now_ms = self._clock.now_ms()
-        return score(
-            forecast, row + 1, candle, committed, all_losses, after_gap, self.run_id, now_ms, reference_model=frozen
-        )
-
-    def _learn(
+    def _outcomes(
         self,
         forecasts: Sequence[IssuedForecast],
-        origins: NDArray[np.int64],
+        closes: Sequence[float],
         natural: FloatArray,
-        is_usable: NDArray[np.bool_],
-    ) -> None:
-        closes = [self._log_close(int(origin)) for origin in origins]
-        shown = [
-            made.relative_to(close).shown[row] for row, (made, close) in enumerate(zip(forecasts, closes, strict=True))
+        all_losses: Sequence[FloatArray | None],
+        after_gap: NDArray[np.bool_],
+        candle: Candle,
+    ) -> list[Outcome]:
+        """Of the horizons from 1. closes: of the origins, as logarithms."""
+        committed = natural.copy()  # relative to the origin's close at the time of the forecast
+        moves = [forecast.moved_since(close) for forecast, close in zip(forecasts, closes, strict=True)]
+        committed[:, Quantity.CLOSE] += moves
+        horizons = range(1, len(forecasts) + 1)
+        losses = losses_of([forecast.quantiles for forecast in forecasts], horizons, committed)
+        frozen = self.reference_forecasts
+        now_ms = self._clock.now_ms()
+        return [
+            score(
+                forecast,
+                horizon,
+                candle,
+                committed[row],
+                losses[:, row],
+                all_losses[row],
+                bool(after_gap[row]),
+                self.run_id,
+                now_ms,
+                reference_model=frozen.losses(forecast.origin_open_time_ms, horizon, natural[row]),
+            )
+            for row, (horizon, forecast) in enumerate(zip(horizons, forecasts, strict=True))
         ]
-        is_own = np.array([forecast.mode is not ForecastMode.SEEN for forecast in forecasts])
-        self.forecaster.learn(origins, np.stack(shown), natural, is_learned=is_usable, trusts_model=is_own)
-
-    def _log_close(self, origin: int) -> float:
-        return float(self.history.column("log_close")[origin])
 
     def _take_one_step(self, outcome: Outcome, origin: int) -> None:
         after_gap = outcome.score.after_gap
