@@ -29,6 +29,7 @@ SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _GRACE_S = 10.0
 _FULL_COLLECTION_EVERY = 300
 """Tests; one such collection takes about half a second."""
+_KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()
 _QUIET_THREADS = ("asyncio_", "ThreadPoolExecutor", "QThread", "Dummy-", "pytest_timeout", "AnyIO")
 """Pools that keep idle threads for the next task, and threads that Python merely met."""
 
@@ -149,27 +150,30 @@ def _own_threads() -> list[threading.Thread]:
 def _children() -> set[str]:
     """Child processes by kind; multiprocessing's resource tracker lives as long as its parent."""
     found: set[str] = set()
-    if not _may_have_children():
-        return found
-    for child in psutil.Process().children(recursive=True):
+    for pid in _descendants(os.getpid()):
         try:
+            child = psutil.Process(pid)
             command = " ".join(child.cmdline())
             if child.status() != psutil.STATUS_ZOMBIE and "resource_tracker" not in command:
-                found.add(f"{child.pid} {command}")
+                found.add(f"{pid} {command}")
         except psutil.NoSuchProcess:
             continue
     return found
 
 
-def _may_have_children() -> bool:
-    """Read from the kernel: psutil would read every process of the machine, twice per test."""
-    if not hasattr(os, "waitid"):
-        return True
+def _descendants(pid: int) -> list[int]:
+    """Read from the kernel where it lists them: psutil reads every process of the machine, twice a test."""
+    if not _KERNEL_LISTS_CHILDREN:
+        return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+    found = [int(child) for path in Path("/proc", str(pid), "task").glob("*/children") for child in _words(path)]
+    return found + [further for child in found for further in _descendants(child)]
+
+
+def _words(path: Path) -> list[str]:
     try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return False
-    return True
+        return path.read_text().split()
+    except OSError:  # the thread or the process has just ended
+        return []
 
 
 def _wait_until_gone(look: object) -> list[str]:
