@@ -168,6 +168,24 @@ FAULTS = (
         "            task.done()\n",
     ),
     Fault(
+        "queued-requests-sent-during-a-wait",
+        "core/market/feeds/request_queue.py",
+        "return await self._hold.ask(request)",
+        "return await request()",
+    ),
+    Fault(
+        "cut-ends-one-market-only",
+        "core/market/feeds/ccxt_session.py",
+        "        for inbox in self._inboxes.values():\n            inbox.fail(self.failure)",
+        "        for inbox in list(self._inboxes.values())[:1]:\n            inbox.fail(self.failure)",
+    ),
+    Fault(
+        "steps-of-simulated-markets-out-of-order",
+        "core/market/feeds/step_order.py",
+        "key=lambda member: (self._steps[member], member)",
+        "key=lambda member: (self._steps[member], -member)",
+    ),
+    Fault(
         "backfill-of-what-has-just-closed",
         "core/market/history/backfilling.py",
         "source.now_ms() - forming_ms >= _GRACE_MS",
@@ -235,9 +253,9 @@ FAULTS = (
     ),
     Fault(
         "announced-end-of-the-stream-ignored",
-        "core/market/feeds/ccxt_venue.py",
-        "            self._inbox.is_ending = True",
-        "            self._inbox.is_ending = False",
+        "core/market/feeds/stream_inbox.py",
+        "        self._updates.is_ending = True",
+        "        self._updates.is_ending = False",
     ),
     Fault(
         "volume-of-any-size",

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from aiohttp import web
 
 from core.domain.candle import Candle, Interval
-from tests.support.exchange.client import Client
-from tests.support.exchange.server import LoopbackExchange
-from tests.support.exchange.toxics import Message
+from tests.support.exchange.many import ManyMarkets
 from tests.support.loopback_tickers import QUARTER_MS, LoopbackTickers
 from tests.support.tape import Tape, generated_tape
 
 _DECIMALS = 2
 
 
-class MarketHall(LoopbackExchange):
+class MarketHall(ManyMarkets):
     """Streams the markets of `tapes`, by symbol, and answers for the prices of all of them."""
 
     def __init__(self, tapes: Mapping[str, Tape], now_ms: Callable[[], int]) -> None:
-        first, *others = tapes
-        super().__init__(tapes[first], now_ms, first)
-        self._others = [LoopbackExchange(tapes[symbol], now_ms, symbol) for symbol in others]
+        super().__init__(tapes, now_ms)
         self.tickers = LoopbackTickers(dict.fromkeys(tapes, 1.0), now_ms)
         self._price()
         newest_ms = now_ms() // QUARTER_MS * QUARTER_MS
@@ -31,35 +27,23 @@ class MarketHall(LoopbackExchange):
             self.tickers.bases[symbol] *= price / self.tickers.close_at(symbol, newest_ms)
 
     def _price(self) -> None:
-        for market in (self, *self._others):
+        for market in self.markets.values():
             forming = market.tape.forming(self.now_ms())
             if forming is not None:
                 self.tickers.prices[market.symbol] = forming.close
 
     def _application(self) -> web.Application:
         application = super()._application()
-        application.middlewares.append(self._by_symbol)
+        application.middlewares.insert(1, self._prices)
         return application
 
     @web.middleware
-    async def _by_symbol(
+    async def _prices(
         self, request: web.Request, handler: Callable[[web.Request], web.StreamResponse]
     ) -> web.StreamResponse:
         self._price()
         answer = await self.tickers.answer_if_its_own(request)
-        if answer is not None:
-            return answer
-        market = next((each for each in self._others if each._id == request.query.get("symbol")), None)
-        if market is not None and request.path.endswith("/klines"):
-            return await market._klines(request)
-        if market is not None and request.path.endswith(("/trades", "/historicalTrades", "/aggTrades")):
-            return await (market._aggregates if request.path.endswith("/aggTrades") else market._trades)(request)
-        return await handler(request)  # type: ignore[misc]
-
-    def _due(self, socket: Client) -> Iterable[Message]:
-        yield from super()._due(socket)
-        for market in self._others:
-            yield from market._due(socket)
+        return await handler(request) if answer is None else answer  # type: ignore[misc]
 
 
 def priced_tape(

@@ -33,7 +33,7 @@ class Both:
         clock = loop_time()
         self.holds = RateLimitHolds(clock)
         self.polled: list[PollEvent] = []
-        self.feed = a_feed(exchange.urls, hold=self.holds.of("binance"))
+        self.feed = a_feed(exchange.urls, gate=self.holds.of("binance"))
         self.poller = TickerPoller(clock, exchange.urls, self.polled.append, POLLING, holds=self.holds)
         self.poller.watch([("binance", "BTC/USDT")])
 

@@ -104,7 +104,7 @@ def _exchange(
         limit=limit,
         urls=urls,
         fallback_venues=settings.fallback_venues,
-        hold=hold,
+        gate=hold,
     )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from core.domain.candle import Interval, Market
+from core.domain.candle import Interval
 from core.domain.venue_names import venue_name
 from core.market.feeds.trouble import HttpResponse, VenueError
 from core.market.feeds.urls import ExchangeUrls
@@ -15,6 +16,8 @@ from core.market.near_symbols import did_you_mean, near_symbols
 BINANCE_MARKET_DATA = ExchangeUrls("https://data-api.binance.vision/api/v3", "wss://data-stream.binance.vision/ws")
 """Binance's hosts for market data only: no key, and available where its trading hosts are not."""
 BINANCE_FAMILY = frozenset({"binance", "binanceus"})
+_MOST_STREAMS = 1024
+"""On one of Binance's sockets."""
 _CALENDAR = ("M", "y")
 """Ends of ccxt's names of intervals without a fixed length."""
 
@@ -90,11 +93,19 @@ def _record_responses(exchange: Any, answer: HttpResponse) -> None:
     exchange.on_rest_response = record
 
 
-def only_this_market(market: Market) -> dict[str, str]:
-    """Request parameters for this market alone: Binance's description of all its markets has many megabytes."""
-    if market.venue not in BINANCE_FAMILY:
+def only_these_markets(venue: str, symbols: Sequence[str]) -> dict[str, str]:
+    """Request parameters for these markets alone: Binance's description of all its markets has many megabytes."""
+    if venue not in BINANCE_FAMILY:
         return {}
-    return {"symbol": market.symbol.replace("/", "").upper()}
+    names = [symbol.replace("/", "").upper() for symbol in symbols]
+    return {"symbol": names[0]} if len(names) == 1 else {"symbols": json.dumps(names, separators=(",", ":"))}
+
+
+def use_one_socket(exchange: Any) -> None:
+    """ccxt opens another of Binance's sockets for each kind of stream, though one carries all of them."""
+    for option, number in (("streamLimits", 1), ("subscriptionLimitByStream", _MOST_STREAMS)):
+        if option in exchange.options:
+            exchange.options[option] = {**exchange.options[option], "spot": number}
 
 
 def timeframe_of(exchange: Any, interval: Interval) -> str:

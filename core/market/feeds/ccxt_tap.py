@@ -8,6 +8,7 @@ unreadable messages are reported.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from core.market.feeds.ccxt_objects import BINANCE_FAMILY
@@ -15,25 +16,33 @@ from core.market.feeds.ccxt_objects import BINANCE_FAMILY
 _OKX_CONFIRM = 8
 _KEPT_ROWS = 8
 """The size of ccxt's own cache, which is not read."""
+_LOST = "the socket's end"
 
 Refuse = Callable[[str, str], None]
+Read = Callable[[Any, Callable[[Any], None]], None]
 
 
-def guard_clients(exchange: Any, on_message: Callable[[Any], None], refuse: Refuse) -> None:
-    """Make each WebSocket of `exchange` pass on every readable message, and report every unreadable one."""
+def guard_clients(exchange: Any, read: Read, refuse: Refuse, lose: Callable[[BaseException | None], None]) -> None:
+    """Make each WebSocket of `exchange` pass on every readable message, and report every unreadable one and its own
+    end.
+
+    read: called with a message and with what parses it.
+    """
     make = exchange.client
 
     def client(url: str) -> Any:
         is_new = url not in (exchange.clients or {})
         found = make(url)
         if is_new:
-            _guard(found, on_message, refuse)
+            _guard(found, read, refuse)
+            # rejected with all others if the socket fails, also while no stream is awaited
+            found.future(_LOST).add_done_callback(lambda lost: lose(None if lost.cancelled() else lost.exception()))
         return found
 
     exchange.client = client
 
 
-def _guard(client: Any, on_message: Callable[[Any], None], refuse: Refuse) -> None:
+def _guard(client: Any, read: Read, refuse: Refuse) -> None:
     handle, parse = client.handle_message, client.on_message_callback
 
     def handle_safely(message: Any) -> None:
@@ -43,10 +52,21 @@ def _guard(client: Any, on_message: Callable[[Any], None], refuse: Refuse) -> No
             refuse(f"a message that cannot be read ({type(error).__name__})", str(getattr(message, "data", message)))
 
     def handle_parsed(source: Any, message: Any) -> None:
-        on_message(message)
-        parse(source, message)
+        for part in by_market(message):
+            read(part, partial(parse, source))
 
     client.handle_message, client.on_message_callback = handle_safely, handle_parsed
+
+
+def by_market(message: Any) -> list[Any]:
+    """The message; one with rows of several markets once for each: ccxt takes all rows for the first one's."""
+    rows = message.get("data") if isinstance(message, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        return [message]
+    symbols = dict.fromkeys(row.get("symbol") for row in rows)
+    if len(symbols) <= 1:
+        return [message]
+    return [{**message, "data": [row for row in rows if row.get("symbol") == symbol]} for symbol in symbols]
 
 
 def tap_trades(exchange: Any, symbol: str, keep: Callable[[dict[str, Any]], None]) -> None:

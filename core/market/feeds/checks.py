@@ -40,7 +40,7 @@ class Checks:
             self._not_before_s = self._clock.monotonic_s() + self._times.vitals_s
         else:
             self.since_ms = since_ms
-            self._request = asyncio.ensure_future(self._requests.page(since_ms, self._interval))
+            self._request = asyncio.ensure_future(self._requests.page(since_ms, self._interval, is_urgent=False))
 
     def finished(self) -> Page | None:
         """The result of a finished request, once."""

@@ -27,7 +27,7 @@ from core.market.feeds.final_candle import Settler
 from core.market.feeds.forming import FormingCandles
 from core.market.feeds.interruptible_wait import CloseSignal
 from core.market.feeds.ledger import Ledger
-from core.market.feeds.rate_limits import RateLimitedError, RateLimitHold
+from core.market.feeds.rate_limits import RateLimitedError, RequestGate
 from core.market.feeds.requests import Page, Requests
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.stream_watch import StreamWatch
@@ -57,7 +57,7 @@ class Connection:
     def __init__(
         self,
         venue: Venue,
-        hold: RateLimitHold,
+        gate: RequestGate,
         market: Market,
         clock: Clock,
         times: ExchangeTimes,
@@ -79,7 +79,7 @@ class Connection:
         self._opened_s = clock.monotonic_s()
         self._skipped = 0
         self._server = ServerClock(clock, market.interval)
-        self._requests = Requests(venue, hold, clock, self._server, times, tally)
+        self._requests = Requests(venue, gate, clock, self._server, times, tally)
         self._settler = Settler(self._requests, clock, times, market.interval, closing)
         self._checks = Checks(self._requests, clock, times, ledger, market.interval)
         self._sleep = SleepWatch(clock)
@@ -146,7 +146,8 @@ class Connection:
     async def _sound_page(self, since_ms: int) -> Page:
         """Fetch a page; repeat the request a few times while it has invalid rows."""
         for _ in range(_BAD_PAGE_TRIES):
-            page = await self._closing.run_until_closed(self._requests.page(since_ms, self._market.interval))
+            asked = self._requests.page(since_ms, self._market.interval, is_urgent=False)
+            page = await self._closing.run_until_closed(asked)
             if not page.refused:
                 break
             await self._closing.run_until_closed(asyncio.sleep(self._times.retry_s))
@@ -314,16 +315,20 @@ class Connection:
             raise VenueError(
                 f"This computer slept for {in_words(max(missed_s, late_s))}. The missed candles are being fetched.",
                 is_brief=True,
+                is_of_socket=True,
             )
 
     def _end_in_time(self, is_ending: bool) -> None:
         """Raises VenueError if the connection needs to be renewed before its end."""
         if is_ending:
-            raise VenueError(f"{self.venue.name} announced that it will close the connection.", is_planned=True)
+            raise VenueError(
+                f"{self.venue.name} announced that it will close the connection.", is_planned=True, is_of_socket=True
+            )
         if self.age_s >= self._life_s:
             raise VenueError(
                 f"The connection to {self.venue.name} is being renewed before its limit of one day.",
                 is_planned=True,
+                is_of_socket=True,
             )
 
     def _closed_by_stream(self, forming: FormingCandles) -> Iterator[FeedEvent]:

@@ -17,7 +17,7 @@ from core.market.feeds.connection import Connection
 from core.market.feeds.counters import Tally
 from core.market.feeds.interruptible_wait import ClosedError, CloseSignal
 from core.market.feeds.ledger import Ledger
-from core.market.feeds.rate_limits import RateLimitHold
+from core.market.feeds.rate_limits import RateLimitHold, RequestGate
 from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
@@ -44,12 +44,12 @@ class ExchangeFeed:
         backoff: Backoff | None = None,
         fallback_venues: Sequence[str] = (),
         open_venue: OpenVenue | None = None,
-        hold: RateLimitHold | None = None,
+        gate: RequestGate | None = None,
     ) -> None:
         """catch_up: closed candles fetched first. limit: closed candles yielded in all. urls: another address.
 
         fallback_venues: ccxt ids in the order in which they are offered if this venue fails.
-        open_venue: creates each connection's venue; default: ccxt's. hold: shared with everything else that sends
+        open_venue: creates each connection's venue; default: ccxt's. gate: shared with everything else that sends
         requests to this exchange.
         """
         self._market = market
@@ -59,7 +59,7 @@ class ExchangeFeed:
         self._backoff = backoff or Backoff()
         self._next_venue = next_venue(fallback_venues, market.venue)
         self._open_venue = open_venue or (lambda: CcxtVenue(market, urls, self._times.request_s))
-        self._hold = hold or RateLimitHold(clock)
+        self._gate = gate or RateLimitHold(clock)
         self._ledger = Ledger(market.interval, self._times, limit)
         self._tally = Tally()
         self._closing = CloseSignal()
@@ -140,7 +140,7 @@ class ExchangeFeed:
         life_s = self._times.renew_s + self._times.renew_jitter_s * self._backoff.random.random()
         self._connection = Connection(
             self._open_venue(),
-            self._hold,
+            self._gate,
             self._market,
             self._clock,
             self._times,
@@ -158,7 +158,7 @@ class ExchangeFeed:
 
     async def _disconnect_after(self, trouble: VenueError) -> float:
         """Close the connection. Returns the seconds to wait. Raises FeedError if waiting does not help."""
-        self._hold.record(trouble)  # the stream may be rate-limited too
+        self._gate.record(trouble)  # the stream may be rate-limited too
         age_s = 0.0 if self._connection is None else self._connection.age_s
         await self._disconnect()
         if trouble.is_final:

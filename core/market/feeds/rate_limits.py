@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from core.domain.clock import Clock
 from core.market.feeds.trouble import VenueError
@@ -17,6 +17,23 @@ T = TypeVar("T")
 class RateLimitedError(VenueError):
     """No request was sent, because the exchange demands a wait of `wait_s` more seconds. The sentence is that of the
     original error."""
+
+
+class RequestGate(Protocol):
+    """What a feed's requests pass, and what it reports its errors to."""
+
+    @property
+    def held(self) -> RateLimitedError | None:
+        """Why and for how long no request may be sent; None if it may."""
+        ...
+
+    def record(self, trouble: VenueError) -> None:
+        """Take note of an error that ended a connection."""
+        ...
+
+    async def ask(self, request: Callable[[], Awaitable[T]], *, is_urgent: bool = True) -> T:
+        """Send a request, if no rate limit forbids it. is_urgent: before others that wait. Raises VenueError."""
+        ...
 
 
 class RateLimitHold:
@@ -63,8 +80,8 @@ class RateLimitHold:
         if held is not None:
             raise held
 
-    async def ask(self, request: Callable[[], Awaitable[T]]) -> T:
-        """Send a request unless on hold, and record its error. Raises VenueError."""
+    async def ask(self, request: Callable[[], Awaitable[T]], *, is_urgent: bool = True) -> T:
+        """Send a request at once unless on hold, and record its error. Raises VenueError."""
         self.check()
         try:
             return await request()

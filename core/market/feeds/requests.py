@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from core.domain.candle import Candle, Interval
 from core.domain.clock import Clock
 from core.domain.validation import RejectionReason, problem_of
 from core.market.feeds.counters import Tally
-from core.market.feeds.rate_limits import RateLimitedError, RateLimitHold
+from core.market.feeds.rate_limits import RateLimitedError, RequestGate
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.venue import Refused, Venue
 
+T = TypeVar("T")
 _LISTED_TOO_FEW = 2
 """A list may lack the candle that has just opened, or an unreadable one."""
 
@@ -45,11 +48,11 @@ class Requests:
     """Requests to one venue. All methods raise VenueError: RateLimitedError, without a request, during a rate limit."""
 
     def __init__(
-        self, venue: Venue, hold: RateLimitHold, clock: Clock, server: ServerClock, times: ExchangeTimes, tally: Tally
+        self, venue: Venue, gate: RequestGate, clock: Clock, server: ServerClock, times: ExchangeTimes, tally: Tally
     ) -> None:
-        """hold: shared with everything else that sends requests to this exchange."""
+        """gate: shared with everything else that sends requests to this exchange."""
         self._venue = venue
-        self._hold = hold
+        self._gate = gate
         self._clock = clock
         self._server = server
         self._times = times
@@ -58,35 +61,43 @@ class Requests:
     @property
     def held(self) -> RateLimitedError | None:
         """Why and for how long no request may be sent; None if it may."""
-        return self._hold.held
+        return self._gate.held
 
     async def open(self, older: Venue | None) -> None:
         """Open the venue."""
-        await self._hold.ask(lambda: self._venue.open(older))
+        await self._gate.ask(lambda: self._venue.open(older))
 
     async def sync(self) -> None:
         """Sync with the exchange's clock."""
-        asked_s = self._clock.monotonic_s()
-        server_ms = await self._hold.ask(self._venue.server_ms)
+        server_ms, asked_s, _ = await self._ask(self._venue.server_ms)
         self._server.set(server_ms, asked_s)
 
-    async def _rows(self, since_ms: int) -> tuple[list[Candle], int]:
+    async def _ask(self, request: Callable[[], Awaitable[T]], *, is_urgent: bool = True) -> tuple[T, float, int]:
+        """The answer, and when the request was sent, which may be long after this call: by the monotonic clock, and at
+        least by the exchange's."""
+
+        async def send() -> tuple[T, float, int]:
+            asked_s, asked_ms = self._clock.monotonic_s(), self._server.surely_ms()
+            return await request(), asked_s, asked_ms
+
+        return await self._gate.ask(send, is_urgent=is_urgent)
+
+    async def _rows(self, since_ms: int, *, is_urgent: bool) -> tuple[list[Candle], int]:
         """One raw page from `since_ms` on, ascending, and a lower bound of the exchange's time at the request.
 
         That is all that is certain of the response's age: it may take long to arrive, and other requests may set the
         clock meanwhile, forward or back. The earlier of the two clock readings is used."""
         if self._server.age_s > self._times.sync_s:
             await self.sync()
-        asked_s, asked_ms = self._clock.monotonic_s(), self._server.surely_ms()
-        rows = await self._hold.ask(lambda: self._venue.candles(since_ms))
+        rows, asked_s, asked_ms = await self._ask(lambda: self._venue.candles(since_ms), is_urgent=is_urgent)
         took_ms = (self._clock.monotonic_s() - asked_s) * 1000.0
         self._tally.request_ms = took_ms
         return rows, min(asked_ms, int(self._server.surely_ms() - took_ms))
 
-    async def page(self, since_ms: int, interval: Interval) -> Page:
+    async def page(self, since_ms: int, interval: Interval, *, is_urgent: bool = True) -> Page:
         """One validated page from `since_ms` on, without the last row unless that candle had certainly closed when the
-        request was sent."""
-        rows, asked_ms = await self._rows(since_ms)
+        request was sent. is_urgent: before other requests that wait."""
+        rows, asked_ms = await self._rows(since_ms, is_urgent=is_urgent)
         if rows and self._server.is_ahead(rows[-1].open_time_ms):
             await self.sync()
         sound, refused = self._sifted(rows, interval)
@@ -101,7 +112,7 @@ class Requests:
 
     async def open_candle(self, interval: Interval) -> list[Candle]:
         """The open candle, if it has trades."""
-        rows, _ = await self._rows(self._server.forming_ms())
+        rows, _ = await self._rows(self._server.forming_ms(), is_urgent=True)
         sound, _ = self._sifted(rows, interval)
         return sound
 

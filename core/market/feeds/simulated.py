@@ -21,6 +21,7 @@ from core.market.feeds.base import (
     FormingCandle,
     StoredCandles,
 )
+from core.market.feeds.step_order import StepOrder
 
 _TICKS = 24
 """Ticks in a candle."""
@@ -76,7 +77,10 @@ class SimulatedFeed:
         speed: float | None = None,
         catch_up: int = 1000,
         limit: int | None = None,
+        order: StepOrder | None = None,
+        place: int = 0,
     ) -> None:
+        """order: that of several feeds, which take each tick together; this one's place in it."""
         self._market = Market(SIMULATED_VENUE, f"{_PREFIX}{seed}", interval)
         self._path = _Path(np.random.default_rng(seed))
         self._clock = clock
@@ -85,6 +89,7 @@ class SimulatedFeed:
         self._limit = limit
         self._first_ms = interval.open_time_ms(1_700_000_000_000)
         self._closed = asyncio.Event()
+        self._order, self._place = order or StepOrder(1), place
 
     @property
     def market(self) -> Market:
@@ -102,6 +107,9 @@ class SimulatedFeed:
             is_known = after_ms is not None and stages[-1].open_time_ms <= after_ms
             if index < self._catch_up or is_known or self._speed == 0.0:
                 if not is_known:
+                    await self._order.turn(self._place, index * _TICKS)
+                    if self._closed.is_set():
+                        return
                     yield ClosedCandle(stages[-1], is_live=False)
                 if index % _YIELD_EVERY == 0 or index + 1 == self._catch_up:
                     yield CatchUpProgress(min(index + 1, self._catch_up), self._catch_up)
@@ -110,32 +118,35 @@ class SimulatedFeed:
                 if not is_live:
                     yield self._status(FeedState.SIMULATED, "All prices are generated; none of them are real.")
                     is_live = True
-                async for event in self._live(stages):
+                async for event in self._live(stages, index * _TICKS):
                     yield event
             index += 1
+        self._order.leave(self._place)
         if not self._closed.is_set():
             yield self._status(FeedState.ENDED, "The last candle was generated.")
 
     async def aclose(self) -> None:
         self._closed.set()
+        self._order.leave(self._place)
 
     def _is_done(self, index: int) -> bool:
         return self._closed.is_set() or (self._limit is not None and index >= self._limit)
 
-    async def _live(self, stages: list[Candle]) -> AsyncIterator[FeedEvent]:
+    async def _live(self, stages: list[Candle], first_step: int) -> AsyncIterator[FeedEvent]:
         """One candle, tick by tick."""
         if self._speed is None:
             tick_s = self._market.interval.duration_ms / 1000.0 / _TICKS
         else:
             tick_s = 1.0 / self._speed / _TICKS
-        for stage in stages[:-1]:
-            if await self._wait(tick_s):
+        for step, stage in enumerate(stages, first_step):
+            if await self._is_closed_within(tick_s):
                 return
-            yield FormingCandle(stage)
-        if not await self._wait(tick_s):
-            yield ClosedCandle(stages[-1], is_live=True)
+            await self._order.turn(self._place, step)
+            if self._closed.is_set():
+                return
+            yield FormingCandle(stage) if stage is not stages[-1] else ClosedCandle(stage, is_live=True)
 
-    async def _wait(self, seconds: float) -> bool:
+    async def _is_closed_within(self, seconds: float) -> bool:
         try:
             await asyncio.wait_for(self._closed.wait(), seconds)
         except TimeoutError:

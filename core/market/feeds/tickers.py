@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from core.domain.candle import Candle, Interval, Market
+from core.domain.candle import Candle, Interval
 from core.market.feeds.ccxt_objects import (
     make_exchange,
     no_such_interval,
     no_such_market,
-    only_this_market,
+    only_these_markets,
     timeframe_of,
 )
 from core.market.feeds.rate_limits import RateLimitHold
@@ -113,7 +113,7 @@ class TickerSource:
         for symbol in symbols:
             if symbol in self._described:
                 continue
-            only = only_this_market(Market(self._venue, symbol, Interval(DAY_MS)))
+            only = only_these_markets(self._venue, [symbol])
             if only or not self._described:
                 await self._load(only)
             if symbol not in self._described:

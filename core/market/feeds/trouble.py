@@ -79,7 +79,8 @@ class VenueError(Exception):
     is_final: waiting does not help. wait_s: the least time to wait. is_asked: the exchange demands that wait for all
     requests. is_brief: it may be over in a moment. is_of_venue: another venue may work. is_planned: an intended
     disconnect, which needs no wait. is_absent: the exchange does not have these candles: there are only the stored
-    ones. is_silence: the connection was open, and nothing came.
+    ones. is_silence: the connection was open, and nothing came. is_of_socket: the socket has to be replaced, for all
+    markets that share it.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class VenueError(Exception):
         is_planned: bool = False,
         is_absent: bool = False,
         is_silence: bool = False,
+        is_of_socket: bool = False,
     ) -> None:
         super().__init__(sentence)
         self.is_final = is_final
@@ -104,6 +106,7 @@ class VenueError(Exception):
         self.is_planned = is_planned
         self.is_absent = is_absent
         self.is_silence = is_silence
+        self.is_of_socket = is_of_socket
 
 
 def explain(error: Exception, name: str, answer: HttpResponse, is_stream: bool = False) -> VenueError:

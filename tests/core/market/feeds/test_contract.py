@@ -11,18 +11,22 @@ from functools import partial
 
 import pytest
 
-from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval, Market
 from core.domain.clock import ManualClock
 from core.domain.validation import Validator
 from core.market.feeds.base import ClosedCandle, Feed, FeedEvent, FeedKind, FeedState, FeedStatus, FormingCandle
+from core.market.feeds.many import open_feeds
 from core.market.feeds.replay import ReplayFeed
 from core.market.feeds.simulated import SimulatedFeed
 from core.market.history.files import CandleFile
 from core.market.history.sample import sample_feed
 from tests.support.candles import MINUTE, random_walk
+from tests.support.exchange.many import ManyMarkets
 from tests.support.exchange.minutes import fast_venue, minute_venue, without_a_pace
 from tests.support.feeds import RecordedEvents, record_events
-from tests.venue.rig import a_feed, an_exchange
+from tests.support.virtual_network import loop_time
+from tests.venue.hall import MARKETS, tapes
+from tests.venue.rig import FAST, a_feed, an_exchange
 
 CATCH_UP, LIMIT = 20, 26
 MakeFeed = Callable[[], Feed]
@@ -33,6 +37,16 @@ Source = Callable[[], AbstractAsyncContextManager[MakeFeed]]
 async def binance() -> AsyncIterator[MakeFeed]:
     async with an_exchange(history=60) as server:
         yield lambda: a_feed(server.urls, catch_up=CATCH_UP, limit=LIMIT)
+
+
+@asynccontextmanager
+async def beside_others() -> AsyncIterator[MakeFeed]:
+    """A market that shares its connection with two others."""
+    async with ManyMarkets(tapes(), loop_time().now_ms, push_s=0.1) as server:
+        markets = MARKETS[:3]
+        yield lambda: open_feeds(markets, loop_time(), catch_up=CATCH_UP, limit=LIMIT, urls=server.urls, times=FAST)[
+            markets[1]
+        ]
 
 
 @asynccontextmanager
@@ -66,10 +80,28 @@ async def simulated(speed: float) -> AsyncIterator[MakeFeed]:
     yield lambda: SimulatedFeed(MINUTE, 3, ManualClock(1), speed, CATCH_UP, LIMIT)
 
 
+@asynccontextmanager
+async def simulated_beside_others(speed: float) -> AsyncIterator[MakeFeed]:
+    """A simulated market that takes its steps with two others."""
+    others: list[asyncio.Task[None]] = []
+
+    def make() -> Feed:
+        markets = [Market(SIMULATED_VENUE, f"SIM-{seed}", MINUTE) for seed in (3, 4, 5)]
+        first, wanted, last = open_feeds(markets, ManualClock(1), catch_up=CATCH_UP, limit=LIMIT, speed=speed).values()
+        others.extend(asyncio.create_task(_drain(feed)) for feed in (first, last))
+        return wanted
+
+    yield make
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
 every_feed = pytest.mark.parametrize(
     "source",
     [
         pytest.param(binance, id="binance"),
+        pytest.param(beside_others, id="binance beside others"),
         pytest.param(partial(of_minutes, "kraken"), id="kraken"),
         pytest.param(partial(of_minutes, "coinbase"), id="coinbase"),
         pytest.param(partial(replay, 50.0), id="replay"),
@@ -77,6 +109,8 @@ every_feed = pytest.mark.parametrize(
         pytest.param(sample, id="sample"),
         pytest.param(partial(simulated, 50.0), id="simulated"),
         pytest.param(partial(simulated, 0.0), id="simulated as fast as possible"),
+        pytest.param(partial(simulated_beside_others, 50.0), id="simulated beside others"),
+        pytest.param(partial(simulated_beside_others, 0.0), id="simulated beside others as fast as possible"),
     ],
 )
 

@@ -1,0 +1,298 @@
+"""One ccxt object with its sockets, for one market or for several of one exchange."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from core.domain.candle import Interval
+from core.market.feeds.ccxt_objects import (
+    make_exchange,
+    no_such_interval,
+    no_such_market,
+    only_these_markets,
+    timeframe_of,
+    use_one_socket,
+)
+from core.market.feeds.ccxt_tap import (
+    announces_shutdown,
+    closed_times,
+    guard_clients,
+    tap_candles,
+    tap_trades,
+)
+from core.market.feeds.stream_inbox import StreamInbox, raw_text
+from core.market.feeds.trouble import HttpResponse, VenueError, explain, refuses_interval
+from core.market.feeds.urls import ExchangeUrls
+
+_ASK_AGAIN_S = 1.0
+"""Between two results of a stream of several markets, which ccxt takes longer for with each of them. Their rows come
+through the taps at once."""
+
+_log = logging.getLogger("ghostcandle.feed")
+T = TypeVar("T")
+
+
+class CcxtSession:
+    """Streams go to one inbox a market. The session is closed when the last of them is."""
+
+    def __init__(
+        self, venue: str, symbols: Sequence[str], interval: Interval, urls: ExchangeUrls | None, request_s: float
+    ) -> None:
+        """Raises VenueError. symbols: all that may be watched."""
+        self.venue = venue
+        self._symbols = tuple(symbols)
+        self._interval = interval
+        self._answer = HttpResponse()
+        self.exchange = make_exchange(venue, urls, request_s, self._answer)
+        self.timeframe = timeframe_of(self.exchange, interval)
+        if self._is_shared:
+            use_one_socket(self.exchange)
+        self.failure: VenueError | None = None
+        self._inboxes: dict[str, StreamInbox] = {}
+        self._addressed: set[StreamInbox] = set()
+        self._closed_times: frozenset[int] = frozenset()
+        self._tapped: set[str] = set()
+        self._watches: dict[asyncio.Task[None], Sequence[str]] = {}
+        self._closing: asyncio.Task[None] | None = None
+        self._opened_s = self._received_s = asyncio.get_running_loop().time()
+
+    @property
+    def name(self) -> str:
+        return str(self.exchange.name)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it needs to be replaced."""
+        return self.failure is not None or self._closing is not None
+
+    @property
+    def age_s(self) -> float:
+        return asyncio.get_running_loop().time() - self._opened_s
+
+    @property
+    def quiet_s(self) -> float:
+        """Seconds since the last message of any kind."""
+        return asyncio.get_running_loop().time() - self._received_s
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether a socket is connected."""
+        return any(client.isConnected and not client.closed() for client in (self.exchange.clients or {}).values())
+
+    def join(self, symbol: str) -> StreamInbox:
+        """The inbox of a market."""
+        self._inboxes[symbol] = StreamInbox()
+        return self._inboxes[symbol]
+
+    async def leave(self, inbox: StreamInbox) -> None:
+        """Give an inbox back. Returns when the sockets are closed, if it was the last one."""
+        self._inboxes = {symbol: each for symbol, each in self._inboxes.items() if each is not inbox}
+        if self._inboxes:
+            return
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        for task in self._watches:
+            task.cancel()
+        await asyncio.gather(*self._watches, return_exceptions=True)
+        # The session first: a dead peer does not answer the stream's closing handshake.
+        for part in (self.exchange.session, self.exchange):
+            if part is not None:
+                with contextlib.suppress(Exception):
+                    await part.close()
+
+    async def load(self, older: CcxtSession | None) -> None:
+        """Load the markets, once. `older`: whose unchanging data may be reused."""
+        from ccxt import BadSymbol  # noqa: PLC0415 - loaded already, by the exchange itself
+
+        if self.exchange.markets is not None:
+            return
+        if older is not None and older.exchange.markets is not None:
+            self.exchange.set_markets_from_exchange(older.exchange)
+            return
+        try:
+            await self.exchange.load_markets(params=only_these_markets(self.venue, self._symbols))
+        except BadSymbol:
+            if not self._is_shared:
+                raise
+            await self._load_known()
+
+    async def _load_known(self) -> None:
+        """Load one market after another, without those that the exchange does not have."""
+        from ccxt import BadSymbol  # noqa: PLC0415 - as above
+
+        found: list[Any] = []
+        for symbol in self._symbols:
+            with contextlib.suppress(BadSymbol):
+                found += await self.exchange.fetch_markets(only_these_markets(self.venue, [symbol]))
+        self.exchange.set_markets(found)
+
+    async def ask(self, symbol: str, work: Awaitable[T]) -> T:
+        """A request's answer. Raises VenueError."""
+        self._answer.status = None
+        try:
+            return await work
+        except Exception as error:
+            raise self._explained(symbol, error, self._answer) from error
+
+    def no_such_market(self, symbol: str) -> VenueError:
+        sentence = no_such_market(self.name, symbol, self.exchange.markets)
+        return VenueError(sentence, is_final=True, is_absent=True)
+
+    def fail(self, failure: VenueError) -> None:
+        """End every market's stream. The first failure counts."""
+        self.failure = self.failure or failure
+        for inbox in self._inboxes.values():
+            inbox.fail(self.failure)
+
+    def watch(self) -> None:
+        """Start the streams of all markets that the exchange has, once."""
+        if self._watches:
+            return
+        exchange = self.exchange
+        guard_clients(exchange, self._read, self._refuse, self._lose)
+        symbols = [symbol for symbol in self._symbols if symbol in exchange.markets]
+        if exchange.has.get("watchOHLCV"):
+            for symbol in symbols:
+                tap_candles(exchange, symbol, self.timeframe, partial(self._keep_row, symbol))
+            self._start("candles", symbols, is_together=bool(exchange.has.get("watchOHLCVForSymbols")))
+        if exchange.has.get("watchTrades"):
+            for symbol in symbols:
+                tap_trades(exchange, symbol, partial(self._keep_trade, symbol))
+            self._start("trades", symbols, is_together=bool(exchange.has.get("watchTradesForSymbols")))
+
+    @property
+    def _is_shared(self) -> bool:
+        return len(self._symbols) > 1
+
+    def _start(self, what: str, symbols: Sequence[str], *, is_together: bool) -> None:
+        """Watch several markets by one subscription if the exchange can, else by one for each."""
+        for group in [symbols] if is_together else [[symbol] for symbol in symbols]:
+            self._watches[asyncio.create_task(self._keep_watching(what, group))] = group
+
+    async def _keep_watching(self, what: str, symbols: Sequence[str]) -> None:
+        """Rows that the tap has taken already are skipped; the results only count if the exchange bypasses the tap."""
+        try:
+            while True:
+                found = await self._next(what, symbols)
+                if what not in self._tapped:
+                    self._keep_found(what, symbols, found)
+                self._tapped.discard(what)
+                if self._is_shared:
+                    await asyncio.sleep(_ASK_AGAIN_S)
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
+            self.fail(self._closed_stream())
+        except Exception as error:
+            self._end_watch(what, symbols, error)
+
+    def _next(self, what: str, symbols: Sequence[str]) -> Awaitable[Any]:
+        exchange, is_alone = self.exchange, len(symbols) == 1
+        if what == "candles":
+            if is_alone:
+                return exchange.watch_ohlcv(symbols[0], self.timeframe)  # type: ignore[no-any-return]
+            return exchange.watch_ohlcv_for_symbols([[symbol, self.timeframe] for symbol in symbols])  # type: ignore[no-any-return]
+        return exchange.watch_trades(symbols[0]) if is_alone else exchange.watch_trades_for_symbols(list(symbols))  # type: ignore[no-any-return]
+
+    def _keep_found(self, what: str, symbols: Sequence[str], found: Any) -> None:
+        if what == "trades":
+            for row in found:
+                self._keep_trade(symbols[0], row)
+            return
+        for symbol, rows in [(symbols[0], found)] if len(symbols) == 1 else _rows_of(found):
+            for row in rows:
+                self._keep_row(symbol, row)
+
+    def _end_watch(self, what: str, symbols: Sequence[str], error: Exception) -> None:
+        """An error of the socket ends all streams, another one those of its market. A stream that the exchange does not
+        have for a market is ignored if there is another one."""
+        from ccxt import NetworkError, NotSupported  # noqa: PLC0415 - loaded already, by the exchange itself
+
+        explained = self._explained(symbols[0], error, HttpResponse(), is_stream=True)
+        if isinstance(error, NetworkError):
+            self.fail(explained)
+        elif len(symbols) > 1:
+            self._start(what, symbols, is_together=False)
+        elif (inbox := self._inboxes.get(symbols[0])) is not None:
+            others = sum(symbols[0] in group and not task.done() for task, group in self._watches.items()) - 1
+            if isinstance(error, NotSupported) and others > 0:
+                inbox.refuse(f"no stream of {what}", str(error))
+            else:
+                inbox.fail(explained)
+
+    def _lose(self, error: BaseException | None) -> None:
+        """A socket is gone. error: why, if it is known."""
+        if self._closing is None:
+            is_known = isinstance(error, Exception)
+            self.fail(explain(error, self.name, HttpResponse(), is_stream=True) if is_known else self._closed_stream())  # type: ignore[arg-type]
+
+    def _closed_stream(self) -> VenueError:
+        return VenueError(f"{self.name} closed the stream.", is_brief=True)
+
+    def _read(self, message: Any, parse: Callable[[Any], None]) -> None:
+        """Have ccxt parse a message. It counts for the markets that it has rows of; one without rows for all."""
+        self._received_s = asyncio.get_running_loop().time()
+        self._addressed.clear()
+        try:
+            self._closed_times = closed_times(self.venue, message)
+        except (TypeError, ValueError, KeyError, IndexError) as error:
+            self._closed_times = frozenset()
+            self._refuse(f"a message that cannot be read ({type(error).__name__})", raw_text(message))
+        if announces_shutdown(self.venue, message):
+            for inbox in self._inboxes.values():
+                inbox.announce_end()
+        try:
+            parse(message)
+        finally:
+            for inbox in self._addressed or self._inboxes.values():
+                inbox.count_message()
+
+    def _refuse(self, reason: str, raw: str) -> None:
+        """A message of an unknown market: each may have lost it."""
+        for inbox in self._inboxes.values():
+            inbox.refuse(reason, raw)
+
+    def _keep_row(self, symbol: str, row: list[Any]) -> None:
+        self._tapped.add("candles")
+        inbox = self._inboxes.get(symbol)
+        if inbox is not None:
+            self._addressed.add(inbox)
+            inbox.keep_row(row, bool(row) and row[0] in self._closed_times)
+
+    def _keep_trade(self, symbol: str, row: dict[str, Any]) -> None:
+        """symbol: whose cache ccxt put it in, which is that of the first row of its message."""
+        self._tapped.add("trades")
+        inbox = self._inboxes.get(row.get("symbol") or symbol) if self._is_shared else self._inboxes.get(symbol)
+        if inbox is not None:
+            self._addressed.add(inbox)
+            inbox.keep_trade(row)
+
+    def _explained(self, symbol: str, error: Exception, answer: HttpResponse, *, is_stream: bool = False) -> VenueError:
+        from ccxt import BadSymbol  # noqa: PLC0415 - loaded already, by the exchange itself
+
+        _log.info("%s: %s: %s", self.name, type(error).__name__, error)
+        if isinstance(error, BadSymbol):
+            return self.no_such_market(symbol)
+        if refuses_interval(error):
+            return no_such_interval(self.name, self._interval)
+        return explain(error, self.name, answer, is_stream)
+
+
+def _rows_of(found: dict[str, dict[str, list[Any]]]) -> Iterator[tuple[str, list[Any]]]:
+    """The rows of a stream of several markets: by symbol and timeframe."""
+    for symbol, frames in found.items():
+        for rows in frames.values():
+            yield symbol, rows
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,35 @@
+"""Lets several feeds take their steps in one order."""
+
+from __future__ import annotations
+
+import asyncio
+
+
+class StepOrder:
+    """Nobody takes a step before all others have taken every earlier one, and those before it in order this one too.
+
+    A member has its turn until it asks for the next one, or leaves. One that does neither holds up all others.
+    """
+
+    def __init__(self, members: int) -> None:
+        self._steps = dict.fromkeys(range(members), -1)
+        self._turns = {member: asyncio.Event() for member in self._steps}
+
+    async def turn(self, member: int, step: int) -> None:
+        """Wait for the member's turn. Returns at once when it has left."""
+        if member not in self._steps:
+            return
+        self._steps[member] = step
+        self._turns[member].clear()
+        self._wake_first()
+        await self._turns[member].wait()
+
+    def leave(self, member: int) -> None:
+        """Take no more steps."""
+        if self._steps.pop(member, None) is not None:
+            self._turns[member].set()
+            self._wake_first()
+
+    def _wake_first(self) -> None:
+        if self._steps:
+            self._turns[min(self._steps, key=lambda member: (self._steps[member], member))].set()
