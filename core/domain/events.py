@@ -333,6 +333,8 @@ class TrainerReady:
     parameters: int
     layers: tuple[str, ...] = ()
     uses_gpu: bool = False
+    others: tuple[tuple[int | None, int | None], ...] = ()
+    """`position_ms` and `recorded_until_ms` of the model's further markets, in their order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,25 @@ EXIT = "exit"
 
 
 @dataclass(frozen=True, slots=True)
-class ObserveCandle:
+class MarketCandle:
     """A closed candle. `mode` is that of the resulting forecast, before lateness is judged."""
 
     candle: Candle
     mode: ForecastMode
+    market: int = 0
+    """Its place among the run's markets."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveClose:
+    """The candles of one opening time, in the order of their markets; at least one."""
+
+    candles: tuple[MarketCandle, ...]
+
+    def mode_of_close(self, own_mode: ForecastMode) -> ForecastMode:
+        """That of its candles: the run's own if one of them has it."""
+        modes = [each.mode for each in self.candles]
+        return own_mode if own_mode in modes else modes[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +136,8 @@ class RescoreCandle:
     """The stored candle with this open time was corrected: score its forecasts again. Nothing is learned."""
 
     open_time_ms: int
+    market: int = 0
+    """Its place among the run's markets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +148,7 @@ class StopSession:
 BrowserCommand = ApplyDeletions | ForecastWith | ApplyRetention | HoldCheckpoints
 """Commands of the checkpoint browser."""
 TrainerCommand = (
-    ObserveCandle
+    ObserveClose
     | SetLearningRate
     | SetClipNorm
     | SetDuty

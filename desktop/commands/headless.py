@@ -104,7 +104,7 @@ async def _run(
     if built.notice is not None:
         progress.say(built.notice)
     spec = SessionSpec(context.folder.root, built.feed.market, context.settings, context.new_run, context.start)
-    run = HeadlessRun(built.feed, spec, clock, progress.take_batch, progress.take_feed)
+    run = HeadlessRun([built.feed], spec, clock, progress.take_batch, progress.take_feed)
     run.record(incidents)
     _stop_on_signals(run)
     await run.run()

@@ -88,7 +88,7 @@ def _run(context: Context, candles: int) -> list[TrainerReady]:
     training = dataclasses.replace(context.settings.training, host="process")
     feed = SimulatedFeed(Interval.parse("1m"), seed=1, clock=clock, speed=0.0, catch_up=candles, limit=candles)
     settings = dataclasses.replace(context.settings, training=training)
-    run = HeadlessRun(feed, SessionSpec(context.folder.root, feed.market, settings), clock, take, lambda _: None)
+    run = HeadlessRun([feed], SessionSpec(context.folder.root, feed.market, settings), clock, take, lambda _: None)
     asyncio.run(run.run())
     if run.failure is not None:
         raise RuntimeError(run.failure)

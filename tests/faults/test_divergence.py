@@ -19,7 +19,7 @@ from core.domain.events import ForecastMode, Incident, StepDone, TrainerEvent
 from core.domain.incident_kinds import IncidentKind
 from core.market.feeds.simulated import _Path
 from core.settings.tree import Settings, TrainingSettings
-from core.training.commands import ObserveCandle, SetLearningRate
+from core.training.commands import SetLearningRate
 from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
 from tests.support.candles import MINUTE, START_MS
@@ -53,7 +53,7 @@ class Run:
         while self.step < until and not (is_to_diagnosis and self.diverged is not None):
             candle = self._path.candle(START_MS + self._next * MINUTE.duration_ms)[-1]
             self._next += 1
-            events = self.service.handle(ObserveCandle(candle, ForecastMode.SIMULATED))
+            events = self.service.handle(rigs.observed(candle, ForecastMode.SIMULATED))
             self.step = max((event.step for event in events if isinstance(event, StepDone)), default=self.step)
             self.events.extend(events)
 

@@ -14,10 +14,10 @@ import psutil
 import pytest
 import torch
 
-from core.domain.events import ForecastMode, Incident, Severity, StepDone, TrainerEvent, TrainerState, TrainerStatus
+from core.domain.events import Incident, Severity, StepDone, TrainerEvent, TrainerState, TrainerStatus
 from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import Settings
-from core.training.commands import ObserveCandle, SetDevice, SetPaused
+from core.training.commands import SetDevice, SetPaused
 from core.training.hosting.exit_reasons import EXIT_GONE, EXIT_STICKY, DeathCause
 from tests.core.training import rigs
 from tests.support import driven, faulty_trainer
@@ -142,7 +142,7 @@ def test_a_device_error_ends_the_process_with_a_separate_exit_code(
     child.start()
     theirs.close()
     for candle in CANDLES[:4]:
-        ours.send(ObserveCandle(candle, ForecastMode.REPLAY))
+        ours.send(rigs.observed(candle))
     child.join(60)
     assert child.exitcode == exit_code
     child.close()

@@ -356,8 +356,8 @@ FAULTS = (
     Fault(
         "deadly-candle-comes-again",
         "core/training/hosting/restarts.py",
-        "if death.candle_ms is None or not self._candle_deaths.died_on(death.candle_ms):",
-        "if death.candle_ms is None or self._candle_deaths.died_on(death.candle_ms):",
+        "if death.candle_ms is None or not self._candle_deaths.died_on(death.market, death.candle_ms):",
+        "if death.candle_ms is None or self._candle_deaths.died_on(death.market, death.candle_ms):",
     ),
     Fault(
         "checkpoint-by-the-user-called-periodic",

@@ -12,9 +12,10 @@ from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.training.commands import ObserveCandle, StopSession
+from core.training.commands import StopSession
 from core.training.hosting.service import TrainingService
 from core.training.online.trainer_spec import SessionSpec
+from tests.core.training import rigs
 from tests.support.tape import Tape
 
 _AFTER_CLOSE_MS = 300
@@ -42,7 +43,7 @@ def go_through(root: Path, market: Market, settings: Settings, tape: Tape, until
         for candle in closed:
             closed_at_ms = market.interval.close_time_ms(candle.open_time_ms)
             clock.advance_ms(closed_at_ms + _AFTER_CLOSE_MS - clock.now_ms())
-            service.handle(ObserveCandle(candle, ForecastMode.LIVE))
+            service.handle(rigs.observed(candle, ForecastMode.LIVE))
         service.handle(StopSession())
     finally:
         service.close()

@@ -1,22 +1,19 @@
 """The loop that drives a run: stored candles in, events out, a dead host restarted. No Qt, no torch.
 
 The candle table is the queue: live candles, catch-up, replay and recovery are all "the next stored candle after the
-trainer's position", so no candle can be missed or taken twice.
+trainer's position" (`closes.CloseQueue`), so no candle can be missed or taken twice.
 """
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from core.domain.candle import Candle
 from core.domain.clock import Clock
 from core.domain.events import (
     EventBatch,
     ForecastMade,
-    ForecastMode,
     JobProgress,
     StepDone,
     TrainerEvent,
@@ -27,7 +24,7 @@ from core.domain.events import (
 from core.storage.candles import CandleStore
 from core.training.commands import (
     EXIT,
-    ObserveCandle,
+    ObserveClose,
     SaveCheckpoint,
     SetDevice,
     SetPaused,
@@ -35,11 +32,13 @@ from core.training.commands import (
     TrainerCommand,
 )
 from core.training.hosting.catch_up import CatchUpMeter
+from core.training.hosting.closes import CloseQueue
 from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.exit_record import store_incidents
 from core.training.hosting.first_forecasts import FirstForecasts
 from core.training.hosting.gpu_probe import DeviceProbe, DeviceWatch, ProcessProbe
 from core.training.hosting.host import Host, HostDiedError
+from core.training.hosting.inbox import Inbox
 from core.training.hosting.pacing import WHOLE_TIME_PERCENT, Pacer
 from core.training.hosting.restarts import RestartDecision, Restarts
 from core.training.online.trainer_spec import SessionSpec
@@ -49,67 +48,6 @@ _IDLE_WAIT_S = 0.25
 _ANSWER_WAIT_S = 0.1
 _RESTART_PAUSE_S = 0.5
 _STOP_WITHIN_S = 30.0
-_CLOSED_MEANWHILE = 100
-"""Candles that may close while the trainer of a new run starts; none of them is skipped."""
-
-
-@dataclass(slots=True)
-class Inbox:
-    """Messages from other threads to the driver. Every method may be called from any thread."""
-
-    _wake: threading.Event = field(default_factory=threading.Event)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _commands: deque[TrainerCommand] = field(default_factory=deque)
-    _live: set[int] = field(default_factory=set)
-    _is_ended: bool = False
-    _is_stopped: bool = False
-
-    def candles_stored(self, live_open_times_ms: tuple[int, ...] = ()) -> None:
-        """Candles were stored; these of them came live."""
-        with self._lock:
-            self._live.update(live_open_times_ms)
-        self._wake.set()
-
-    def send(self, command: TrainerCommand) -> None:
-        """Queue a command. It overtakes candles that were not sent to the host yet."""
-        with self._lock:
-            self._commands.append(command)
-        self._wake.set()
-
-    def feed_ended(self) -> None:
-        """No more candles will come: the driver ends when all are taken."""
-        self._is_ended = True
-        self._wake.set()
-
-    def stop(self) -> None:
-        """End after the current candle."""
-        self._is_stopped = True
-        self._wake.set()
-
-    @property
-    def is_ended(self) -> bool:
-        return self._is_ended
-
-    @property
-    def is_stopped(self) -> bool:
-        return self._is_stopped
-
-    def take_command(self) -> TrainerCommand | None:
-        """The oldest command; the others stay queued in case the host dies of this one."""
-        with self._lock:
-            return self._commands.popleft() if self._commands else None
-
-    def take_live(self, open_time_ms: int) -> bool:
-        """Whether this candle came live. Called once per candle."""
-        with self._lock:
-            if open_time_ms not in self._live:
-                return False
-            self._live.discard(open_time_ms)
-            return True
-
-    def wait(self, timeout_s: float) -> None:
-        self._wake.wait(timeout_s)
-        self._wake.clear()
 
 
 class TrainingDriver:
@@ -138,8 +76,7 @@ class TrainingDriver:
         self._restarts = Restarts(spec, clock)
         self._device_watch = DeviceWatch(clock, make_probe)
         self._host = make_host(spec)
-        self._sent_until_ms: int | None = None
-        self._recorded_until_ms: int | None = None
+        self._queue = CloseQueue(spec, store, inbox, clock)
         self._run_id: str | None = None
         self._unanswered: deque[TrainerCommand] = deque()
         self._status: TrainerStatus | None = None
@@ -171,7 +108,7 @@ class TrainingDriver:
     def _is_finished(self) -> bool:
         if self._inbox.is_stopped:
             return True
-        return self._inbox.is_ended and not self._unanswered and not self._next_candles(1)
+        return not self._unanswered and self._queue.is_over
 
     def _turn(self) -> None:
         """One round: send commands and candles, take an answer. A dead host is replaced."""
@@ -197,9 +134,8 @@ class TrainingDriver:
                 self._restarts.remember(command)
                 self._send(command)
         room = self._most_in_flight - len(self._unanswered)
-        for candle in self._next_candles(room) if room > 0 else ():
-            self._send(ObserveCandle(candle, self._mode(candle)))
-            self._sent_until_ms = candle.open_time_ms
+        for close in self._queue.take(room) if room > 0 else ():
+            self._send(close)
         self._report_progress()
 
     @property
@@ -219,8 +155,7 @@ class TrainingDriver:
 
     def _report_progress(self) -> None:
         if self._meter.is_due():
-            left = self._store.count(self._spec.market, after_ms=self._sent_until_ms)
-            self._emit_progress(self._meter.report(left + len(self._unanswered)))
+            self._emit_progress(self._meter.report(self._queue.left() + len(self._unanswered)))
 
     def _give_up_progress(self) -> None:
         self._emit_progress(self._meter.give_up())
@@ -237,7 +172,7 @@ class TrainingDriver:
         batch = self._host.receive(timeout_s)
         if batch is None:
             return False
-        if isinstance(self._unanswered.popleft(), ObserveCandle):
+        if isinstance(self._unanswered.popleft(), ObserveClose):
             self._restarts.candle_taken()
         self._publish(batch)
         if any(isinstance(command, SetPaused) for command in self._unanswered):
@@ -250,8 +185,7 @@ class TrainingDriver:
     def _publish(self, batch: EventBatch) -> None:
         for event in batch.events:
             if isinstance(event, TrainerReady):
-                self._sent_until_ms = event.position_ms or self._first_start_ms()
-                self._recorded_until_ms = event.recorded_until_ms
+                self._queue.trainer_is_ready(event)
                 self._run_id = event.run_id
                 if self._first is not None:
                     self._first.trainer_is_ready(event.recorded_until_ms)
@@ -271,26 +205,6 @@ class TrainingDriver:
         made = None if self._first is None else self._first.look()
         if made is not None:
             self._emit_event(made)
-
-    def _first_start_ms(self) -> int | None:
-        """Where a new run starts: at the newest candles if all are stored already, else at the first."""
-        are_stored = self._spec.own_mode is ForecastMode.LIVE or self._spec.settings.market.feed == "stored"
-        if not are_stored:
-            return None
-        wanted = self._spec.settings.market.catch_up_candles + _CLOSED_MEANWHILE
-        newest = self._store.newest(self._spec.market, wanted)
-        return newest[0].open_time_ms - 1 if newest else None
-
-    def _next_candles(self, limit: int) -> list[Candle]:
-        return self._store.load(self._spec.market, after_ms=self._sent_until_ms, limit=limit)
-
-    def _mode(self, candle: Candle) -> ForecastMode:
-        came_live = self._inbox.take_live(candle.open_time_ms)
-        if self._spec.own_mode is not ForecastMode.LIVE:
-            return self._spec.own_mode
-        if self._recorded_until_ms is not None and candle.open_time_ms <= self._recorded_until_ms:
-            return ForecastMode.RECOVERY
-        return ForecastMode.LIVE if came_live else ForecastMode.CATCH_UP
 
     def _start(self) -> bool:
         """Start the host and publish its first answer. False if training cannot continue."""
@@ -326,8 +240,9 @@ class TrainingDriver:
         if incident is not None:
             self._emit_event(incident)
         self._look_for_gpu()
-        for incident in self._restarts.set_aside(self._store.take_unannounced(self._spec.market)):
-            self._emit_event(incident)
+        for market in self._spec.markets:
+            for incident in self._restarts.set_aside(market, self._store.take_unannounced(market)):
+                self._emit_event(incident)
         for order in self._restarts.take_commands():
             self._send(order)
 
@@ -353,7 +268,7 @@ class TrainingDriver:
         self._is_running = False
         to_set_aside = self._restarts.candle_to_set_aside(death)
         if to_set_aside is not None:
-            self._store.set_aside(self._spec.market, to_set_aside, death.sentence)
+            self._store.set_aside(self._spec.markets[death.market], to_set_aside, death.sentence)
         unanswered, is_explained = tuple(self._unanswered), to_set_aside is not None
         if not self._announce(self._restarts.after(death, unanswered, is_explained=is_explained)):
             return False

@@ -1,4 +1,4 @@
-"""A run without a window: the feed on an asyncio loop, the driver on a thread. No Qt."""
+"""A run without a window: the feeds on an asyncio loop, the driver on a thread. No Qt."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import logging
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from core.domain.candle import Candle
 from core.domain.clock import Clock
@@ -22,38 +23,51 @@ from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.holes import HoleStore
 from core.training.commands import RecordIncident, RescoreCandle
-from core.training.hosting.driver import Inbox, TrainingDriver
+from core.training.hosting.driver import TrainingDriver
 from core.training.hosting.host_choice import host_maker
+from core.training.hosting.inbox import Inbox
 from core.training.online.trainer_spec import SessionSpec
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 _FIRST_BACKUP_S, _LOOK_FOR_BACKUP_S, _AFTER_A_FAILURE_S = 120.0, 60.0, 3600.0
 _log = logging.getLogger("ghostcandle")
 
 
 class HeadlessRun:
-    """Drives one run to the feed's end. `on_batch` is called on the driver's thread, `on_feed` on the loop's."""
+    """Drives one run to its feeds' end. `on_batch` is called on the driver's thread, `on_feed` on the loop's."""
 
     def __init__(
         self,
-        feed: Feed,
+        feeds: Sequence[Feed],
         spec: SessionSpec,
         clock: Clock,
         on_batch: Callable[[EventBatch], None],
         on_feed: Callable[[FeedStatus], None],
     ) -> None:
-        self._feed = feed
+        """feeds: of each market of the spec, in their order."""
+        self._feeds = feeds
         self._spec = spec
         self._clock = clock
         self._on_batch = on_batch
         self._on_feed = on_feed
         self._inbox = Inbox()
         self._ending = threading.Event()
-        self.failure: str | None = None
+        self._failures: dict[int, str] = {}
+        """Of feeds, by their market."""
+        self._failure: str | None = None
         self.is_stopped = False
         """Whether `stop` was called."""
 
+    @property
+    def failure(self) -> str | None:
+        """Why training stopped, or why the feeds did, if none of them has ended well; None without a failure."""
+        have_all_failed = len(self._failures) == len(self._feeds)
+        return self._failure or (self._failures[min(self._failures)] if have_all_failed else None)
+
     async def run(self) -> None:
-        """Run until the feed has ended and every candle is taken, or `stop`. `failure` then has the error, if any."""
+        """Run until every feed has ended and every candle is taken, or `stop`. `failure` then has the error, if any."""
         driver = asyncio.create_task(asyncio.to_thread(self._drive))
         pipeline = asyncio.create_task(self._feed_candles())
         backups = asyncio.create_task(self._back_up())
@@ -83,13 +97,24 @@ class HeadlessRun:
         try:
             db = open_database(DataFolder(self._spec.root).database)
             try:
-                await MarketPipeline(self._feed, CandleStore(db), HoleStore(db), self._clock, self).run()
+                await asyncio.gather(*(self._feed_market(db, market) for market in range(len(self._feeds))))
             finally:
                 db.close()
         except StorageError as error:
-            self.failure = str(error)
+            self._failure = str(error)
         finally:
-            self._inbox.feed_ended()
+            for market in range(len(self._feeds)):
+                self._inbox.feed_ended(market)
+
+    async def _feed_market(self, db: Database, market: int) -> None:
+        listener = _Listener(market, self._inbox, self._take_status)
+        await MarketPipeline(self._feeds[market], CandleStore(db), HoleStore(db), self._clock, listener).run()
+        self._inbox.feed_ended(market)
+
+    def _take_status(self, market: int, status: FeedStatus) -> None:
+        if status.state is FeedState.FAILED:
+            self._failures[market] = status.sentence
+        self._on_feed(status)
 
     async def _back_up(self) -> None:
         """Make a backup when due. Failures are logged and tried again in an hour; the run continues."""
@@ -125,19 +150,28 @@ class HeadlessRun:
     def _take(self, batch: EventBatch) -> None:
         for event in batch.events:
             if isinstance(event, TrainerFailed):
-                self.failure = event.sentence
+                self._failure = event.sentence
         self._on_batch(batch)
 
+
+class _Listener:
+    """Passes on what the pipeline of one market has stored."""
+
+    def __init__(self, market: int, inbox: Inbox, on_status: Callable[[int, FeedStatus], None]) -> None:
+        self._market = market
+        self._inbox = inbox
+        self._on_status = on_status
+
     def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
-        self._inbox.candles_stored(live_open_times_ms)
+        self._inbox.candles_stored(live_open_times_ms, self._market)
 
     def on_forming(self, candle: Candle) -> None:
         """Not shown here."""
 
     def on_status(self, status: FeedStatus) -> None:
-        if status.state is FeedState.FAILED:
-            self.failure = status.sentence
-        self._on_feed(status)
+        if status.state not in (FeedState.CONNECTING, FeedState.CATCHING_UP):
+            self._inbox.caught_up(self._market)
+        self._on_status(self._market, status)
 
     def on_catch_up(self, progress: CatchUpProgress) -> None:
         """Not used: the driver's own progress covers it."""
@@ -147,7 +181,7 @@ class HeadlessRun:
 
     def on_corrected(self, candle: Candle) -> None:
         """The candle is stored; training on it is not undone, and its forecasts are scored again."""
-        self._inbox.send(RescoreCandle(candle.open_time_ms))
+        self._inbox.send(RescoreCandle(candle.open_time_ms, self._market))
 
     def on_report(self, report: FeedReport) -> None:
         """Not shown here."""

@@ -31,22 +31,25 @@ class HostDiedError(Exception):
         is_final: bool = False,
         cause: DeathCause = DeathCause.ERROR,
         candle_ms: int | None = None,
+        market: int = 0,
     ) -> None:
-        """candle_ms: open time (UTC ms) of the candle that ended the host, if known."""
+        """candle_ms: open time (UTC ms) of the candle that ended the host, if known; market: of this one of the run."""
         super().__init__(sentence)
         self.sentence = sentence
         self.details = details
         self.is_final = is_final
         self.cause = cause
         self.candle_ms = candle_ms
+        self.market = market
 
 
 class CandleError(Exception):
-    """A computation failed on one candle; its `__cause__` is the error."""
+    """A computation failed on one candle; its `__cause__` is the error. market: None if it is not known which one's."""
 
-    def __init__(self, open_time_ms: int, error: Exception) -> None:
+    def __init__(self, open_time_ms: int, error: Exception, market: int | None) -> None:
         super().__init__(f"{type(error).__name__}: {error}")
         self.open_time_ms = open_time_ms
+        self.market = market
 
 
 class Host(Protocol):
@@ -117,7 +120,8 @@ def died(error: Exception) -> HostDiedError:
         return HostDiedError(str(error), details, is_final=True, cause=cause)
     if isinstance(error, CandleError):
         sentence = f"Training stopped at the candle of {moment_text(error.open_time_ms)}: {error}."
-        return HostDiedError(sentence, details, candle_ms=error.open_time_ms)
+        candle_ms = None if error.market is None else error.open_time_ms
+        return HostDiedError(sentence, details, candle_ms=candle_ms, market=error.market or 0)
     message = str(error).partition("\n")[0]  # CUDA adds a page of advice for programmers
     if cause in _DEVICE_SENTENCES:
         return HostDiedError(f"{_DEVICE_SENTENCES[cause]} ({message}).", details, cause=cause)

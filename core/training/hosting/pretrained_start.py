@@ -31,13 +31,20 @@ class PretrainedStart:
 
 
 def start_from_newest(
-    engine: TrainingEngine, store: PretrainedStore, model: ModelSettings, interval: Interval
+    engine: TrainingEngine,
+    store: PretrainedStore,
+    model: ModelSettings,
+    interval: Interval,
+    has_others: bool = False,
 ) -> PretrainedStart:
-    """Load the newest fitting model and its optimizer into the engine. The rest of the engine stays new."""
+    """Load the newest fitting model and its optimizer into the engine. The rest of the engine stays new.
+
+    has_others: the engine's model reads in each market the numbers of others, which no pretrained one does.
+    """
     incidents: list[IncidentDraft] = []
     reason = None
     for pretrained in store.newest_first():
-        unfit = _unfit_because(pretrained, interval)
+        unfit = _unfit_because(pretrained, interval, has_others)
         if unfit is None:
             try:
                 return PretrainedStart(pretrained, (*incidents, _take(engine, store, pretrained, model)))
@@ -56,7 +63,9 @@ class _Unfit(Exception):  # noqa: N818 - intact, but for another run
     pass
 
 
-def _unfit_because(pretrained: Pretrained, interval: Interval) -> str | None:
+def _unfit_because(pretrained: Pretrained, interval: Interval, has_others: bool) -> str | None:
+    if has_others:
+        return f"{pretrained.checkpoint_id} was trained for runs of one market, and this one has several."
     learned = Interval(pretrained.interval_ms)
     if learned == interval:
         return None

@@ -85,7 +85,8 @@ class ProcessHost:
         if isinstance(message, Failure):
             self.close()
             details = self._with_stderr_tail(message.details)
-            raise HostDiedError(message.sentence, details, message.is_final, message.cause, message.candle_ms)
+            of_candle = message.candle_ms, message.market
+            raise HostDiedError(message.sentence, details, message.is_final, message.cause, *of_candle)
         assert message is None or isinstance(message, EventBatch)
         return message
 

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.events import Incident, Severity, TrainerFailed, TrainerReady, TrainerState
 from core.domain.incident_kinds import IncidentKind
 from core.market.history.moments import moment_text
+from core.market.shown_names import shown_market
 from core.storage.candles import SetAside
 from core.training.commands import (
     ApplyDeletions,
@@ -30,7 +32,7 @@ from core.training.commands import (
 )
 from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.host import HostDiedError
-from core.training.online.trainer_spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec, rate_factor
 
 _BREAKER_CRASHES = 3
 _BREAKER_WINDOW_S = 600.0
@@ -69,7 +71,7 @@ class CandleDeaths:
     """Counts deaths per candle. The second one blames the candle, unless trainers die on every candle."""
 
     def __init__(self) -> None:
-        self._died_on: set[int] = set()
+        self._died_on: set[tuple[int, int]] = set()
         self._was_one_taken = True
         """Since the last candle that was set aside."""
 
@@ -77,10 +79,10 @@ class CandleDeaths:
         """A trainer survived a candle."""
         self._was_one_taken = True
 
-    def died_on(self, open_time_ms: int) -> bool:
+    def died_on(self, market: int, open_time_ms: int) -> bool:
         """Count a death. True if the candle must be set aside."""
-        if open_time_ms not in self._died_on or not self._was_one_taken:
-            self._died_on.add(open_time_ms)
+        if (market, open_time_ms) not in self._died_on or not self._was_one_taken:
+            self._died_on.add((market, open_time_ms))
             return False
         self._was_one_taken = False
         return True
@@ -130,7 +132,8 @@ class Restarts:
             case SetPaused(paused):
                 self._is_paused = paused
             case SetLearningRate(learning_rate):
-                self._change("training", learning_rate=learning_rate)
+                factor = rate_factor(len(self._spec.markets))
+                self._change("training", learning_rate=learning_rate / factor)
             case SetDuty(percent):
                 self._change("training", duty_percent=percent)
             case SetClipNorm(clip_norm):
@@ -162,17 +165,19 @@ class Restarts:
 
     def candle_to_set_aside(self, death: HostDiedError) -> int | None:
         """The open time of the candle, if it is to blame for the death of a second host."""
-        if death.candle_ms is None or not self._candle_deaths.died_on(death.candle_ms):
+        if death.candle_ms is None or not self._candle_deaths.died_on(death.market, death.candle_ms):
             return None
         self._breaker.forget()  # the first of the two; the second is not counted
         return death.candle_ms
 
-    def set_aside(self, candles: Sequence[SetAside]) -> tuple[Incident, ...]:
-        """Incidents of candles that were set aside."""
+    def set_aside(self, market: Market, candles: Sequence[SetAside]) -> tuple[Incident, ...]:
+        """Incidents of candles of this market that were set aside."""
         if not candles:
             return ()
         first = candles[0]
         which = f"The candle of {moment_text(first.open_time_ms)} was"
+        if self._spec.others:
+            which = f"In {shown_market(market)}, the candle of {moment_text(first.open_time_ms)} was"
         if len(candles) > 1:
             which = f"{len(candles):,} candles, the first of {moment_text(first.open_time_ms)}, were"
         return (

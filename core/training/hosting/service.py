@@ -41,7 +41,7 @@ from core.training.commands import (
     BrowserCommand,
     ForecastWith,
     HoldCheckpoints,
-    ObserveCandle,
+    ObserveClose,
     RecordIncident,
     RescoreCandle,
     RestoreCheckpoint,
@@ -137,12 +137,13 @@ class TrainingService:
             run_id=self._run.run_id,
             device=self._device.label,
             step=session.step,
-            position_ms=session.position_ms,
+            position_ms=session.market.position_ms,
             recorded_until_ms=session.market.recorded_until_ms,
             resumed_from=session.checkpoint_id,
             parameters=session.engine.parameters,
             layers=session.engine.layers,
             uses_gpu=self._device.torch_device.type == "cuda",
+            others=tuple((each.position_ms, each.recorded_until_ms) for each in session.markets[1:]),
         )
         steps, wrecked = self._record.reader.steps(WINDOW), diverged_since(self._keeper.kept(), session.checkpoint_id)
         verdict = self._health.prime(steps, session.market.scores.line_after_ms, wrecked)
@@ -168,7 +169,7 @@ class TrainingService:
         return (*found, *self._dispatch(command))
 
     def _dispatch(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
-        if isinstance(command, ObserveCandle):
+        if isinstance(command, ObserveClose):
             return self._observe(command)
         return (*self._control(command), self.status())
 
@@ -231,16 +232,16 @@ class TrainingService:
         """The run has no checkpoint yet: start it from the newest pretrained model that fits."""
         session, spec = self._session, self._spec
         store = PretrainedStore(DataFolder(spec.root))
-        started = start_from_newest(session.engine, store, spec.settings.model, spec.market.interval)
+        has_others = bool(spec.others)
+        started = start_from_newest(session.engine, store, spec.settings.model, spec.market.interval, has_others)
         if started.taken is not None:
             session.note_new_weights(started.taken.checkpoint_id, started.taken.seen_until_ms)
         self._opening_incidents.extend(self._incident(draft) for draft in started.incidents)
 
-    def _open_corrections(self) -> Corrections:
-        market, horizons = self._spec.market, self._spec.settings.model.horizons
-        return Corrections(
-            self._record, CandleStore(self._db), market, horizons, self._session.market.scores, self._clock
-        )
+    def _open_corrections(self) -> tuple[Corrections, ...]:
+        store, horizons = CandleStore(self._db), self._spec.settings.model.horizons
+        markets, clock = self._session.markets, self._clock
+        return tuple(Corrections(of.record, store, of.market, horizons, of.scores, clock) for of in markets)
 
     def _open_health(self) -> GradientHealth:
         engine = self._session.engine
@@ -269,22 +270,24 @@ class TrainingService:
     def _on_refused(self, info: CheckpointInfo, sentence: str) -> None:
         self._opening_incidents.append(self._incident(checkpoint_incidents.refused(sentence, info.step)))
 
-    def _observe(self, command: ObserveCandle) -> tuple[TrainerEvent, ...]:
+    def _observe(self, command: ObserveClose) -> tuple[TrainerEvent, ...]:
+        own_mode, mode = self._spec.own_mode, command.mode_of_close(self._spec.own_mode)
         if not self._session.is_paused:
-            self._state = TrainerState.TRAINING if self._is_own_mode(command.mode) else TrainerState.CATCHING_UP
+            self._state = TrainerState.TRAINING if mode is own_mode else TrainerState.CATCHING_UP
         was_paused = self._session.is_paused
         try:
-            events = [*self._session.on_candle(command.candle, command.mode)]
+            events = [*self._session.on_close(command.candles)]
         except _CANDLE_FAULTS as error:
-            raise CandleError(command.candle.open_time_ms, error) from error
+            raise CandleError(command.candles[0].candle.open_time_ms, error, self._session.market_at_work) from error
         events.extend(self._after_steps(events))
         if self._session.is_paused and not was_paused:
             events.extend(self._set_paused(True))
-        events.extend(self._checkpoint_if_due(command.mode))
-        if self._corrections.has_more:
+        events.extend(self._checkpoint_if_due(mode))
+        if any(each.has_more for each in self._corrections):
             events.extend(self._take_corrections(_CORRECTIONS_AT_ONCE))
-        events.extend(self._maintenance.candle_taken())
-        if self._is_status_due(command.mode) or self._session.is_paused is not was_paused:
+        for _ in command.candles:
+            events.extend(self._maintenance.candle_taken())
+        if self._is_status_due(mode) or self._session.is_paused is not was_paused:
             events.append(self.status())
         return tuple(events)
 
@@ -308,9 +311,6 @@ class TrainingService:
         """Whether the ladder went back to the known good state since the last call."""
         before, self._restores_seen = self._restores_seen, self._session.ladder.known_good.restores
         return self._restores_seen > before
-
-    def _is_own_mode(self, mode: ForecastMode) -> bool:
-        return mode is self._spec.own_mode
 
     def _is_status_due(self, mode: ForecastMode) -> bool:
         if mode is ForecastMode.LIVE or self._status_at_s is None:
@@ -342,8 +342,8 @@ class TrainingService:
             case RecordIncident(incident):
                 with self._record.write():
                     self._record.add_incident_once(incident)
-            case RescoreCandle(open_time_ms):
-                return self._rescore(open_time_ms)
+            case RescoreCandle(open_time_ms, market):
+                return self._rescore(open_time_ms, market)
             case StopSession():
                 self._state = TrainerState.STOPPED
                 return self._save(EXIT)
@@ -351,14 +351,14 @@ class TrainingService:
                 raise TypeError(f"no such command: {command}")
         return ()
 
-    def _rescore(self, open_time_ms: int) -> tuple[TrainerEvent, ...]:
-        rescored = self._corrections.rescore(open_time_ms)
+    def _rescore(self, open_time_ms: int, market: int) -> tuple[TrainerEvent, ...]:
+        rescored = self._corrections[market].rescore(open_time_ms)
         if rescored:
             self._keeper.note_rescored()
         return (*rescored, *self._take_corrections(_CORRECTIONS_AT_ONCE))
 
     def _take_corrections(self, most: int) -> tuple[TrainerEvent, ...]:
-        rescored = self._corrections.take(most)
+        rescored = tuple(event for each in self._corrections for event in each.take(most))
         if rescored:
             self._keeper.note_rescored()
         return rescored

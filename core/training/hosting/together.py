@@ -15,6 +15,7 @@ from core.storage.candles import CandleStore
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.runs import Run, RunStore
+from core.training.commands import MarketCandle
 from core.training.engine.device import prepare_thread, release_thread
 from core.training.hosting.opening import open_run
 from core.training.hosting.threads import device_with_threads
@@ -39,7 +40,8 @@ def learn_together(
         device = device_with_threads(spec.settings, DataFolder(spec.root).threads, clock)
         opened = open_run(spec, db, device, clock)
         for closed in closes([_stored(CandleStore(db), market) for market in spec.markets]):
-            on_close(len(closed), opened.session.on_close(closed, spec.own_mode))
+            taken = [MarketCandle(candle, spec.own_mode, market) for market, candle in closed]
+            on_close(len(closed), opened.session.on_close(taken))
             if opened.session.is_paused:
                 raise StorageError("Training had to stop, so nothing was judged. The incident above says why.")
     finally:

@@ -44,6 +44,8 @@ class Failure:
     cause: DeathCause
     candle_ms: int | None = None
     """Open time (UTC ms) of the candle that it died on, if known."""
+    market: int = 0
+    """The market of that candle."""
 
 
 def run_trainer(spec: SessionSpec, pipe: Connection) -> None:
@@ -85,8 +87,9 @@ def _answer(spec: SessionSpec, pipe: Connection, after_answer: Callable[[], None
 def _report_and_exit(error: Exception, pipe: Connection, exit_now: Callable[[int], NoReturn]) -> NoReturn:
     failure = died(error)
     logging.getLogger("ghostcandle.training").error("%s", failure.details)
+    of_candle = failure.candle_ms, failure.market
     with contextlib.suppress(OSError):
-        pipe.send(Failure(failure.sentence, failure.details, failure.is_final, failure.cause, failure.candle_ms))
+        pipe.send(Failure(failure.sentence, failure.details, failure.is_final, failure.cause, *of_candle))
     if failure.cause in _IMMEDIATE_EXIT:
         logging.shutdown()
         exit_now(_IMMEDIATE_EXIT[failure.cause])

@@ -9,6 +9,11 @@ _LATE_SHARE = 0.05
 _LATE_MS = 2000
 
 
+def live_within_ms(interval: Interval) -> float:
+    """A forecast is live if it is committed within this time of its first target's open."""
+    return max(_LATE_MS, _LATE_SHARE * interval.duration_ms)
+
+
 class Provenance:
     """Owns the time up to which imported weights had learned."""
 
@@ -43,5 +48,5 @@ class Provenance:
         could have been known; else `mode`."""
         if self.is_seen(target_opens_ms):
             return ForecastMode.SEEN
-        is_late = made_at_ms - target_opens_ms > max(_LATE_MS, _LATE_SHARE * self._interval.duration_ms)
+        is_late = made_at_ms - target_opens_ms > live_within_ms(self._interval)
         return ForecastMode.CATCH_UP if mode is ForecastMode.LIVE and is_late else mode

@@ -24,6 +24,7 @@ from core.forecast.arrays import Arrays
 from core.forecast.experts import Quantiles
 from core.forecast.other_markets import exchange_numbers
 from core.storage.record_writer import TrainingRecord
+from core.training.commands import MarketCandle
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.result import StepResult
 from core.training.engine.samples import Batch, LossWeights, build_batch, draw_origins, joined
@@ -60,6 +61,7 @@ class _Taken:
 
     market: MarketSession
     candle: Candle
+    mode: ForecastMode
     outcomes: list[Outcome]
 
 
@@ -100,6 +102,7 @@ class TrainingSession:
         self._prequential_loss: float | None = None
         self.closes = 0
         """How many were taken."""
+        self._at_work: MarketSession | None = None
         self._incidents: list[Incident] = []
         """Incidents of the current close."""
 
@@ -162,30 +165,26 @@ class TrainingSession:
         for market in self.markets:
             market.load_record()
 
-    def on_candle(self, candle: Candle, mode: ForecastMode) -> tuple[TrainerEvent, ...]:
-        """Take the first market's next closed candle."""
-        return self.on_close([(0, candle)], mode)
-
-    def on_close(self, closed: Sequence[tuple[int, Candle]], mode: ForecastMode) -> tuple[TrainerEvent, ...]:
-        """Take candles of one opening time, each with the index of its market, in the order of the markets.
-
-        A repeated candle changes nothing and returns nothing.
-        """
-        assert len({candle.open_time_ms for _, candle in closed}) == 1, "candles of different closes"
-        new = [(self.markets[index], candle) for index, candle in closed if self.markets[index].is_new(candle)]
+    def on_close(self, closed: Sequence[MarketCandle]) -> tuple[TrainerEvent, ...]:
+        """Take candles of one opening time, in the order of their markets. A repeated one changes nothing."""
+        assert len({each.candle.open_time_ms for each in closed}) == 1, "candles of different closes"
+        known = [(self.markets[each.market], each.candle, each.mode) for each in closed]
+        new = [(market, candle, mode) for market, candle, mode in known if market.is_new(candle)]
         if not new:
             return ()
         self.reference_model.renew(self.observed)
         self.closes += 1
-        for market, candle in new:
+        for market, candle, _ in new:
+            self._at_work = market
             market.take(candle)
-        exchange_numbers([market.history for market, _ in new])
-        taken = [_Taken(market, candle, market.score(candle)) for market, candle in new]
+        exchange_numbers([market.history for market, _, _ in new])
+        taken = [_Taken(market, candle, mode, self._scored(market, candle)) for market, candle, mode in new]
+        self._at_work = None
         self._take_losses(taken)
         drifts = self._answer_drifts(taken)
-        step = None if self.is_paused else self._train([market for market, _ in new])
+        step = None if self.is_paused else self._train([market for market, _, _ in new])
         rollbacks = self.ladder.known_good.restores
-        forecasts = self._forecast(taken, mode)
+        forecasts = self._forecast(taken)
         if step is not None and self.ladder.known_good.restores > rollbacks:
             step = with_non_finite_parameters(step)
         self._commit(taken, forecasts, drifts, step)
@@ -194,6 +193,17 @@ class TrainingSession:
         learned = (*drifts, *(() if step is None else (step,)), *self._take_incidents())
         made = [forecast.event(each.market.run_id) for each, forecast in zip(taken, forecasts, strict=True)]
         return (*scores, *learned, *made)
+
+    def _scored(self, market: MarketSession, candle: Candle) -> list[Outcome]:
+        self._at_work = market
+        return market.score(candle)
+
+    @property
+    def market_at_work(self) -> int | None:
+        """The place of the market that a failure was of; None: of all that were in the close."""
+        if len(self.markets) == 1:
+            return 0
+        return None if self._at_work is None else self.markets.index(self._at_work)
 
     def step_once(self) -> tuple[TrainerEvent, ...]:
         """One extra step on replayed samples; nothing while there is nothing to learn from."""
@@ -313,14 +323,14 @@ class TrainingSession:
             gradients=result.gradients,
         )
 
-    def _forecast(self, taken: Sequence[_Taken], mode: ForecastMode) -> list[IssuedForecast]:
+    def _forecast(self, taken: Sequence[_Taken]) -> list[IssuedForecast]:
         """Forecast every market; where the record already has the forecast of a candle, that one stays."""
         recorded = [each.market.recorded(self._resumed_from) for each in taken]
         missing = [each.market for each, known in zip(taken, recorded, strict=True) if known is None]
         made = iter(self._finite_quantiles(missing) if missing else ())
         model = ModelState(self.step, self.checkpoint_id)
         forecasts = [
-            each.market.issue(next(made), each.candle, mode, model) if known is None else known
+            each.market.issue(next(made), each.candle, each.mode, model) if known is None else known
             for each, known in zip(taken, recorded, strict=True)
         ]
         for each, forecast in zip(taken, forecasts, strict=True):
@@ -356,12 +366,17 @@ class TrainingSession:
             self._add_drifts(drifts)
             self._add_step(step)
             pairs = zip(taken, forecasts, strict=True)
-            new_scores = [each.market.store(each.outcomes, forecast) for each, forecast in pairs]
+            new_scores = [self._store(each, forecast) for each, forecast in pairs]
+        self._at_work = None
         for each, forecast, new in zip(taken, forecasts, new_scores, strict=True):
             each.market.account(each.outcomes, new, forecast)
         if step is not None:
             self._account_step(step)
             log_step(step, taken[0].outcomes, taken[0].candle)
+
+    def _store(self, taken: _Taken, forecast: IssuedForecast) -> int:
+        self._at_work = taken.market
+        return taken.market.store(taken.outcomes, forecast)
 
     def _add_drifts(self, drifts: Sequence[DriftFound]) -> None:
         """A replayed candle's are stored already, and are no incident again."""

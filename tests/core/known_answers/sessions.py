@@ -9,7 +9,7 @@ import numpy as np
 
 from core.domain.candle import Market
 from core.domain.clock import SystemClock
-from core.domain.events import Estimate, ForecastMode
+from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.combination import Combination, prior
@@ -22,10 +22,10 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.records import SHOWN_LOSSES
-from core.training.commands import ObserveCandle
 from core.training.hosting.service import TrainingService
 from core.training.online.trainer_spec import SessionSpec
 from tests.core.known_answers.markets import INTERVAL, KnownMarket
+from tests.core.training import rigs
 
 DEFAULTS = Settings(
     model=ModelSettings(horizons=1),
@@ -77,7 +77,7 @@ def of_session(known: KnownMarket, root: Path, settings: Settings, seed: int) ->
     service = TrainingService(SessionSpec(root, Market("file", "KNOWN", INTERVAL), seeded), SystemClock())
     try:
         for candle in known.candles:
-            service.handle(ObserveCandle(candle, ForecastMode.REPLAY))
+            service.handle(rigs.observed(candle))
         run_id = service.status().run_id
     finally:
         service.close()

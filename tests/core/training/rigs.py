@@ -14,7 +14,7 @@ from core.settings.tree import CheckpointSettings, ModelSettings, OnlineSettings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
-from core.training.commands import ObserveCandle
+from core.training.commands import MarketCandle, ObserveClose
 from core.training.hosting.service import TrainingService
 from core.training.online.trainer_spec import SessionSpec
 from tests.support.candles import MARKET, random_walk
@@ -37,12 +37,22 @@ def service(root: Path, settings: Settings = SMALL, clock: Clock | None = None) 
     return TrainingService(spec(root, settings), clock or SystemClock())
 
 
+def observed(candle: Candle, mode: ForecastMode = ForecastMode.REPLAY) -> ObserveClose:
+    """The close of a single market."""
+    return ObserveClose((MarketCandle(candle, mode),))
+
+
+def close_of(candles: Iterable[tuple[int, Candle]]) -> tuple[MarketCandle, ...]:
+    """Each with the place of its market."""
+    return tuple(MarketCandle(candle, ForecastMode.REPLAY, market) for market, candle in candles)
+
+
 def feed(
     session: TrainingService, candles: Iterable[Candle], mode: ForecastMode = ForecastMode.REPLAY
 ) -> list[TrainerEvent]:
     events: list[TrainerEvent] = []
     for candle in candles:
-        events.extend(session.handle(ObserveCandle(candle, mode)))
+        events.extend(session.handle(observed(candle, mode)))
     return events
 
 

@@ -11,10 +11,11 @@ from core.domain.events import EventBatch, ForecastMade, StepDone, TrainerFailed
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.training.commands import ObserveCandle, SetDuty, SetPaused, TrainerCommand
-from core.training.hosting.driver import Inbox, TrainingDriver
+from core.training.commands import ObserveClose, SetDuty, SetPaused, TrainerCommand
+from core.training.hosting.driver import TrainingDriver
 from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.host import HostDiedError, ThreadHost
+from core.training.hosting.inbox import Inbox
 from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs
 from tests.support.candles import random_walk
@@ -77,7 +78,7 @@ def test_a_requested_pause_survives_a_trainer_that_dies_before_answering(tmp_pat
     TrainingDriver(rigs.spec(tmp_path), make_host, CandleStore(db), inbox, emit, SystemClock()).run()
     db.close()
     assert not failures and len(hosts) == 2
-    first_command = next(command for command in hosts[1].asked if isinstance(command, SetPaused | ObserveCandle))
+    first_command = next(command for command in hosts[1].asked if isinstance(command, SetPaused | ObserveClose))
     assert first_command == SetPaused(True)
     assert steps_by_host[0] > 15 and steps_by_host[1] == 0
 

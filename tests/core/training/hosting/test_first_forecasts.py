@@ -11,9 +11,10 @@ from core.domain.events import EventBatch, FirstForecast, ForecastMade, TrainerE
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.training.hosting.driver import Inbox, TrainingDriver
+from core.training.hosting.driver import TrainingDriver
 from core.training.hosting.first_forecasts import FirstForecasts
 from core.training.hosting.host import ThreadHost
+from core.training.hosting.inbox import Inbox
 from tests.core.training import rigs
 from tests.support.candles import MARKET, MINUTE, random_walk
 from tests.support.driven import record_of, store_candles

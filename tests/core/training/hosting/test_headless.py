@@ -71,7 +71,7 @@ def test_a_corrected_candle_is_stored_and_scored_again(tmp_path: Path, host: str
                 if isinstance(event, ForecastScored) and event.target_open_time_ms == CANDLES[-1].open_time_ms:
                     loop.call_soon_threadsafe(feed.is_learned.set)
 
-        run = HeadlessRun(feed, rigs.spec(tmp_path, settings), SystemClock(), look, lambda status: None)
+        run = HeadlessRun([feed], rigs.spec(tmp_path, settings), SystemClock(), look, lambda status: None)
         await asyncio.wait_for(run.run(), 120.0)
         return run.failure
 

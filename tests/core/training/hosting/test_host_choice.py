@@ -16,7 +16,6 @@ from core.domain.events import (
     CheckpointsChanged,
     EventBatch,
     ForecastMade,
-    ForecastMode,
     ForecastScored,
     Incident,
     TrainerEvent,
@@ -29,15 +28,15 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.commands import (
     ForecastWith,
-    ObserveCandle,
     RescoreCandle,
     SetClipNorm,
     SetPaused,
     StopSession,
     TrainerCommand,
 )
-from core.training.hosting.driver import Inbox, TrainingDriver
+from core.training.hosting.driver import TrainingDriver
 from core.training.hosting.host import Host, HostDiedError, ThreadHost
+from core.training.hosting.inbox import Inbox
 from core.training.hosting.process_host import ProcessHost
 from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs
@@ -82,7 +81,7 @@ def test_the_first_answer_reports_readiness(host: Host) -> None:
 def test_every_command_has_one_answer_in_order(host: Host) -> None:
     answer(host)
     for candle in CANDLES[:5]:
-        host.send(ObserveCandle(candle, ForecastMode.REPLAY))
+        host.send(rigs.observed(candle))
     host.send(SetClipNorm(0.5))
     batches = [answer(host) for _ in range(6)]
     origins = [
@@ -96,7 +95,7 @@ def test_every_command_has_one_answer_in_order(host: Host) -> None:
 def test_a_checkpoint_preview_is_returned(host: Host) -> None:
     answer(host)
     for candle in CANDLES[:12]:
-        made = ask(host, ObserveCandle(candle, ForecastMode.REPLAY))
+        made = ask(host, rigs.observed(candle))
     (saved,) = (event.saved for event in ask(host, SetPaused(True)).events if isinstance(event, CheckpointsChanged))
     assert saved is not None
     batch = ask(host, ForecastWith((saved.checkpoint_id, "nonsense")))
@@ -109,7 +108,7 @@ def test_a_checkpoint_preview_is_returned(host: Host) -> None:
 def test_pause_and_stop_write_a_checkpoint(host: Host) -> None:
     answer(host)
     for candle in CANDLES[:5]:
-        ask(host, ObserveCandle(candle, ForecastMode.REPLAY))
+        ask(host, rigs.observed(candle))
     for command in (SetPaused(True), StopSession()):
         assert any(isinstance(event, TrainerStatus) for event in ask(host, command).events)
 
@@ -175,7 +174,7 @@ def test_both_hosts_give_the_same_bytes_also_for_a_corrected_candle(tmp_path: Pa
         host.start()
         run_id = run_id_of(list(answer(host).events))
         for candle in CANDLES:
-            ask(host, ObserveCandle(candle, ForecastMode.REPLAY))
+            ask(host, rigs.observed(candle))
         store_candles(root, [right])
         batch = ask(host, RescoreCandle(right.open_time_ms))
         host.close()

@@ -14,7 +14,7 @@ from core.domain.candle import Interval, Market
 from core.domain.events import ForecastMade, ForecastMode, Incident, Severity, TrainerReady
 from core.settings.tree import ModelSettings, Settings
 from core.storage.folder import DataFolder
-from core.training.commands import ObserveCandle, SaveCheckpoint
+from core.training.commands import SaveCheckpoint
 from core.training.engine.engine import part_of
 from core.training.hosting.opening import build_engine
 from core.training.hosting.pretrained_store import PretrainedStore
@@ -65,7 +65,7 @@ def test_the_first_forecast_is_the_pretrained_models(tmp_path: Path, pretrained:
     engine = build_engine(rigs.SMALL, torch.device("cpu"), 0)
     assert engine.restore(tensors, metadata["engine"])
     session = service(tmp_path)
-    made = session.handle(ObserveCandle(LATER[0], ForecastMode.REPLAY))
+    made = session.handle(sessions.observed(LATER[0]))
     history = session._session.market.history
     features, is_real = history.windows(np.array([0]), rigs.SMALL.model.context)
     anchor = session._session.market.forecaster._baselines.now.combined

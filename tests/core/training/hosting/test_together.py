@@ -15,7 +15,6 @@ from sqlite_utils import Database
 
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import ManualClock
-from core.domain.events import ForecastMode
 from core.domain.incident_kinds import IncidentKind
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -137,7 +136,7 @@ def test_the_reference_model_is_renewed_after_the_longest_market_has_ended(tmp_p
     first, second = random_walk(90), random_walk(90, seed=9)
     ages = []
     for pair in closes([iter(first[:50]), iter(second[45:])]):
-        session.on_close(pair, ForecastMode.REPLAY)
+        session.on_close(rigs.close_of(pair))
         ages.append(session.reference_model.age_at(session.observed))
     assert session.observed == 90 and max(ages[30:]) <= 1.25 * 20 + 1
     db.close()
@@ -148,7 +147,7 @@ def test_a_drift_of_one_market_is_an_incident_of_that_market(tmp_path: Path, mon
     rises = iter([Rise(30, 0.1, 0.3)])
     monkeypatch.setattr(session.markets[1].drifts, "observe", lambda loss: next(rises, None))
     for pair in closes([iter(random_walk(5)), iter(random_walk(5, seed=9))]):
-        session.on_close(pair, ForecastMode.REPLAY)
+        session.on_close(rigs.close_of(pair))
     by_market = [[each.kind for each in every.record.reader.incidents()] for every in session.markets]
     assert by_market == [[], [IncidentKind.DRIFT]]
     db.close()
@@ -157,7 +156,7 @@ def test_a_drift_of_one_market_is_an_incident_of_that_market(tmp_path: Path, mon
 def test_one_pass_of_the_model_gives_each_market_its_own_forecast(tmp_path: Path) -> None:
     session, db = opened(tmp_path)
     for pair in closes([iter(random_walk(30)), iter(random_walk(30, seed=9))]):
-        session.on_close(pair, ForecastMode.REPLAY)
+        session.on_close(rigs.close_of(pair))
     forecasters = [each.forecaster for each in session.markets]
     together, alone = forecast_together(forecasters), [each.forecast() for each in forecasters]
     for ours, own in zip(together, alone, strict=True):

@@ -29,7 +29,7 @@ from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.record_writer import Fenced
 from core.storage.records import StoredScore
-from core.training.commands import ApplyRetention, ObserveCandle, SaveCheckpoint, SetPaused, StepOnce, StopSession
+from core.training.commands import ApplyRetention, SaveCheckpoint, SetPaused, StepOnce, StopSession
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
 from tests.support.candles import MINUTE, without
@@ -241,7 +241,7 @@ def test_a_late_trainer_is_fenced_off(tmp_path: Path, session_after: SessionAfte
     late = session_after(tmp_path, 11)
     new = rigs.service(tmp_path)
     with pytest.raises(Fenced):
-        late.handle(ObserveCandle(CANDLES[11], ForecastMode.REPLAY))
+        late.handle(rigs.observed(CANDLES[11]))
     late.close()
     rigs.feed(new, CANDLES[11:12])
     new.close()

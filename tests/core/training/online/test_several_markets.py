@@ -13,7 +13,6 @@ import torch
 
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import ManualClock
-from core.domain.events import ForecastMode
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError
@@ -57,7 +56,7 @@ def resumed(run: OpenedRun) -> None:
 
 def learn(run: OpenedRun, those: Sequence[Candles]) -> None:
     for close in those:
-        run.session.on_close(close, ForecastMode.REPLAY)
+        run.session.on_close(rigs.close_of(close))
 
 
 def state(run: OpenedRun) -> tuple[dict[str, bytes], object]:

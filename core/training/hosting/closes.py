@@ -1,0 +1,108 @@
+"""The stored candles that the trainer has not taken yet, of all markets of a run, by opening time.
+
+Which candles are taken together depends on the stored candles alone, and not on their order of arrival: a close waits
+until each market has a candle of this time or a later one, or will have none. Only live candles are waited for no
+longer than the clock allows; one that is later is a close by itself. No Qt, no torch.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from core.domain.candle import Candle
+from core.domain.clock import Clock
+from core.domain.events import ForecastMode, TrainerReady
+from core.storage.candles import CandleStore
+from core.training.commands import MarketCandle, ObserveClose
+from core.training.hosting.inbox import Inbox
+from core.training.online.provenance import live_within_ms
+from core.training.online.trainer_spec import SessionSpec
+
+_CLOSED_MEANWHILE = 100
+"""Candles that may close while the trainer of a new run starts; none of them is skipped."""
+_WAIT_SHARE = 0.5
+"""Of the time in which a forecast counts as live; the rest is left to make those of the markets that are in time."""
+
+
+class CloseQueue:
+    """Used from the driver's thread only. All methods raise StorageError."""
+
+    def __init__(self, spec: SessionSpec, store: CandleStore, inbox: Inbox, clock: Clock) -> None:
+        self._spec, self._markets = spec, spec.markets
+        self._store, self._inbox, self._clock = store, inbox, clock
+        self._sent_until_ms: list[int | None] = [None] * len(spec.markets)
+        self._recorded_until_ms: list[int | None] = [None] * len(spec.markets)
+
+    def trainer_is_ready(self, event: TrainerReady) -> None:
+        """A trainer has started, which wants the candles after its positions."""
+        positions = ((event.position_ms, event.recorded_until_ms), *event.others)
+        self._sent_until_ms = [taken_ms or self._first_start_ms(at) for at, (taken_ms, _) in enumerate(positions)]
+        self._recorded_until_ms = [recorded_ms for _, recorded_ms in positions]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all candles are taken, and no more will come."""
+        return len(self._inbox.ended) == len(self._markets) and next(self._closes(1), None) is None
+
+    def left(self) -> int:
+        """How many stored candles are not taken yet."""
+        positions = zip(self._markets, self._sent_until_ms, strict=True)
+        return sum(self._store.count(market, after_ms=after_ms) for market, after_ms in positions)
+
+    def take(self, most: int) -> Iterator[ObserveClose]:
+        """The next closes that are complete; each is taken once it is returned."""
+        for close in self._closes(most):
+            for market, candle in close:
+                self._sent_until_ms[market] = candle.open_time_ms
+            yield ObserveClose(
+                tuple(MarketCandle(candle, self._mode(market, candle), market) for market, candle in close)
+            )
+
+    def _closes(self, most: int) -> Iterator[list[tuple[int, Candle]]]:
+        ended, caught_up = self._inbox.ended, self._inbox.are_caught_up  # first: of these all is stored by then
+        positions = list(self._sent_until_ms)
+        pages = [
+            deque(self._store.load(market, after_ms=after_ms, limit=most))
+            for market, after_ms in zip(self._markets, positions, strict=True)
+        ]
+        for _ in range(most):
+            opened_ms = min((page[0].open_time_ms for page in pages if page), default=None)
+            if opened_ms is None:
+                return
+            missing = {market for market, page in enumerate(pages) if not page} - ended
+            if any(self._is_awaited(market, opened_ms, positions[market], caught_up) for market in missing):
+                return
+            present = [market for market, page in enumerate(pages) if page and page[0].open_time_ms == opened_ms]
+            close = [(market, pages[market].popleft()) for market in present]
+            for market in present:
+                positions[market] = opened_ms
+            yield close
+
+    def _is_awaited(self, market: int, opened_ms: int, position_ms: int | None, caught_up: frozenset[int]) -> bool:
+        """Whether a candle of this time may still come in time. market: no later one of it is stored."""
+        if position_ms is not None and position_ms >= opened_ms:
+            return False
+        if self._spec.own_mode is not ForecastMode.LIVE or market not in caught_up:
+            return True
+        interval = self._markets[market].interval
+        wait_ms = _WAIT_SHARE * live_within_ms(interval)
+        return self._clock.now_ms() < interval.close_time_ms(opened_ms) + wait_ms
+
+    def _first_start_ms(self, market: int) -> int | None:
+        """Where a new run starts: at the newest candles if all are stored already, else at the first."""
+        are_stored = self._spec.own_mode is ForecastMode.LIVE or self._spec.settings.market.feed == "stored"
+        if not are_stored:
+            return None
+        wanted = self._spec.settings.market.catch_up_candles + _CLOSED_MEANWHILE
+        newest = self._store.newest(self._markets[market], wanted)
+        return newest[0].open_time_ms - 1 if newest else None
+
+    def _mode(self, market: int, candle: Candle) -> ForecastMode:
+        came_live = self._inbox.take_live(candle.open_time_ms, market)
+        if self._spec.own_mode is not ForecastMode.LIVE:
+            return self._spec.own_mode
+        recorded_until_ms = self._recorded_until_ms[market]
+        if recorded_until_ms is not None and candle.open_time_ms <= recorded_until_ms:
+            return ForecastMode.RECOVERY
+        return ForecastMode.LIVE if came_live else ForecastMode.CATCH_UP

@@ -1,0 +1,82 @@
+"""Messages from other threads to the driver."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass, field
+
+from core.training.commands import TrainerCommand
+
+
+@dataclass(slots=True)
+class Inbox:
+    """Every method may be called from any thread. A market is its place among those of the run: 0 for a single one."""
+
+    _wake: threading.Event = field(default_factory=threading.Event)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _commands: deque[TrainerCommand] = field(default_factory=deque)
+    _live: set[tuple[int, int]] = field(default_factory=set)
+    _ended: frozenset[int] = frozenset()
+    _caught_up: frozenset[int] = frozenset()
+    _is_stopped: bool = False
+
+    def candles_stored(self, live_open_times_ms: tuple[int, ...] = (), market: int = 0) -> None:
+        """Candles of this market were stored; those with these opening times came live."""
+        with self._lock:
+            self._live.update((market, open_time_ms) for open_time_ms in live_open_times_ms)
+        self._wake.set()
+
+    def send(self, command: TrainerCommand) -> None:
+        """Queue a command. It overtakes candles that were not sent to the host yet."""
+        with self._lock:
+            self._commands.append(command)
+        self._wake.set()
+
+    def caught_up(self, market: int) -> None:
+        """The past candles of this market are stored, or cannot be had for now: from here on it may be late."""
+        with self._lock:
+            self._caught_up |= {market}
+        self._wake.set()
+
+    def feed_ended(self, market: int = 0) -> None:
+        """No more candles of this market will come: the driver ends when all are taken, of all markets."""
+        with self._lock:
+            self._ended |= {market}
+        self._wake.set()
+
+    def stop(self) -> None:
+        """End after the current candle."""
+        self._is_stopped = True
+        self._wake.set()
+
+    @property
+    def ended(self) -> frozenset[int]:
+        """The markets of which no more candles will come; all that there are of them are stored."""
+        return self._ended
+
+    @property
+    def are_caught_up(self) -> frozenset[int]:
+        """The markets whose past candles are stored, as far as they can be had."""
+        return self._caught_up
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._is_stopped
+
+    def take_command(self) -> TrainerCommand | None:
+        """The oldest command; the others stay queued in case the host dies of this one."""
+        with self._lock:
+            return self._commands.popleft() if self._commands else None
+
+    def take_live(self, open_time_ms: int, market: int = 0) -> bool:
+        """Whether this candle came live. Called once per candle."""
+        with self._lock:
+            if (market, open_time_ms) not in self._live:
+                return False
+            self._live.discard((market, open_time_ms))
+            return True
+
+    def wait(self, timeout_s: float) -> None:
+        self._wake.wait(timeout_s)
+        self._wake.clear()

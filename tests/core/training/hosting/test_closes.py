@@ -1,0 +1,186 @@
+"""Which stored candles of several markets are taken together, and how long a late one is waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlite_utils import Database
+
+from core.domain.candle import FILE_VENUE, Candle, Market
+from core.domain.clock import ManualClock
+from core.domain.events import ForecastMode, TrainerReady
+from core.settings.tree import MarketSettings
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.training.hosting.closes import CloseQueue
+from core.training.hosting.inbox import Inbox
+from core.training.online.trainer_spec import SessionSpec
+from tests.core.training import rigs
+from tests.support.candles import MINUTE, START_MS, random_walk
+
+STEP_MS = MINUTE.duration_ms
+SERIES = random_walk(60)
+ALLOWED_MS = 3_000
+"""5 % of a minute."""
+
+
+class Rig:
+    """A queue over a database, without a trainer."""
+
+    def __init__(self, db: Database, venue: str, count: int = 2) -> None:
+        first, *others = (Market(venue, f"M{number}/USDT", MINUTE) for number in range(count))
+        settings = replace(rigs.SMALL, market=MarketSettings(catch_up_candles=20))
+        self.spec = SessionSpec(Path(), first, settings, others=tuple(others))
+        self.store, self.inbox, self.clock = CandleStore(db), Inbox(), ManualClock(START_MS)
+        self.queue = CloseQueue(self.spec, self.store, self.inbox, self.clock)
+
+    def save(self, market: int, *rows: int, is_live: bool = False) -> None:
+        candles = [SERIES[row] for row in rows]
+        self.store.save(self.spec.markets[market], candles)
+        self.inbox.candles_stored(tuple(each.open_time_ms for each in candles) if is_live else (), market)
+
+    def at(self, row: int, after_close_ms: int) -> None:
+        """Set the clock to so long after the close of this candle."""
+        self.clock.advance_ms(SERIES[row].open_time_ms + STEP_MS + after_close_ms - self.clock.now_ms())
+
+    def take(self, most: int = 99) -> list[tuple[int, list[int]]]:
+        """Of each close the candle's row, and the markets."""
+        closes = list(self.queue.take(most))
+        return [(row_of(each.candles[0].candle), [one.market for one in each.candles]) for each in closes]
+
+
+def row_of(candle: Candle) -> int:
+    return (candle.open_time_ms - SERIES[0].open_time_ms) // STEP_MS
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[Database]:
+    with closing(open_database(tmp_path / "candles.sqlite3")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def replayed(db: Database) -> Rig:
+    return Rig(db, FILE_VENUE)
+
+
+@pytest.fixture
+def live(db: Database) -> Rig:
+    """Both markets have caught up to the first candle, which was taken."""
+    rig = Rig(db, "binance")
+    for market in (0, 1):
+        rig.save(market, 0)
+        rig.inbox.caught_up(market)
+    assert rig.take() == [(0, [0, 1])]
+    return rig
+
+
+def test_candles_of_one_time_are_taken_together_and_a_gap_is_no_reason_to_wait(replayed: Rig) -> None:
+    replayed.save(0, 0, 1, 2, 4)
+    replayed.save(1, 1, 2, 3, 4)
+    assert replayed.take() == [(0, [0]), (1, [0, 1]), (2, [0, 1]), (3, [1]), (4, [0, 1])]
+    assert replayed.take() == []
+
+
+def test_a_replayed_market_is_waited_for_until_its_end(replayed: Rig) -> None:
+    replayed.save(0, 0, 1, 2)
+    replayed.save(1, 0)
+    assert replayed.take() == [(0, [0, 1])]
+    replayed.clock.advance_ms(10 * 86_400_000)
+    assert replayed.take() == [], "no time is a reason"
+    replayed.inbox.feed_ended(1)
+    assert replayed.take() == [(1, [0]), (2, [0])] and not replayed.queue.is_over
+    replayed.inbox.feed_ended(0)
+    assert replayed.queue.is_over and replayed.queue.left() == 0
+
+
+@given(
+    rows=st.lists(st.sets(st.integers(0, 25), min_size=1), min_size=2, max_size=4),
+    order=st.randoms(use_true_random=False),
+    most=st.integers(1, 20),
+)
+def test_the_closes_do_not_depend_on_the_order_of_arrival(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[set[int]], order: object, most: int
+) -> None:
+    left = [sorted(each, reverse=True) for each in rows]
+    with closing(open_database(tmp_path_factory.mktemp("order") / "candles.sqlite3")) as db:
+        rig, found = Rig(db, FILE_VENUE, len(rows)), []
+        while any(left):
+            market = order.choice([at for at, each in enumerate(left) if each])  # type: ignore[attr-defined]
+            rig.save(market, left[market].pop())
+            if not left[market]:
+                rig.inbox.feed_ended(market)
+            found += rig.take(most)
+        while last := rig.take(most):
+            found += last
+        assert rig.queue.is_over
+    times = sorted(set().union(*rows))
+    assert found == [(row, [at for at, each in enumerate(rows) if row in each]) for row in times]
+
+
+def test_a_late_live_market_is_waited_for_half_of_the_time_that_counts_as_live(live: Rig) -> None:
+    live.save(0, 1, is_live=True)
+    live.at(1, ALLOWED_MS // 2 - 1)
+    assert live.take() == []
+    live.at(1, ALLOWED_MS // 2)
+    assert live.take() == [(1, [0])]
+    live.save(1, 1, is_live=True)
+    assert live.take() == [(1, [1])], "the late candle is a close by itself"
+    live.save(1, 2, is_live=True)
+    live.save(0, 2, is_live=True)
+    live.at(2, 100)
+    assert live.take() == [(2, [0, 1])], "and the next one is taken together again"
+
+
+def test_a_live_market_that_still_fetches_its_past_is_waited_for(db: Database) -> None:
+    rig = Rig(db, "binance")
+    rig.save(0, 0, 1)
+    rig.inbox.caught_up(0)
+    rig.at(1, 60_000)
+    assert rig.take() == []
+    rig.save(1, 0)
+    assert rig.take() == [(0, [0, 1])]
+    rig.inbox.caught_up(1)
+    assert rig.take() == [(1, [0])]
+
+
+def test_each_candle_has_its_own_mode(live: Rig) -> None:
+    live.save(0, 1, is_live=True)
+    live.save(1, 1)
+    (close,) = live.queue.take(1)
+    assert [each.mode for each in close.candles] == [ForecastMode.LIVE, ForecastMode.CATCH_UP]
+    assert close.mode_of_close(ForecastMode.LIVE) is ForecastMode.LIVE
+
+
+def ready(positions: Sequence[tuple[int | None, int | None]]) -> TrainerReady:
+    times = [tuple(None if row is None else SERIES[row].open_time_ms for row in pair) for pair in positions]
+    (first, recorded), *others = times
+    return TrainerReady("run", "CPU", 0, first, recorded, None, 1, others=tuple(others))  # type: ignore[arg-type]
+
+
+def test_a_trainer_that_starts_again_gets_what_each_market_lacks(live: Rig) -> None:
+    for market in (0, 1):
+        live.save(market, 1, 2, 3)
+    live.queue.trainer_is_ready(ready([(2, 2), (1, 2)]))
+    closes = list(live.queue.take(9))
+    assert [[(row_of(one.candle), one.market) for one in each.candles] for each in closes] == [
+        [(2, 1)],
+        [(3, 0), (3, 1)],
+    ]
+    assert closes[0].candles[0].mode is ForecastMode.RECOVERY
+
+
+def test_a_new_live_run_begins_at_the_newest_candles_of_each_market(db: Database) -> None:
+    rig = Rig(db, "binance")
+    series = random_walk(200)
+    rig.store.save(rig.spec.markets[0], series)
+    rig.store.save(rig.spec.markets[1], series[100:])
+    rig.queue.trainer_is_ready(ready([(None, None), (None, None)]))
+    closes = list(rig.queue.take(999))
+    assert [len(each.candles) for each in closes] == [1] * 20 + [2] * 100

@@ -1,0 +1,183 @@
+"""A model of several markets, driven over stored candles: the same bytes whatever happens on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.domain.candle import FILE_VENUE, Candle, Market
+from core.domain.clock import SystemClock
+from core.domain.events import EventBatch, ForecastMade, ForecastScored, Incident, TrainerEvent, TrainerReady
+from core.domain.incident_kinds import IncidentKind
+from core.storage.candles import CandleStore
+from core.storage.checkpoints import CheckpointRows
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.record_reader import RecordReader
+from core.storage.runs import RunStore
+from core.training.commands import RescoreCandle, TrainerCommand
+from core.training.hosting.driver import TrainingDriver
+from core.training.hosting.host import Host, HostDiedError, ThreadHost
+from core.training.hosting.inbox import Inbox
+from core.training.hosting.process_host import ProcessHost
+from core.training.hosting.together import learn_together
+from core.training.online.issued_forecast import Outcome
+from core.training.online.market_session import MarketSession
+from core.training.online.trainer_spec import SessionSpec
+from tests.core.training import rigs
+from tests.support import thread_child
+from tests.support.candles import MINUTE, random_walk
+from tests.support.thread_child import ThreadContext
+
+CLOCK = SystemClock()
+COUNT = 50
+MARKETS = tuple(Market(FILE_VENUE, name, MINUTE) for name in ("a", "b", "c"))
+WALKS = dict(
+    zip(MARKETS, (random_walk(COUNT), random_walk(COUNT, seed=9)[6:], random_walk(COUNT, seed=3)[:40]), strict=True)
+)
+MakeHost = Callable[[SessionSpec], Host]
+HOSTS: dict[str, MakeHost] = {
+    "thread": lambda spec: ThreadHost(spec, CLOCK),
+    "process in a thread": lambda spec: ProcessHost(spec, CLOCK, thread_child.serve, ThreadContext()),  # type: ignore[arg-type]
+    "process": lambda spec: ProcessHost(spec, CLOCK),
+}
+
+
+def stored(root: Path, walks: dict[Market, list[Candle]] = WALKS) -> SessionSpec:
+    """Their candles in a new folder."""
+    DataFolder(root).ensure()
+    with closing(open_database(DataFolder(root).database)) as db:
+        for market, candles in walks.items():
+            CandleStore(db).save(market, candles)
+    first, *others = walks
+    return SessionSpec(root, first, rigs.SMALL, others=tuple(others))
+
+
+def drive(spec: SessionSpec, make_host: MakeHost = HOSTS["thread"], inbox: Inbox | None = None) -> list[TrainerEvent]:
+    """To the end of the stored candles."""
+    events, inbox = list[TrainerEvent](), inbox or Inbox()
+
+    def emit(batch: EventBatch) -> None:
+        events.extend(batch.events)
+
+    for market in range(len(spec.markets)):
+        inbox.feed_ended(market)
+    with closing(open_database(DataFolder(spec.root).database)) as db:
+        TrainingDriver(spec, make_host, CandleStore(db), inbox, emit, CLOCK).run()
+    return events
+
+
+def record(root: Path) -> list[tuple[str, int, int, int]]:
+    """Of each market its digest, candles, scores and steps."""
+    with closing(open_database(DataFolder(root).database, readonly=True)) as db:
+        readers = [RecordReader(db, run.run_id) for run in RunStore(db).list()]
+        counts = [reader.counts() for reader in readers]
+        digests = [reader.forecasts_sha256() for reader in readers]
+        return [
+            (digest, count.candles, count.scored, count.steps) for digest, count in zip(digests, counts, strict=True)
+        ]
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, int, int, int]]:
+    """Learned by the plain loop of `evaluate --together`."""
+    root = tmp_path_factory.mktemp("plain")
+    spec = stored(root)
+    with closing(open_database(DataFolder(root).database)) as db:
+        learn_together(spec, db, CLOCK, lambda candles, events: None)
+    return record(root)
+
+
+@pytest.mark.parametrize("kind", ["thread", "process in a thread", pytest.param("process", marks=pytest.mark.slow)])
+def test_every_host_gives_the_bytes_of_the_plain_loop(
+    tmp_path: Path, expected: list[tuple[str, int, int, int]], kind: str
+) -> None:
+    events = drive(stored(tmp_path), HOSTS[kind])
+    assert record(tmp_path) == expected
+    assert [each[1:3] for each in expected] == [(50, 49), (44, 43), (40, 39)]
+    (ready,) = (event for event in events if isinstance(event, TrainerReady))
+    assert len(ready.others) == 2
+    assert len({event.run_id for event in events if isinstance(event, ForecastMade)}) == 3
+
+
+class DyingHost(ThreadHost):
+    """Dies before it answers the command with this number, and takes what it knows with it."""
+
+    def __init__(self, spec: SessionSpec, dies_at: int | None) -> None:
+        super().__init__(spec, CLOCK)
+        self._left = dies_at
+
+    def send(self, command: TrainerCommand) -> None:
+        if self._left is not None:
+            self._left -= 1
+            if self._left < 0:
+                self.close()
+                raise HostDiedError("It was killed.")
+        super().send(command)
+
+
+def test_a_trainer_that_dies_twice_leaves_the_bytes_of_an_undisturbed_one(
+    tmp_path: Path, expected: list[tuple[str, int, int, int]]
+) -> None:
+    deaths = [17, 12]
+    made = lambda spec: DyingHost(spec, deaths.pop(0) if deaths else None)  # noqa: E731
+    events = drive(stored(tmp_path), made)
+    readies = [event for event in events if isinstance(event, TrainerReady)]
+    assert [ready.resumed_from is None for ready in readies] == [True, False, False]
+    assert record(tmp_path) == expected
+
+
+def test_checkpoints_and_steps_belong_to_the_head(tmp_path: Path) -> None:
+    drive(stored(tmp_path))
+    with closing(open_database(DataFolder(tmp_path).database, readonly=True)) as db:
+        head, *members = RunStore(db).list()
+        kept = [len(CheckpointRows(db).list(run.run_id)) for run in (head, *members)]
+    assert kept[0] > 0 and kept[1:] == [0, 0]
+    assert [each[3] for each in record(tmp_path)] == [COUNT - 1, 0, 0]
+
+
+def test_a_run_is_continued_with_the_same_markets_only(tmp_path: Path) -> None:
+    spec = stored(tmp_path)
+    drive(spec)
+    first = record(tmp_path)
+    drive(spec)
+    assert record(tmp_path) == first
+    drive(replace(spec, others=spec.others[:1]))
+    assert len(record(tmp_path)) == 5, "two markets are another model"
+
+
+def test_a_candle_that_kills_twice_is_set_aside_in_its_market_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deadly = WALKS[MARKETS[1]][20].open_time_ms
+    score = MarketSession.score
+
+    def fail(session: MarketSession, candle: Candle) -> list[Outcome]:
+        if session.market == MARKETS[1] and candle.open_time_ms == deadly:
+            raise ValueError("it cannot be computed")
+        return score(session, candle)
+
+    monkeypatch.setattr(MarketSession, "score", fail)
+    events = drive(stored(tmp_path))
+    aside = [event for event in events if isinstance(event, Incident) and event.kind is IncidentKind.CANDLE_SET_ASIDE]
+    assert len(aside) == 1 and aside[0].what_happened.startswith("In b 1m (file), the candle of ")
+    assert [each[1] for each in record(tmp_path)] == [50, 43, 40]
+
+
+def test_a_corrected_candle_is_scored_again_in_its_market_alone(tmp_path: Path) -> None:
+    spec = stored(tmp_path)
+    drive(spec)
+    wrong = WALKS[MARKETS[1]][20]
+    stored(tmp_path, {**WALKS, MARKETS[1]: [replace(wrong, low=wrong.low * 0.99)]})
+    inbox = Inbox()
+    inbox.send(RescoreCandle(wrong.open_time_ms, 1))
+    events = drive(spec, inbox=inbox)
+    rescored = [event for event in events if isinstance(event, ForecastScored) and event.version == 2]
+    with closing(open_database(DataFolder(tmp_path).database, readonly=True)) as db:
+        member = RunStore(db).list()[1]
+    assert {event.run_id for event in rescored} == {member.run_id}
+    assert {event.target_open_time_ms for event in rescored} == {wrong.open_time_ms}
