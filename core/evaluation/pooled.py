@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from sqlite_utils import Database
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
 from core.evaluation.judged_scores import JUDGED_QUANTITIES, JudgedScores, judged, judged_from
+from core.evaluation.summary import summarise
 from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE
 from core.forecast.score import NOMINAL_COVERAGE, gain, mean, skill
 from core.storage.record_reader import RecordReader
@@ -31,6 +33,27 @@ class _Pool:
     reference loss, so that a restless market counts no more than a calm one."""
     n: int
     """Scores of all markets."""
+
+
+def summarise_together(db: Database, runs: Mapping[str, Run], horizons: int) -> dict[str, Any]:
+    """Plain data, fit for JSON: the summary of each market's run under its name, and "pooled", with the steps of their
+    model. runs: those of one model, its head first. Raises StorageError."""
+    found = {name: summarise(db, run) for name, run in runs.items()}
+    first, *others = found.values()
+    digests = "".join(each["forecasts_sha256"] for each in found.values())
+    pooled = {
+        **evaluate_pooled(db, list(runs.values()), horizons),
+        "candles": sum(each["candles"] for each in found.values()),
+        "scored": sum(each["scored"] for each in found.values()),
+        "steps": first.pop("steps"),
+        "loss": first.pop("loss"),
+        "seed": first["seed"],
+        "device": first["device"],
+        "forecasts_sha256": hashlib.sha256(digests.encode()).hexdigest(),
+    }
+    for each in others:  # the steps of the model are recorded with the first market
+        del each["steps"], each["loss"]
+    return {**found, "pooled": pooled}
 
 
 def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.market.feeds.urls import ExchangeUrls
-from core.settings.tree import Settings
+from core.settings.tree import MarketSettings, Settings
 from core.storage.folder import DataFolder
 from core.training.online.trainer_spec import StartingPoint
 from desktop.app.progress_lines import ProgressLines
@@ -33,3 +33,5 @@ class Context:
     """Progress for the program that has started this command."""
     start: StartingPoint | None = None
     """Where a new run begins."""
+    others: tuple[MarketSettings, ...] = ()
+    """Further markets that the same model learns, beside that of the settings."""

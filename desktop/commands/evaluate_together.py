@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import signal
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,7 @@ from core.domain.clock import Clock, SystemClock
 from core.domain.events import EventBatch, Incident, JobProgress, TrainerEvent
 from core.domain.validation import Rejection
 from core.evaluation.details import evaluate_run
-from core.evaluation.pooled import evaluate_pooled
-from core.evaluation.summary import summarise
+from core.evaluation.pooled import summarise_together
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.market.feeds.replay import ReplayFeed, replay_name
 from core.market.history.files import read_candle_file
@@ -58,7 +56,7 @@ def evaluate_together(context: Context, files: Sequence[Path], count: int | None
         db = open_database(folder.database)
         try:
             markets = {path.name: _stored(db, path, count, progress) for path in _distinct(files)}
-            _require_different_candles(markets)
+            require_different_candles(markets)
             _require_one_interval(markets)
             started_s = clock.monotonic_s()
             runs = _learned(db, folder, settings, markets, progress)
@@ -105,7 +103,8 @@ def _stored(db: Database, path: Path, count: int | None, progress: TerminalProgr
     return feed.market
 
 
-def _require_different_candles(markets: dict[str, Market]) -> None:
+def require_different_candles(markets: Mapping[str, Market]) -> None:
+    """Files by their names. Raises UserError."""
     names: dict[str, str] = {}
     for name, market in markets.items():
         _, _, fingerprint = market.symbol.rpartition("#")  # see `file_symbol`
@@ -159,25 +158,13 @@ def _meter(progress: TerminalProgress, title: str, total: int) -> Callable[[int,
 
 
 def _judged(db: Database, runs: dict[str, Run], horizons: int, learned_s: float) -> dict[str, Any]:
-    found = {
-        name: {"file": name, **summarise(db, run), **evaluate_run(db, run, horizons)} for name, run in runs.items()
+    found = summarise_together(db, runs, horizons)
+    pooled = found["pooled"]
+    pooled["candles_per_s"] = round(pooled["candles"] / learned_s, 3) if learned_s > 0.0 else None
+    judged_apart = {
+        name: {"file": name, **found[name], **evaluate_run(db, run, horizons)} for name, run in runs.items()
     }
-    digests = "".join(found[name]["forecasts_sha256"] for name in runs)
-    first = next(iter(found.values()))
-    candles = sum(each["candles"] for each in found.values())
-    pooled = {
-        **evaluate_pooled(db, list(runs.values()), horizons),
-        "candles": candles,
-        "candles_per_s": round(candles / learned_s, 3) if learned_s > 0.0 else None,
-        "steps": first.pop("steps"),
-        "loss": first.pop("loss"),
-        "seed": first["seed"],
-        "device": first["device"],
-        "forecasts_sha256": hashlib.sha256(digests.encode()).hexdigest(),
-    }
-    for each in list(found.values())[1:]:  # the steps of the one model are recorded with the first market
-        del each["steps"], each["loss"]
-    return {**found, "pooled": pooled}
+    return {**judged_apart, "pooled": pooled}
 
 
 class _Failures:

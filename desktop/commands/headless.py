@@ -11,24 +11,29 @@ from typing import Any
 
 import click
 
-from core.domain.candle import Market
-from core.domain.clock import SystemClock
+from core.domain.candle import SIMULATED_VENUE, Interval, Market
+from core.domain.clock import Clock, SystemClock
 from core.domain.events import Incident, Severity
 from core.domain.incident_kinds import IncidentKind
+from core.evaluation.pooled import summarise_together
 from core.evaluation.summary import summarise
 from core.market.feeds.auto import BuiltFeed, build_feed
+from core.market.feeds.base import Feed
+from core.market.feeds.many import open_feeds
+from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.ownership import LeftBehind, own
 from core.storage.recovering import moment, open_or_recover
 from core.storage.runs import RunStore
 from core.training.hosting.headless import HeadlessRun
-from core.training.online.trainer_spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec, in_order
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import UserError
+from desktop.commands.evaluate_together import require_different_candles
 from desktop.commands.options import common_options, print_json, run_options, with_context
-from desktop.commands.text import print_summary
+from desktop.commands.text import print_markets, print_summary
 
 _INTERRUPTED = 130
 _log = logging.getLogger("ghostcandle")
@@ -41,10 +46,16 @@ _log = logging.getLogger("ghostcandle")
 def headless(context: Context) -> None:
     """Watch a market, learn from every candle that closes, and forecast the next ones, without a window.
 
-    Ends with the feed, after --candles, or on Ctrl+C; the next start continues from there.
+    Ends with the feed, after --candles, or on Ctrl+C; the next start continues from there. With several --symbol or
+    --file one model learns all of these markets.
     """
     summary = run_headless(context)
-    print_json(summary) if context.as_json else print_summary(summary)
+    if context.as_json:
+        print_json(summary)
+    elif "pooled" in summary:
+        print_markets(summary)
+    else:
+        print_summary(summary)
 
 
 def run_headless(context: Context, stopped: str | None = None, *, evaluated: str = "") -> dict[str, Any]:
@@ -64,7 +75,8 @@ def run_headless(context: Context, stopped: str | None = None, *, evaluated: str
         is_shown = not context.as_json
         with TerminalProgress(is_shown, context.lines, evaluated=evaluated) as progress:
             summary = asyncio.run(_run(context, progress, stopped, incidents))
-        return {**summary, "notices": [incident.what_happened for incident in incidents]}
+        summary.get("pooled", summary)["notices"] = [incident.what_happened for incident in incidents]
+        return summary
 
 
 def _unclean_end(left: LeftBehind) -> Incident:
@@ -91,20 +103,11 @@ async def _run(
 ) -> dict[str, Any]:
     clock = SystemClock()
     started_s = clock.monotonic_s()
-    training = context.settings.training
-    built: BuiltFeed = await build_feed(
-        context.settings.market,
-        seed=training.seed,
-        clock=clock,
-        limit=context.candles,
-        urls=context.urls,
-        is_known=lambda market: _has_candles(context, market),
-        last_simulated=lambda: _last_simulated(context),
-    )
-    if built.notice is not None:
-        progress.say(built.notice)
-    spec = SessionSpec(context.folder.root, built.feed.market, context.settings, context.new_run, context.start)
-    run = HeadlessRun([built.feed], spec, clock, progress.take_batch, progress.take_feed)
+    feeds = await _feeds(context, clock, progress)
+    first, *others = feeds
+    root, settings = context.folder.root, context.settings
+    spec = SessionSpec(root, first, settings, context.new_run, context.start, tuple(others))
+    run = HeadlessRun(list(feeds.values()), spec, clock, progress.take_batch, progress.take_feed)
     run.record(incidents)
     _stop_on_signals(run)
     await run.run()
@@ -113,6 +116,60 @@ async def _run(
     if run.is_stopped and stopped is not None:
         raise UserError(stopped, _INTERRUPTED)
     return _summary(context, spec, progress, clock.monotonic_s() - started_s)
+
+
+async def _feeds(context: Context, clock: Clock, progress: TerminalProgress) -> dict[Market, Feed]:
+    """In the order of their markets. Raises UserError, FeedError and CandleFileError."""
+    first = context.settings.market
+    wanted = (first, *context.others)
+    if context.others and first.feed not in ("replay", "stored"):
+        return _feeds_of_venue(context, clock, wanted)
+    feeds = [await _feed(context, clock, progress, each) for each in wanted]
+    if context.others and first.feed == "replay":
+        require_different_candles({feed.market.symbol: feed.market for feed in feeds})
+    by_market = {feed.market: feed for feed in feeds}
+    return {market: by_market[market] for market in _ordered([feed.market for feed in feeds])}
+
+
+async def _feed(context: Context, clock: Clock, progress: TerminalProgress, market: MarketSettings) -> Feed:
+    built: BuiltFeed = await build_feed(
+        market,
+        seed=context.settings.training.seed,
+        clock=clock,
+        limit=context.candles,
+        urls=context.urls,
+        is_known=lambda market: _has_candles(context, market),
+        last_simulated=lambda: _last_simulated(context),
+    )
+    if built.notice is not None:
+        progress.say(built.notice)
+    return built.feed
+
+
+def _feeds_of_venue(context: Context, clock: Clock, wanted: Sequence[MarketSettings]) -> dict[Market, Feed]:
+    """Of several markets, with one connection. None of them is replaced by the sample."""
+    first, is_simulated = wanted[0], wanted[0].feed == "simulate"
+    venue, limit = SIMULATED_VENUE if is_simulated else first.venue, context.candles
+    try:
+        interval = Interval.parse(first.interval)
+    except ValueError as error:
+        raise UserError(f"{error}.", 2) from error
+    return open_feeds(
+        _ordered([Market(venue, each.symbol, interval) for each in wanted]),
+        clock,
+        catch_up=first.catch_up_candles,
+        limit=limit,
+        speed=first.speed or (0.0 if limit is not None else None),
+        urls=context.urls,
+        fallback_venues=first.fallback_venues,
+    )
+
+
+def _ordered(markets: Sequence[Market]) -> tuple[Market, ...]:
+    try:
+        return in_order(markets)
+    except ValueError as error:
+        raise UserError(str(error), 2) from error
 
 
 def _has_candles(context: Context, market: Market) -> bool:
@@ -142,11 +199,16 @@ def _stop_on_signals(run: HeadlessRun) -> None:
 def _summary(context: Context, spec: SessionSpec, progress: TerminalProgress, wall_s: float) -> dict[str, Any]:
     db = open_database(context.folder.database, readonly=True)
     try:
-        found = RunStore(db).find(spec.market, spec.fingerprint)
+        runs = RunStore(db)
+        found = runs.find(spec.market, spec.fingerprint)
         if found is None:
             raise UserError("The run ended before its first candle; nothing was learned.")
         summary = summarise(db, found)
+        if spec.others:
+            by_market = {str(run.market): run for run in runs.members(found.run_id)}
+            summary = summarise_together(db, by_market, spec.settings.model.horizons)
     finally:
         db.close()
     rate = None if progress.status is None else progress.status.steps_per_s
-    return {**summary, "steps_per_s": rate, "wall_s": round(wall_s, 3)}
+    summary.get("pooled", summary).update(steps_per_s=rate, wall_s=round(wall_s, 3))
+    return summary

@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from core.market.feeds.urls import ExchangeUrls
 from core.settings import tree as settings_file
 from core.settings.faults import sentence_of
 from core.settings.repair import keep_copy
-from core.settings.tree import Settings, TrainingSettings
+from core.settings.tree import MarketSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.app.context import Context
 from desktop.app.progress_lines import ProgressLines, end_with_stdin
@@ -38,6 +38,7 @@ _RUN = frozenset(
     {"feed", "venue", "symbol", "interval", "file", "speed", "candles", "trainer", "new_run", "start_from"}
 )
 _SHARED = _COMMON | _RUN
+_SEVERAL = "headless takes it several times: one model then learns all of them."
 _FEEDS = click.Choice(["auto", "live", "replay", "simulate", "stored"])
 _log = logging.getLogger("ghostcandle")
 
@@ -69,9 +70,9 @@ def run_options(command: Command) -> Command:
         (
             click.option("--feed", type=_FEEDS, help="Where candles come from."),
             click.option("--venue", help="The exchange, by its ccxt id."),
-            click.option("--symbol", help="The market's symbol, such as BTC/USDT."),
+            click.option("--symbol", multiple=True, help=f"The market's symbol, such as BTC/USDT. {_SEVERAL}"),
             click.option("--interval", help="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d."),
-            click.option("--file", type=click.Path(), help="The candle file to replay."),
+            click.option("--file", multiple=True, type=click.Path(), help=f"The candle file to replay. {_SEVERAL}"),
             click.option("--speed", type=click.FloatRange(0.0), help="Candles per second; 0: as fast as it goes."),
             click.option("--candles", type=click.IntRange(1), help="End after this many candles of the feed."),
             click.option("--trainer", type=click.Choice(["process", "thread"]), help="Where training runs."),
@@ -192,7 +193,8 @@ def _context(options: dict[str, Any], stack: ExitStack) -> Context:
         warnings = _with_copy(folder, warnings)
     for warning in warnings:
         _log.warning("%s", warning)
-    overlaid = _overlaid(settings, options)
+    named = {name: options.get(name) or () for name in ("symbol", "file")}
+    overlaid = _overlaid(settings, {**options, **{name: next(iter(each), None) for name, each in named.items()}})
     return Context(
         settings=overlaid,
         folder=folder,
@@ -203,7 +205,18 @@ def _context(options: dict[str, Any], stack: ExitStack) -> Context:
         is_first_start=is_new and overlaid == Settings(),
         warnings=warnings,
         lines=lines,
+        others=_others(overlaid.market, **named),
     )
+
+
+def _others(first: MarketSettings, symbol: Sequence[str], file: Sequence[str]) -> tuple[MarketSettings, ...]:
+    """The markets after the first. Raises UserError."""
+    if (len(symbol) > 1 and file) or (len(file) > 1 and symbol):
+        raise UserError(
+            "Several files or several symbols are learned together, but not both: give --file or --symbol.", 2
+        )
+    files = (dataclasses.replace(first, file=each) for each in file[1:])
+    return (*files, *(dataclasses.replace(first, symbol=each) for each in symbol[1:]))
 
 
 def _with_copy(folder: DataFolder, warnings: tuple[str, ...]) -> tuple[str, ...]:

@@ -38,6 +38,8 @@ def run(context: Context, safe_mode: bool) -> None:
 
     Where there is no display, the same job runs without one: progress in the terminal, and a PNG of the window.
     """
+    if context.others:
+        raise UserError("The window learns one market at a time. For several: ghostcandle headless.", 2)
     if safe_mode:
         context = in_safe_mode(context)
     has_display = _has_display()

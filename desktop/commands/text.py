@@ -6,6 +6,13 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
+
+from core.domain.candle import Market
+from core.evaluation.report.words import measured
+from core.market.shown_names import shown_market
+
+_QUANTITIES = ("close", "range")
 
 
 def print_summary(summary: dict[str, Any]) -> None:
@@ -16,6 +23,22 @@ def print_summary(summary: dict[str, Any]) -> None:
     for name, text in summary_rows(summary):
         table.add_row(name, text)
     Console(markup=False).print(table)
+
+
+def print_markets(summary: dict[str, Any]) -> None:
+    """A row for each market of one model, and one for all, on stdout. summary: with "pooled"."""
+    pooled, loss = summary["pooled"], summary["pooled"]["loss"]
+    table = Table("Market", "Candles", "Skill, close", "Skill, range", box=None, pad_edge=False)
+    for name, of in summary.items():
+        if of is not pooled:
+            skills = [measured(of["skill"][each]["value"], of["skill"][each]["ci95"]) for each in _QUANTITIES]
+            table.add_row(Text(shown_market(Market.parse(name))), f"{of['candles']:,}", *skills)
+    skills = [measured(pooled["pinball"][each]["skill"], pooled["pinball"][each]["skill_ci95"]) for each in _QUANTITIES]
+    table.add_row("All", f"{pooled['candles']:,}", *skills)
+    console = Console(markup=False)
+    console.print(table)
+    losses = f"{_number(loss['current'])} now, {_number(loss['best'])} best, {loss['trend']}"
+    console.print(f"Steps: {pooled['steps']:,}; loss {losses}")
 
 
 def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
@@ -89,7 +112,7 @@ def _percent(value: float | None, digits: int = 1) -> str:
 
 
 def _share(estimate: dict[str, Any], digits: int = 1) -> str:
-    if estimate["value"] is None:
+    if estimate["ci95"] is None:
         return f"too early to tell (n = {estimate['n']})"
     low, high = estimate["ci95"]
     between = f"{100.0 * low:.{digits}f} to {100.0 * high:.{digits}f} %"

@@ -146,6 +146,8 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
     Returns False if the checkpoint had no usable moments, so that a new optimizer starts. Raises CheckpointError; then
     the session is unchanged.
     """
+    if (len(session.markets) == 1) is not (len(metadata.get("markets", [])) == 0):
+        raise CheckpointError("Checkpoints of models of one market and of several do not fit each other.")
     require_sound_weights(session.engine, tensors)
     require_sound_learning(session, tensors, metadata)
     learned = [market.forecaster.state() for market in session.markets]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.events import ForecastMode
+from core.market.shown_names import shown_market
 from core.settings.tree import Settings, to_dict
 
 _FEWEST_SAMPLES = 2
@@ -81,12 +82,14 @@ def in_order(markets: Sequence[Market]) -> tuple[Market, ...]:
     ordered = tuple(sorted(markets))
     twice = next((one for one, other in pairwise(ordered) if one == other), None)
     if twice is not None:
-        raise ValueError(f"{twice} is named twice. Name each market once.")
+        raise ValueError(f"{shown_market(twice)} is named twice. Name each market once.")
     first = ordered[0]
     if (other := next((each for each in ordered if each.interval != first.interval), None)) is not None:
-        raise ValueError(f"{first} and {other} have different intervals. One model learns markets of one interval.")
+        both = f"{shown_market(first)} and {shown_market(other)}"
+        raise ValueError(f"{both} have different intervals. One model learns markets of one interval.")
     if (other := next((each for each in ordered if own_mode_of(each) is not own_mode_of(first)), None)) is not None:
-        raise ValueError(f"{first} and {other} are not learned together: live, replayed and simulated candles differ.")
+        both = f"{shown_market(first)} and {shown_market(other)}"
+        raise ValueError(f"{both} are not learned together: give markets that are all live, all replayed or simulated.")
     return ordered
 
 

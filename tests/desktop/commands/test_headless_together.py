@@ -1,0 +1,97 @@
+"""`ghostcandle headless` with several markets or files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.desktop.commands.test_evaluate_checkpoint import HOUR_MS
+from tests.desktop.commands.test_evaluate_together import COUNT, write
+from tests.support import commands
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    return [str(write(tmp_path / f"{name}.csv", seed)) for seed, name in enumerate(("alpha", "beta", "gamma"))]
+
+
+def headless(data: Path, *arguments: str) -> tuple[str, ...]:
+    if not data.exists():
+        commands.configure(data)
+    return ("headless", *arguments, "--data-dir", str(data))
+
+
+def named(files: list[str]) -> list[str]:
+    return [part for file in files for part in ("--file", file)]
+
+
+def test_several_files_are_learned_by_one_model_in_any_order_and_continued(tmp_path: Path, files: list[str]) -> None:
+    found = commands.invoke_json(*headless(tmp_path / "data", *named(files)))
+    *markets, pooled = found.values()
+    assert [name.partition("#")[0] for name in found] == ["alpha", "beta", "gamma", "pooled"]
+    assert [each["candles"] for each in markets] == [COUNT] * 3 and pooled["candles"] == 3 * COUNT
+    assert pooled["scored"] == 3 * (COUNT - 1) and pooled["steps"] == COUNT - 1 and pooled["markets"] == 3
+    assert pooled["notices"] == [] and pooled["wall_s"] > 0.0
+    digest = pooled["forecasts_sha256"]
+    turned = commands.invoke_json(*headless(tmp_path / "turned", *named(files[::-1])))
+    assert turned["pooled"]["forecasts_sha256"] == digest
+    judged = commands.invoke_json("evaluate", *files, "--together", "--data-dir", str(tmp_path / "data"))
+    assert judged["pooled"]["forecasts_sha256"] == digest, "the feeds and the driver change nothing"
+    again = commands.invoke_json(*headless(tmp_path / "data", *named(files)))
+    assert [each["run_id"] for each in list(again.values())[:3]] == [each["run_id"] for each in markets]
+    assert again["pooled"]["forecasts_sha256"] == digest
+
+
+def test_one_file_is_learned_as_before(tmp_path: Path, files: list[str]) -> None:
+    found = commands.invoke_json(*headless(tmp_path / "data", "--feed", "replay", "--file", files[0]))
+    alone = commands.invoke_json("evaluate", files[0], "--data-dir", str(tmp_path / "data"))
+    assert found["forecasts_sha256"] == alone["forecasts_sha256"] and "pooled" not in found
+
+
+def test_several_simulated_markets_are_named_by_their_numbers(tmp_path: Path) -> None:
+    symbols = ("--symbol", "SIM-7", "--symbol", "SIM-3")
+    found = commands.invoke_json(
+        *headless(tmp_path / "data", "--feed", "simulate", *symbols, "--candles", "12", "--interval", "1m")
+    )
+    assert list(found) == ["SIM-3 1m (simulated)", "SIM-7 1m (simulated)", "pooled"]
+    assert {each["candles"] for name, each in found.items() if name != "pooled"} == {12}
+
+
+def test_the_table_has_a_row_for_each_market(tmp_path: Path, files: list[str]) -> None:
+    shown = commands.invoke(*headless(tmp_path / "data", *named(files[:2])))
+    assert shown.returncode == 0
+    lines = shown.stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:4]] == ["alpha", "beta", "All"]
+    assert f" {2 * COUNT} " in lines[3] and lines[4].startswith(f"Steps: {COUNT - 1}; loss ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--file", "alpha", "--file", "beta", "--symbol", "BTC/USDT"), "not both"),
+        (("--file", "alpha", "--file", "alpha"), "named twice"),
+        (("--file", "alpha", "--file", "copy"), "hold the same candles"),
+        (("--file", "alpha", "--file", "hours"), "have different intervals"),
+        (("--feed", "simulate", "--symbol", "SIM-1", "--symbol", "BTC/USDT"), "their names are SIM-"),
+    ],
+)
+def test_what_cannot_be_learned_together_is_refused(
+    tmp_path: Path, files: list[str], arguments: tuple[str, ...], words: str
+) -> None:
+    Path(tmp_path / "copy.csv").write_bytes(Path(files[0]).read_bytes())
+    write(tmp_path / "hours.csv", 5, HOUR_MS)
+    given = [str(tmp_path / f"{each}.csv") if each.isalpha() and each != "simulate" else each for each in arguments]
+    refused = commands.invoke(*headless(tmp_path / "data", *given))
+    assert refused.returncode in (1, 2) and words in refused.stderr and "Traceback" not in refused.stderr
+
+
+def test_the_summary_of_one_market_has_no_skill_before_it_has_an_interval(tmp_path: Path, files: list[str]) -> None:
+    """It ended with an error between 30 and 750 candles."""
+    shown = commands.invoke(*headless(tmp_path / "data", "--feed", "replay", "--file", files[0]))
+    assert shown.returncode == 0 and "too early to tell" in shown.stdout
+
+
+def test_the_window_refuses_several(tmp_path: Path, files: list[str]) -> None:
+    refused = commands.invoke("run", *named(files), "--data-dir", str(tmp_path / "data"))
+    assert refused.returncode == 2 and "ghostcandle headless" in refused.stderr
