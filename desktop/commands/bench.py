@@ -19,6 +19,8 @@ from desktop.commands.options import common_options, print_json, with_context
 
 _SIZES = "1000,10000,100000,1000000"
 _FEWEST, _MOST = 400, 5_000_000
+_MARKETS = "1,10,50,200"
+_MOST_MARKETS = 1_000
 _SECONDS_HELP = "How long frames are measured beside each kind of trainer."
 
 
@@ -32,6 +34,18 @@ def _read_sizes(ctx: click.Context, option: click.Parameter, text: str) -> tuple
     return sizes
 
 
+def _read_markets(ctx: click.Context, option: click.Parameter, text: str | None) -> tuple[int, ...]:
+    if text is None:
+        return ()
+    try:
+        counts = tuple(sorted({int(part) for part in text.split(",")}))
+    except ValueError:
+        raise click.BadParameter(f"'{text}' is no list of numbers; write for example {_MARKETS}") from None
+    if not all(1 <= count <= _MOST_MARKETS for count in counts):
+        raise click.BadParameter(f"each number lies between 1 and {_MOST_MARKETS}, was {text}")
+    return counts
+
+
 @click.group()
 def bench() -> None:
     """Measure speed on this machine."""
@@ -39,17 +53,42 @@ def bench() -> None:
 
 @bench.command()
 @click.option("--steps", type=click.IntRange(10), default=200, show_default=True, help="Pairs of steps to time.")
+@click.option(
+    "--markets", callback=_read_markets, help=f"Instead, time one model of so many markets, such as {_MARKETS}."
+)
+@click.option("--closes", type=click.IntRange(5), default=20, show_default=True, help="Of all these markets, to time.")
 @common_options
 @with_context
-def train(context: Context, steps: int) -> None:
+def train(context: Context, steps: int, markets: tuple[int, ...], closes: int) -> None:
     """Time the training engine against a bare PyTorch loop, in one process and step about."""
-    from core.benchmark.engine import measure_training  # noqa: PLC0415 - this command computes in its own process
-
     try:
+        if markets:
+            _train_markets(context, markets, closes)
+            return
+        from core.benchmark.engine import measure_training  # noqa: PLC0415 - this command computes in its own process
+
         measured = measure_training(context.settings, steps, SystemClock())
     except DeviceError as error:
         raise UserError(str(error)) from error
     print_json(measured) if context.as_json else _print(measured)
+
+
+def _train_markets(context: Context, markets: tuple[int, ...], closes: int) -> None:
+    from core.benchmark.markets import measure_markets  # noqa: PLC0415 - this command computes in its own process
+
+    say = (lambda count: None) if context.as_json else (lambda count: click.echo(f"{count} markets …", err=True))
+    measured = measure_markets(context.settings, markets, closes, SystemClock(), say)
+    if context.as_json:
+        print_json(measured)
+        return
+    table = Table(title=f"One model on {measured['device']}, torch {measured['torch']}, threads {measured['threads']}")
+    for name in ("Markets", "Candles a second", "Steps a second", "A close, ms", "At worst, ms"):
+        table.add_column(name, justify="right")
+    for count, found in measured["markets"].items():
+        close_ms = found["close_ms"]
+        rates = f"{found['candles_per_s']:.1f}", f"{found['steps_per_s']:.2f}"
+        table.add_row(count, *rates, f"{close_ms['median']:.1f}", f"{close_ms['worst']:.1f}")
+    Console(markup=False).print(table)
 
 
 @bench.command()
