@@ -169,6 +169,10 @@ class TrainingRecord:
         if own not in self.reader.incidents():
             self._insert_incident(own)
 
+    def set_learned(self, is_learned: bool) -> None:
+        """Record whether the model learns from this run's market."""
+        self._execute("UPDATE runs SET is_learned = ? WHERE run_id = ?", [(is_learned, self._run_id)])
+
     def take_corrections(self, until_id: int) -> None:
         """Record that corrections up to this number are in the scores."""
         sql = "UPDATE runs SET corrections_taken = MAX(corrections_taken, ?) WHERE run_id = ?"

@@ -75,6 +75,15 @@ class SetPaused:
 
 
 @dataclass(frozen=True, slots=True)
+class SetLearned:
+    """Whether the model learns from this market of the run, by its place; it is forecast and scored either way. Kept
+    with the run."""
+
+    is_learned: bool
+    market: int
+
+
+@dataclass(frozen=True, slots=True)
 class StepOnce:
     """One extra training step on replayed samples, also while paused."""
 
@@ -154,6 +163,7 @@ TrainerCommand = (
     | SetDuty
     | SetDevice
     | SetPaused
+    | SetLearned
     | StepOnce
     | SaveCheckpoint
     | RestoreCheckpoint

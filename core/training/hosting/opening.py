@@ -71,6 +71,8 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
     run, engine = _find_or_create(spec, db, device, clock)
     records = _take_over(spec, db, run)
     session = _build_session(spec, engine, run, records, clock)
+    for market, member in zip(session.markets, RunStore(db).members(run.run_id), strict=True):
+        market.is_learned = member.is_learned
     folder, rows = DataFolder(spec.root), CheckpointRows(db)
     keeper = CheckpointKeeper(folder, records[0], rows, settings.checkpoints, settings.model, clock)
     return OpenedRun(spec, run, session, records[0], keeper)

@@ -1,10 +1,15 @@
-"""Leaves a share of the time to others: to the desktop's compositor on a GPU, to other programs on a CPU."""
+"""The pace of steps. A share of the time is left to others: to the desktop's compositor on a GPU, to other programs."""
 
 from __future__ import annotations
+
+from collections import deque
 
 from core.domain.clock import Clock
 
 WHOLE_TIME_PERCENT = 100
+_RATE_WINDOW = 50
+_RATE_HOLDS_S = 10.0
+"""A speed needs consecutive steps: after this long without one it is unknown."""
 
 
 class Pacer:
@@ -27,3 +32,29 @@ class Pacer:
         """Rest time left. percent: the current share. Idle time counts as rest."""
         rest_s = self._busy_s * (WHOLE_TIME_PERCENT / percent - 1.0)
         return max(0.0, self._ended_at_s + rest_s - self._clock.monotonic_s())
+
+
+class StepRate:
+    """The speed over the newest consecutive steps."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._times_s: deque[float] = deque(maxlen=_RATE_WINDOW)
+
+    def step_done(self) -> None:
+        """A step was made just now."""
+        self._forget_old()
+        self._times_s.append(self._clock.monotonic_s())
+
+    @property
+    def per_s(self) -> float | None:
+        """Steps a second; None if unknown."""
+        self._forget_old()
+        times_s = self._times_s
+        if len(times_s) < 2 or times_s[-1] <= times_s[0]:
+            return None
+        return (len(times_s) - 1) / (times_s[-1] - times_s[0])
+
+    def _forget_old(self) -> None:
+        if self._times_s and self._clock.monotonic_s() - self._times_s[-1] > _RATE_HOLDS_S:
+            self._times_s.clear()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -48,6 +47,7 @@ from core.training.commands import (
     SaveCheckpoint,
     SetClipNorm,
     SetDuty,
+    SetLearned,
     SetLearningRate,
     SetPaused,
     StepOnce,
@@ -64,6 +64,7 @@ from core.training.hosting.divergence_recovery import differing_settings, diverg
 from core.training.hosting.from_checkpoint import start_from_checkpoint
 from core.training.hosting.host import CandleError
 from core.training.hosting.opening import open_run
+from core.training.hosting.pacing import StepRate
 from core.training.hosting.pretrained_start import start_from_newest
 from core.training.hosting.pretrained_store import PretrainedStore
 from core.training.hosting.preview import preview
@@ -77,9 +78,6 @@ from core.training.online.trainer_spec import SessionSpec
 from core.training.recovery.incident_draft import IncidentDraft
 
 _STATUS_EVERY_S = 0.25
-_RATE_WINDOW = 50
-_RATE_HOLDS_S = 10.0
-"""A speed needs consecutive steps: after this long without one it is unknown."""
 _CORRECTIONS_AT_OPENING = 500
 """Processed before the first answer: a few seconds' work. More, as after an import, follow between candles."""
 _CORRECTIONS_AT_ONCE = 16
@@ -100,7 +98,7 @@ class TrainingService:
         self._clock = clock
         self._state = TrainerState.STARTING
         self._status_at_s: float | None = None
-        self._step_times: deque[float] = deque(maxlen=_RATE_WINDOW)
+        self._step_rate = StepRate(clock)
         self._restores_seen = 0
         self._opening_incidents: list[TrainerEvent] = []
         self._opening_rescores: tuple[TrainerEvent, ...] = ()
@@ -183,7 +181,7 @@ class TrainingService:
             step=session.step,
             candles=session.observed,
             position_ms=session.position_ms,
-            steps_per_s=self._steps_per_s(),
+            steps_per_s=self._step_rate.per_s,
             last_step_at_ms=session.last_step_at_ms,
             loss=self._losses(),
             accuracy=market.scores.own_summary(market.scored, market.live_scored, market.forecaster.model_weight),
@@ -296,8 +294,7 @@ class TrainingService:
         steps = [event for event in events if isinstance(event, StepDone)]
         went_back = self._was_rolled_back()
         if steps:
-            self._drop_old_step_times()
-            self._step_times.append(self._clock.monotonic_s())
+            self._step_rate.step_done()
         if not steps and not went_back:
             return ()
         findings: list[TrainerEvent] = []
@@ -342,8 +339,8 @@ class TrainingService:
             case RecordIncident(incident):
                 with self._record.write():
                     self._record.add_incident_once(incident)
-            case RescoreCandle(open_time_ms, market):
-                return self._rescore(open_time_ms, market)
+            case RescoreCandle() | SetLearned():
+                return self._on_market_command(command)
             case StopSession():
                 self._state = TrainerState.STOPPED
                 return self._save(EXIT)
@@ -351,8 +348,12 @@ class TrainingService:
                 raise TypeError(f"no such command: {command}")
         return ()
 
-    def _rescore(self, open_time_ms: int, market: int) -> tuple[TrainerEvent, ...]:
-        rescored = self._corrections[market].rescore(open_time_ms)
+    def _on_market_command(self, command: RescoreCandle | SetLearned) -> tuple[TrainerEvent, ...]:
+        if isinstance(command, SetLearned):
+            with self._record.write():
+                self._session.markets[command.market].set_learned(command.is_learned)
+            return ()
+        rescored = self._corrections[command.market].rescore(command.open_time_ms)
         if rescored:
             self._keeper.note_rescored()
         return (*rescored, *self._take_corrections(_CORRECTIONS_AT_ONCE))
@@ -437,14 +438,3 @@ class TrainingService:
         _log.log(level, "%s: %s %s", draft.kind, draft.happened, draft.done)
         with self._record.write():
             return self._record.add_incident(incident)
-
-    def _drop_old_step_times(self) -> None:
-        if (times := self._step_times) and self._clock.monotonic_s() - times[-1] > _RATE_HOLDS_S:
-            times.clear()
-
-    def _steps_per_s(self) -> float | None:
-        self._drop_old_step_times()
-        times = self._step_times
-        if len(times) < 2 or times[-1] <= times[0]:
-            return None
-        return (len(times) - 1) / (times[-1] - times[0])

@@ -67,6 +67,8 @@ class MarketSession:
         self.reference_forecasts = ReferenceForecasts(history.horizons)
         self._provenance = provenance
         self._clock = clock
+        self.is_learned = True
+        """False: the model takes no samples of this market."""
         self.scored = 0
         self.live_scored = 0
         self.prequential_loss: float | None = None
@@ -115,6 +117,11 @@ class MarketSession:
     def is_new(self, candle: Candle) -> bool:
         """Whether it is later than every candle taken."""
         return self.position_ms is None or candle.open_time_ms > self.position_ms
+
+    def set_learned(self, is_learned: bool) -> None:
+        """Whether the model takes samples of this market from now on. Kept with the run: needs an open transaction."""
+        self.record.set_learned(is_learned)
+        self.is_learned = is_learned
 
     def take(self, candle: Candle) -> None:
         """Take the next closed candle."""

@@ -268,7 +268,7 @@ class TrainingSession:
         return [market.drift_found(rise, self.step, market.drifts.answer(self.is_paused)) for market, rise in risen]
 
     def _train(self, markets: Sequence[MarketSession]) -> StepDone | None:
-        samples = [self._samples(market) for market in markets]
+        samples = [self._samples(market) for market in markets if market.is_learned]
         batch = joined([batch for batch, _ in samples]) if samples else None
         if batch is None or not batch.weights.any():
             return None

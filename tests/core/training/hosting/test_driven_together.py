@@ -19,7 +19,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
-from core.training.commands import RescoreCandle, TrainerCommand
+from core.training.commands import RescoreCandle, SetLearned, TrainerCommand
 from core.training.hosting.driver import TrainingDriver
 from core.training.hosting.host import Host, HostDiedError, ThreadHost
 from core.training.hosting.inbox import Inbox
@@ -166,6 +166,41 @@ def test_a_candle_that_kills_twice_is_set_aside_in_its_market_alone(
     aside = [event for event in events if isinstance(event, Incident) and event.kind is IncidentKind.CANDLE_SET_ASIDE]
     assert len(aside) == 1 and aside[0].what_happened.startswith("In b 1m (file), the candle of ")
     assert [each[1] for each in record(tmp_path)] == [50, 43, 40]
+
+
+def samples(root: Path) -> set[int]:
+    """Of the steps at whose close all three markets had a candle."""
+    with closing(open_database(DataFolder(root).database, readonly=True)) as db:
+        steps = RecordReader(db, RunStore(db).list()[0].run_id).steps()
+    return {step.samples for step in steps[8:35]}
+
+
+def test_a_market_that_is_switched_off_is_forecast_but_not_learned_from(
+    tmp_path: Path, expected: list[tuple[str, int, int, int]]
+) -> None:
+    spec = stored(tmp_path / "first")
+    drive(spec)
+    inbox = Inbox()
+    inbox.send(SetLearned(False, 1))
+    drive(stored(tmp_path / "second"), inbox=inbox)
+    assert samples(tmp_path / "first") == {6} and samples(tmp_path / "second") == {4}
+    found = record(tmp_path / "second")
+    assert [each[1:] for each in found] == [each[1:] for each in expected]
+    assert all(ours[0] != theirs[0] for ours, theirs in zip(found, expected, strict=True))
+    with closing(open_database(DataFolder(tmp_path / "second").database, readonly=True)) as db:
+        assert [run.is_learned for run in RunStore(db).list()] == [True, False, True]
+
+
+def test_a_market_stays_switched_off_after_a_restart(tmp_path: Path, expected: list[tuple[str, int, int, int]]) -> None:
+    found = []
+    for name, deaths in (("calm", []), ("killed", [15, 20])):
+        inbox = Inbox()
+        inbox.send(SetLearned(False, 1))
+        left = list(deaths)
+        made = lambda spec, left=left: DyingHost(spec, left.pop(0) if left else None)  # noqa: E731
+        drive(stored(tmp_path / name), made, inbox)
+        found.append(record(tmp_path / name))
+    assert found[0] == found[1] != expected
 
 
 def test_a_corrected_candle_is_scored_again_in_its_market_alone(tmp_path: Path) -> None:

@@ -10,16 +10,24 @@ from pathlib import Path
 import pytest
 
 from core.domain.candle import Candle, Market
-from core.domain.clock import SystemClock
-from core.domain.events import EventBatch, ForecastScored
-from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, FeedKind, StoredCandles
+from core.domain.clock import ManualClock, SystemClock
+from core.domain.events import EventBatch, ForecastMade, ForecastMode, ForecastScored
+from core.market.feeds.base import (
+    ClosedCandle,
+    CorrectedCandle,
+    FeedEvent,
+    FeedKind,
+    FeedState,
+    FeedStatus,
+    StoredCandles,
+)
 from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.hosting.headless import HeadlessRun
 from tests.core.training import rigs
-from tests.support.candles import MARKET, random_walk
+from tests.support.candles import MARKET, MINUTE, random_walk
 
 CANDLES = random_walk(30)
 RIGHT = dataclasses.replace(CANDLES[20], high=CANDLES[20].high * 1.01)
@@ -79,3 +87,67 @@ def test_a_corrected_candle_is_stored_and_scored_again(tmp_path: Path, host: str
     assert [(event.horizon, event.version) for event in rescored] == [(1, 2), (2, 2), (3, 2)]
     assert {event.target_open_time_ms for event in rescored} == {RIGHT.open_time_ms}
     assert stored(tmp_path) == [*CANDLES[:20], RIGHT, *CANDLES[21:]]
+
+
+class LiveFeed:
+    """Past candles, and on request the newest one, live."""
+
+    kind = FeedKind.EXCHANGE
+
+    def __init__(self, market: Market) -> None:
+        self.market = market
+        self.is_next_wanted, self.is_over = asyncio.Event(), asyncio.Event()
+
+    async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
+        for candle in CANDLES[:-1]:
+            yield ClosedCandle(candle, is_live=False)
+        yield FeedStatus(FeedState.LIVE, "It is live.", 0)
+        await self.is_next_wanted.wait()
+        yield ClosedCandle(CANDLES[-1], is_live=True)
+        await self.is_over.wait()
+
+    async def aclose(self) -> None:
+        self.is_next_wanted.set()
+        self.is_over.set()
+
+
+def test_a_late_market_does_not_delay_the_others_and_its_forecast_is_scored_apart(tmp_path: Path) -> None:
+    """The clock does not run: it is set."""
+    feeds = [LiveFeed(Market("binance", symbol, MINUTE)) for symbol in ("A/USDT", "B/USDT")]
+    clock = ManualClock(MINUTE.close_time_ms(CANDLES[-2].open_time_ms) + 100)
+    made: dict[int, list[ForecastMade]] = {}
+
+    async def scenario() -> str | None:
+        loop = asyncio.get_running_loop()
+
+        def proceed(origin: int, count: int) -> None:
+            if origin == CANDLES[-2].open_time_ms and count == 2:
+                clock.advance_ms(MINUTE.duration_ms + 1_900)
+                feeds[0].is_next_wanted.set()
+            elif origin == CANDLES[-1].open_time_ms and count == 1:
+                clock.advance_ms(8_000)
+                feeds[1].is_next_wanted.set()
+            elif origin == CANDLES[-1].open_time_ms:
+                for feed in feeds:
+                    feed.is_over.set()
+
+        def look(batch: EventBatch) -> None:
+            for event in batch.events:
+                if isinstance(event, ForecastMade):
+                    made.setdefault(event.origin_open_time_ms, []).append(event)
+                    loop.call_soon_threadsafe(proceed, event.origin_open_time_ms, len(made[event.origin_open_time_ms]))
+
+        first, second = (feed.market for feed in feeds)
+        training = dataclasses.replace(rigs.SMALL.training, host="thread")
+        settings = dataclasses.replace(rigs.SMALL, training=training)
+        spec = dataclasses.replace(rigs.spec(tmp_path, settings, first), others=(second,))
+        run = HeadlessRun(feeds, spec, clock, look, lambda status: None)
+        await asyncio.wait_for(run.run(), 120.0)
+        return run.failure
+
+    assert asyncio.run(scenario()) is None
+    assert {len(each) for each in made.values()} == {2}, "every candle of both"
+    prompt, late = made[CANDLES[-1].open_time_ms]
+    assert (prompt.mode, late.mode) == (ForecastMode.LIVE, ForecastMode.CATCH_UP)
+    assert prompt.run_id != late.run_id
+    assert {each.mode for each in made[CANDLES[-2].open_time_ms]} == {ForecastMode.CATCH_UP}, "it did not come live"
