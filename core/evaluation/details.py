@@ -60,16 +60,21 @@ def _anytime(own: JudgedScores) -> dict[str, Any]:
     since when."""
     found: dict[str, Any] = {"n": len(own.scores)}
     for name, quantity in JUDGED_QUANTITIES.items():
-        shown, without = own.shown(quantity), own.losses_without_model(quantity)
-        reference = own.losses_of(REFERENCE, quantity)
-        for key, against in (("skill", reference), ("model_gain", without)):
-            estimate = gain_sequence(shown, against, reference)
-            found[f"{name}_{key}"] = {
-                "value": estimate.value,
-                "ci95": _interval(estimate),
-                "proven_after": proven_after(shown, against, reference),
-            }
+        without, reference = own.losses_without_model(quantity), own.losses_of(REFERENCE, quantity)
+        found |= verdicts(name, own.shown(quantity), without, reference)
     return found
+
+
+def verdicts(name: str, shown: FloatArray, without: FloatArray, reference: FloatArray) -> dict[str, Any]:
+    """Skill and the model's gain, with intervals valid at every moment. Losses: [n] each, in time order."""
+    return {
+        f"{name}_{key}": {
+            "value": (estimate := gain_sequence(shown, against, reference)).value,
+            "ci95": _interval(estimate),
+            "proven_after": proven_after(shown, against, reference),
+        }
+        for key, against in (("skill", reference), ("model_gain", without))
+    }
 
 
 def _pinball(those: JudgedScores, horizon: int) -> dict[str, Any]:

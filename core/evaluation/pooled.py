@@ -13,6 +13,7 @@ from sqlite_utils import Database
 
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
+from core.evaluation.details import verdicts
 from core.evaluation.judged_scores import JUDGED_QUANTITIES, JudgedScores, judged, judged_from
 from core.evaluation.summary import summarise
 from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE
@@ -60,6 +61,7 @@ def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[st
     """Plain data, fit for JSON: the scores of all runs together, after each one's warm-up. Raises StorageError.
 
     Markets move together, so the scores of one target are averaged first and the intervals are those of the averages.
+    Those under "anytime" are valid at every moment, and count all of the runs' own forecasts.
     """
     readers = [RecordReader(db, run.run_id) for run in runs]
     since_ms = [judged_from(reader.origins()[0]) for reader in readers]
@@ -77,7 +79,17 @@ def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[st
         "pinball": by_horizon["1"],
         "horizons": by_horizon,
         "coverage": _coverage(first),
+        "anytime": _anytime([judged(reader, run, 1, 0) for reader, run in zip(readers, runs, strict=True)]),
     }
+
+
+def _anytime(markets: Sequence[JudgedScores]) -> dict[str, Any]:
+    """As in `evaluate_run`; n: targets."""
+    pools = {name: _pool([each for each in markets if each.scores], of) for name, of in JUDGED_QUANTITIES.items()}
+    found: dict[str, Any] = {"n": max(len(pool.losses) for pool in pools.values())}
+    for name, pool in pools.items():
+        found |= verdicts(name, pool.losses[:, _SHOWN], pool.losses[:, 0], pool.losses[:, 1 + REFERENCE])
+    return found
 
 
 def _of_horizon(markets: Sequence[JudgedScores], horizon: int) -> dict[str, Any]:

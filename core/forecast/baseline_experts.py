@@ -5,7 +5,8 @@
 - EWMA: the next log range is the average one (span 10). HAR: a regression of the log range on averages over 1, 5, 20
   and 200 candles (Corsi, 2009), the time of day, volume and the newest fall. The range expected by either also sets the
   width of the quantiles of the close, and HAR's that of body and wicks.
-- 12-lag regression: discounted least squares on the newest 12 returns, log ranges or log volumes, shrunk to zero.
+- 12-lag regression: discounted least squares on the newest 12 returns, log ranges or log volumes, shrunk to zero; of a
+  market that is learned with others the returns also on the newest ones of up to 16 others.
 - seasonal: the usual volume at the target's time of day.
 - GARCH: a grid of variances in which falls may count more than rises, weighted by their past accuracy.
 - Markov switching: the probability of two regimes in the target candle, and the past candles of each.
@@ -33,6 +34,7 @@ from core.forecast.baseline_inputs import (
 from core.forecast.experts import EWMA, EXPERTS, GARCH, HAR, LAGS, REPEAT, REVERSE, SEASONAL, SWITCHING
 from core.forecast.garch import GarchGrid
 from core.forecast.history import History
+from core.forecast.other_markets import MOST_LEADERS, Leaders
 from core.forecast.reference_forecast import FEWEST_OUTCOMES, REFERENCE_WINDOW
 from core.forecast.regression import DiscountedRegression
 from core.forecast.residuals import ResidualQuantiles
@@ -68,6 +70,8 @@ _SMALLEST_WIDTH, _LARGEST_WIDTH = np.exp(-_LARGEST_LOG_WIDTH), np.exp(_LARGEST_L
 _KEEP, _PENALTY = 0.9995, 10.0
 _KEEP_RETURNS, _PENALTY_OF_RETURNS = 0.9998, 1000.0
 """Returns are nearly unpredictable: shrinkage halves the estimated effect at 1,000 candles."""
+_PENALTY_OF_OTHERS = 300.0
+"""Other markets tell more than a market's own past: chosen on the first half of eight files, see docs/forecasts.md."""
 
 
 class BaselineExperts:
@@ -78,10 +82,13 @@ class BaselineExperts:
         self._history = history
         horizons, places = history.horizons, len(_LEARNED)
         self._inputs = BaselineInputs(history)
+        self._leaders = None if history.returns_of_others is None else Leaders()
+        of_others = [] if self._leaders is None else [_PENALTY_OF_OTHERS] * MOST_LEADERS
+        of_returns = np.array([_PENALTY_OF_RETURNS] * LAGS_READ + of_others)
         self._regressions = {
             "range": DiscountedRegression(HAR_READ, horizons, keep=_KEEP, penalty=_PENALTY),
             "width": DiscountedRegression(HAR_READ, horizons, keep=_KEEP, penalty=_PENALTY),
-            "returns": DiscountedRegression(LAGS_READ, horizons, keep=_KEEP_RETURNS, penalty=_PENALTY_OF_RETURNS),
+            "returns": DiscountedRegression(of_returns.size, horizons, keep=_KEEP_RETURNS, penalty=of_returns),
             "range lags": DiscountedRegression(LAGS_READ + 1, horizons, keep=_KEEP, penalty=_PENALTY),
             "volume lags": DiscountedRegression(LAGS_READ + 1, horizons, keep=_KEEP, penalty=_PENALTY),
         }
@@ -102,7 +109,9 @@ class BaselineExperts:
         """Take the history's newest candle: learn from it as a target, then forecast from it. Once per candle."""
         self._learn()
         self._errors = None
-        self._look_ahead(self._inputs.of_newest())
+        inputs = self._inputs.of_newest()
+        self._read_others(inputs)
+        self._look_ahead(inputs)
 
     def quantiles(self, reference: FloatArray) -> FloatArray:
         """The current normalised quantiles: [E, H, Q, L], ascending. The model's row, and quantities that an expert
@@ -150,6 +159,18 @@ class BaselineExperts:
         age = np.arange(self._history.horizons)
         error = normalised[:, _QUANTITY_AT] - self._centre[age, :, age]
         self._residuals.add((error / self._spread[age, :, age]).T, is_known)
+
+    def _read_others(self, inputs: Inputs) -> None:
+        """Add the newest returns of other markets to what the regression of returns reads."""
+        of_others = self._history.returns_of_others
+        if self._leaders is None or of_others is None:
+            return
+        of_others = np.clip(of_others, -LARGEST_RETURN, LARGEST_RETURN)
+        own = inputs.regressions["returns"]
+        replaced = LAGS_READ + self._leaders.observe(float(own[0]), of_others)
+        self._regressions["returns"].forget(replaced)
+        self._read["returns"][:, replaced] = 0.0
+        inputs.regressions["returns"] = np.concatenate([own, self._leaders.returns(of_others)])
 
     def _look_ahead(self, inputs: Inputs) -> None:
         newest = float(self._history.column("log_range")[-1]), self._history.newest_return()
@@ -205,7 +226,8 @@ class BaselineExperts:
             "garch": self._garch.state(),
             "switching": self._switching.state(),
         }
-        return own | named({**parts, **regressions})
+        leaders = {} if self._leaders is None else {"leaders": self._leaders.state()}
+        return own | named({**parts, **regressions, **leaders})
 
     def restore(self, state: Arrays) -> None:
         """Continue from what `state` returned."""
@@ -218,8 +240,11 @@ class BaselineExperts:
         self._residuals.restore(part_of(state, "residuals"))
         self._errors = None
         for name, regression in self._regressions.items():
-            self._read[name][:] = state[f"read.{name}"]
+            read = state[f"read.{name}"]
+            self._read[name][:, : read.shape[1]] = read  # fewer if the market was learned alone until then
             regression.restore(part_of(state, f"regression.{name}"))
+        if self._leaders is not None and (leaders := part_of(state, "leaders")):
+            self._leaders.restore(leaders)
 
 
 def _width(log_width: FloatArray) -> FloatArray:

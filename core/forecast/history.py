@@ -70,6 +70,9 @@ class History:
         self._values = {name: np.zeros(2 * capacity) for name in self._COLUMNS}
         self._features = np.zeros((2 * capacity, FEATURES), dtype=np.float32)
         self._others = np.zeros((2 * capacity, OTHERS if has_others else 0), dtype=np.float32)
+        self.returns_of_others: FloatArray | None = np.zeros(0) if has_others else None
+        """The newest returns of the other markets at the newest close, each in units of that market's volatility; 0 of
+        one without a candle then. None if it is learned alone."""
         self._anchors = np.zeros((2 * capacity, horizons, QUANTITIES, len(LEVELS)), dtype=np.float16)
         self._moments = {name: WeightedMoments(span) for name, span in _MOMENTS.items()}
         self._observed = 0
@@ -186,9 +189,10 @@ class History:
         """Store the normalised quantiles [H, Q, L] that are forecast without the model at the newest candle."""
         self._anchors[self._size - 1] = np.clip(quantiles, -_LARGEST_ANCHOR, _LARGEST_ANCHOR)
 
-    def keep_numbers_of_others(self, numbers: FloatArray) -> None:
-        """Store the features of the other markets [OTHERS] at the newest candle."""
+    def keep_numbers_of_others(self, numbers: FloatArray, returns: FloatArray) -> None:
+        """Take what is known of the other markets at the newest close: features [OTHERS], and the return of each."""
         self._others[self._size - 1] = numbers
+        self.returns_of_others = returns
 
     def state(self) -> dict[str, NDArray[np.generic]]:
         """The complete state as arrays, for a checkpoint."""

@@ -11,10 +11,11 @@ from core.domain.quantities import FloatArray
 class DiscountedRegression:
     """Ridge regression on the past, weighted by keep ** age; horizons do not share coefficients.
 
-    The penalty stays what it is while old candles fade, so that a quiet regression shrinks to zero.
+    The penalty, of each feature or of all, stays what it is while old candles fade, so that a quiet regression shrinks
+    to zero.
     """
 
-    def __init__(self, features: int, horizons: int, *, keep: float, penalty: float) -> None:
+    def __init__(self, features: int, horizons: int, *, keep: float, penalty: float | FloatArray) -> None:
         self.features = features
         self._keep = keep
         self._penalty = penalty * np.eye(features)
@@ -36,9 +37,18 @@ class DiscountedRegression:
         predicted: FloatArray = coefficients @ features
         return predicted
 
+    def forget(self, features: NDArray[np.int64]) -> None:
+        """Forget all that is known of these features: they mean something else from now on."""
+        self._products[:, features] = 0.0
+        self._products[:, :, features] = 0.0
+        self._response[:, features] = 0.0
+
     def state(self) -> dict[str, NDArray[np.generic]]:
         return {"products": self._products.copy(), "response": self._response.copy()}
 
     def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
-        self._products[:] = state["products"]
-        self._response[:] = state["response"]
+        """Continue from what `state` returned; of features that it does not hold nothing is known."""
+        known = state["response"].shape[-1]
+        self._products[:], self._response[:] = 0.0, 0.0
+        self._products[:, :known, :known] = state["products"]
+        self._response[:, :known] = state["response"]

@@ -180,10 +180,28 @@ FAULTS = (
         "pass",
     ),
     Fault(
+        "returns-of-others-in-another-place",
+        "core/forecast/other_markets.py",
+        "market.keep_numbers_of_others(row, np.delete(returns, place))",
+        "market.keep_numbers_of_others(row, np.delete(returns, place)[::-1])",
+    ),
+    Fault(
+        "least-useful-market-chosen",
+        "core/forecast/other_markets.py",
+        "best = worth.argmax()",
+        "best = worth.argmin()",
+    ),
+    Fault(
+        "new-leader-with-the-coefficient-of-another",
+        "core/forecast/regression.py",
+        "self._response[:, features] = 0.0",
+        "self._response[:, features] *= 1.0",
+    ),
+    Fault(
         "others-with-the-market-itself",
         "core/forecast/other_markets.py",
-        "(newest.sum(axis=0) - newest) / (len(markets) - 1)",
-        "(newest.sum(axis=0) + 0.0 * newest) / len(markets)",
+        "(newest.sum(axis=0) - newest) / max(len(with_candle) - 1, 1)",
+        "(newest.sum(axis=0) + 0.0 * newest) / len(with_candle)",
     ),
     Fault(
         "markets-pooled-without-units",

@@ -43,7 +43,7 @@ class ModelState:
 
 
 class MarketSession:
-    """For each closed candle: `take`, `score`, `issue`, `store` in a transaction, then `account`."""
+    """For each closed candle: `take`, `observe`, `score`, `issue`, `store` in a transaction, then `account`."""
 
     def __init__(
         self,
@@ -126,6 +126,9 @@ class MarketSession:
     def take(self, candle: Candle) -> None:
         """Take the next closed candle."""
         self.history.append(candle)
+
+    def observe(self) -> None:
+        """Learn from the candle taken, and forecast without the model, once every market has taken its own."""
         self.forecaster.observe()
         self.conditions.observe()
 

@@ -177,7 +177,8 @@ class TrainingSession:
         for market, candle, _ in new:
             self._at_work = market
             market.take(candle)
-        exchange_numbers([market.history for market, _, _ in new])
+        taking = {market for market, _, _ in new}
+        exchange_numbers([market.history if market in taking else None for market in self.markets])
         taken = [_Taken(market, candle, mode, self._scored(market, candle)) for market, candle, mode in new]
         self._at_work = None
         self._take_losses(taken)
@@ -196,6 +197,7 @@ class TrainingSession:
 
     def _scored(self, market: MarketSession, candle: Candle) -> list[Outcome]:
         self._at_work = market
+        market.observe()
         return market.score(candle)
 
     @property

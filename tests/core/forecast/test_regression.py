@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from core.domain.quantities import LEVELS
 from core.forecast.regression import DiscountedRegression
@@ -19,6 +20,19 @@ def test_regression_equals_weighted_ridge_on_all_outcomes() -> None:
         x, y = features[rows, horizon], outcomes[rows, horizon]
         coefficients = np.linalg.solve((x.T * weight) @ x + 2.0 * np.eye(3), (x.T * weight) @ y)
         np.testing.assert_allclose(regression.predict(asked)[horizon], coefficients @ asked)
+
+
+def test_a_forgotten_feature_begins_again() -> None:
+    generator, still = np.random.default_rng(4), np.array([True])
+    forgetful, other = (DiscountedRegression(2, 1, keep=0.99, penalty=1.0) for _ in range(2))
+    for row, outcome in zip(generator.normal(size=(50, 2)), generator.normal(size=50), strict=True):
+        forgetful.learn(row[None], outcome[None], still)
+        other.learn(row[None] * [1.0, 0.0], outcome[None], still)
+    forgetful.forget(np.array([1]))
+    for row in generator.normal(size=(20, 2)):
+        for each in (forgetful, other):
+            each.learn(row[None], row[1:], still)
+        assert forgetful.predict(row) == pytest.approx(other.predict(row))
 
 
 def test_without_outcomes_the_expectation_is_zero() -> None:

@@ -60,10 +60,15 @@ def _draws(count: int, seed: int) -> tuple[_Draws, np.random.Generator]:
 
 def random_walk(count: int, seed: int) -> KnownMarket:
     """Only the deviation is predictable; it is constant."""
-    draws, _ = _draws(count, seed)
-    returns = DEVIATION * draws.returns
-    best = np.broadcast_to(DEVIATION * NORMAL, (count, len(LEVELS)))
-    return KnownMarket(_candles(returns, DEVIATION * WICK * draws.wicks, _steady(draws)), Quantity.CLOSE, returns, best)
+    return around(np.zeros(count), DEVIATION, seed)
+
+
+def around(means: FloatArray, deviation: float, seed: int) -> KnownMarket:
+    """Of each return its mean is known, and the constant deviation. means: [n]."""
+    draws, _ = _draws(means.size, seed)
+    returns = means + deviation * draws.returns
+    candles = _candles(returns, deviation * WICK * draws.wicks, _steady(draws))
+    return KnownMarket(candles, Quantity.CLOSE, returns, means[:, None] + deviation * NORMAL)
 
 
 def autoregressive(count: int, seed: int, share: float = 0.4) -> KnownMarket:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from sqlite_utils import Database
 
-from core.domain.candle import Market
+from core.domain.candle import FILE_VENUE, Market
 from core.domain.clock import SystemClock
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
@@ -15,14 +17,17 @@ from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.combination import Combination, prior
 from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, unpack_losses
 from core.forecast.history import History
+from core.forecast.other_markets import exchange_numbers
 from core.forecast.reference_forecast import REFERENCE_WINDOW, ReferenceForecast
 from core.forecast.score import pinball, skill
 from core.settings.tree import CheckpointSettings, ModelSettings, Settings, TrainingSettings
+from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.records import SHOWN_LOSSES
 from core.training.hosting.service import TrainingService
+from core.training.hosting.together import learn_together
 from core.training.online.trainer_spec import SessionSpec
 from tests.core.known_answers.markets import INTERVAL, KnownMarket
 from tests.core.training import rigs
@@ -74,7 +79,7 @@ def of_session(known: KnownMarket, root: Path, settings: Settings, seed: int) ->
     """The session that runs live, candle after candle."""
     DataFolder(root).ensure()
     seeded = replace(settings, training=replace(settings.training, seed=seed))
-    service = TrainingService(SessionSpec(root, Market("file", "KNOWN", INTERVAL), seeded), SystemClock())
+    service = TrainingService(SessionSpec(root, Market(FILE_VENUE, "KNOWN", INTERVAL), seeded), SystemClock())
     try:
         for candle in known.candles:
             service.handle(rigs.observed(candle))
@@ -83,10 +88,31 @@ def of_session(known: KnownMarket, root: Path, settings: Settings, seed: int) ->
         service.close()
     db = open_database(DataFolder(root).database, readonly=True)
     try:
-        reader = RecordReader(db, run_id)
-        scores = reader.scores()
+        return _lost(db, run_id, known)
     finally:
         db.close()
+
+
+def of_session_together(universe: Sequence[KnownMarket], root: Path, settings: Settings, seed: int) -> list[Lost]:
+    """One session that learns all of them at once, close after close."""
+    folder = DataFolder(root)
+    folder.ensure()
+    seeded = replace(settings, training=replace(settings.training, seed=seed))
+    markets = [Market(FILE_VENUE, f"KNOWN{place:02}", INTERVAL) for place in range(len(universe))]
+    spec = SessionSpec(root, markets[0], seeded, others=tuple(markets[1:]))
+    db = open_database(folder.database)
+    try:
+        for market, known in zip(markets, universe, strict=True):
+            CandleStore(db).save(market, known.candles)
+        runs = learn_together(spec, db, SystemClock(), lambda candles, events: None)
+        return [_lost(db, run.run_id, known) for run, known in zip(runs, universe, strict=True)]
+    finally:
+        db.close()
+
+
+def _lost(db: Database, run_id: str, known: KnownMarket) -> Lost:
+    """From the scores of a run."""
+    scores = RecordReader(db, run_id).scores()
     losses = np.stack([_whole(unpack_losses(score.expert_losses)) for score in scores])
     reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE]), known.quantity]
     without = losses[:, 0, known.quantity]
@@ -110,19 +136,44 @@ def attainable_of(known: KnownMarket, newest: int) -> float:
 
 def of_baselines(known: KnownMarket) -> Lost:
     """The combination of all experts but the model."""
-    history = History(INTERVAL, REFERENCE_WINDOW + 1, 1)
-    reference, baselines = ReferenceForecast(history), BaselineExperts(history)
-    combination = Combination(prior(with_model=False), 1)
-    lost, said = [], None
-    for candle in known.candles:
-        history.append(candle)
-        baselines.observe()
-        if said is not None:
-            lost.append(_learned(history, combination, *said, known.quantity))
-        now = baselines.quantiles(reference.quantiles())
-        said = now[:, 0], combination.predict(now)[0]
-    shown, against = np.array(lost).T
-    return Lost(shown, against, pinball(known.outcome, known.best)[1:], shown)
+    return of_baselines_together([known])[0]
+
+
+def of_baselines_together(universe: Sequence[KnownMarket]) -> list[Lost]:
+    """The same of markets that know of each other."""
+    markets = [_Baselines(known, has_others=len(universe) > 1) for known in universe]
+    for candles in zip(*(known.candles for known in universe), strict=True):
+        for market, candle in zip(markets, candles, strict=True):
+            market.history.append(candle)
+        exchange_numbers([market.history for market in markets])
+        for market in markets:
+            market.observe()
+    return [market.lost() for market in markets]
+
+
+class _Baselines:
+    """One market without a model."""
+
+    def __init__(self, known: KnownMarket, *, has_others: bool) -> None:
+        self._known = known
+        self.history = History(INTERVAL, REFERENCE_WINDOW + 1, 1, has_others=has_others)
+        self._reference, self._baselines = ReferenceForecast(self.history), BaselineExperts(self.history)
+        self._combination = Combination(prior(with_model=False), 1)
+        self._made: tuple[FloatArray, FloatArray] | None = None
+        """Of the experts [E, 1, Q, L] and of their combination [1, Q, L], normalised."""
+        self._losses: list[FloatArray] = []
+
+    def observe(self) -> None:
+        """Take the history's newest candle."""
+        self._baselines.observe()
+        if self._made is not None:
+            self._losses.append(_learned(self.history, self._combination, *self._made, self._known.quantity))
+        now = self._baselines.quantiles(self._reference.quantiles())
+        self._made = now, self._combination.predict(now)
+
+    def lost(self) -> Lost:
+        shown, against = np.array(self._losses).T
+        return Lost(shown, against, pinball(self._known.outcome, self._known.best)[1:], shown)
 
 
 def _learned(
@@ -130,13 +181,13 @@ def _learned(
 ) -> FloatArray:
     """Take the newest candle as the outcome of its forecast. Returns the losses of forecast and reference.
 
-    experts: [E, Q, L], shown: [Q, L], normalised.
+    experts: [E, 1, Q, L], shown: [1, Q, L], normalised.
     """
     origin = np.array([len(history) - 2])
     factor, offset = (units[0, 0] for units in history.units(origin))
     outcome = (history.targets(origin)[0][0, 0] - offset) / factor
-    combination.learn(1, experts, shown, outcome)
-    said = np.stack([shown, experts[REFERENCE]])[:, quantity]
+    combination.learn(np.array([1]), experts, shown, outcome[None])
+    said = np.stack([shown, experts[REFERENCE]])[:, 0, quantity]
     lost: FloatArray = factor[quantity] * pinball(outcome[quantity], said)
     return lost
 
