@@ -24,12 +24,14 @@ from core.market.feeds.base import (
     StoredCandles,
 )
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
+from core.market.feeds.rate_limits import RateLimitHold, RequestGate
+from core.market.feeds.request_queue import RequestQueue
 from core.market.pipeline import FeedReport, MarketPipeline
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore
 from tests.simulation.market import EPOCH_MS, MINUTE, STEP_MS, SimulatedMarket
 from tests.simulation.toxics import LIES, Toxic, Toxics, random_toxics
-from tests.simulation.venue import SimulatedExchange, closed_until
+from tests.simulation.venue import SimulatedExchange, closed_until, suffer_moments
 from tests.simulation.virtual_time import VirtualLoop, VirtualTime, run_virtually
 from tests.support.tables import empty_tables
 
@@ -53,6 +55,7 @@ class Outcome:
     seed: int
     market: SimulatedMarket
     toxics: Toxics
+    name: Market = MARKET
     ended_ms: int = 0
     wall_offset_ms: int = 0
     events: list[FeedEvent] = field(default_factory=list)
@@ -137,42 +140,67 @@ def long_minutes(seed: int) -> int:
 def simulate(seed: int, chosen: Sequence[Toxic] | None = None, minutes: int = MINUTES) -> Outcome:
     """So many minutes of market, an hour of them in a tenth of a second. chosen: the faults; without it the seed
     decides."""
+    (outcome,) = simulate_together(seed, 1, chosen, minutes)
+    return outcome
+
+
+def simulate_together(
+    seed: int, count: int, chosen: Sequence[Toxic] | None = None, minutes: int = MINUTES
+) -> list[Outcome]:
+    """The same with so many markets of one exchange, whose requests wait in one queue."""
     random = Random(seed)
     until_ms = EPOCH_MS + (minutes - HEALING) * STEP_MS
     toxics = random_toxics(random, EPOCH_MS, until_ms) if chosen is None else Toxics(chosen)
     asleep = -(-toxics.asleep_ms // STEP_MS)
-    market = SimulatedMarket(random, minutes + HEALING + asleep, shows_empty=random.random() < 0.5)
-    outcome = Outcome(seed, market, toxics)
-    run_virtually(lambda loop: _run(loop, random, outcome, until_ms))
-    return outcome
+    names = [MARKET, *(Market(MARKET.venue, f"M{number}/USDT", MINUTE) for number in range(1, count))]
+    outcomes = [
+        Outcome(
+            seed, SimulatedMarket(random, minutes + HEALING + asleep, shows_empty=random.random() < 0.5), toxics, name
+        )
+        for name in names
+    ]
+    run_virtually(lambda loop: _run(loop, random, outcomes, until_ms))
+    return outcomes
 
 
-async def _run(loop: VirtualLoop, random: Random, outcome: Outcome, until_ms: int) -> None:
+async def _run(loop: VirtualLoop, random: Random, outcomes: Sequence[Outcome], until_ms: int) -> None:
     """until_ms: then all is well again, but for a computer that sleeps longer."""
     time = VirtualTime(loop, EPOCH_MS, wall_offset_ms=random.choice((0, 0, -4_000, 90_000)))
-    exchange = SimulatedExchange(random, outcome.market, time, outcome.toxics)
+    exchanges = [SimulatedExchange(random, outcome.market, time, outcome.toxics) for outcome in outcomes]
+    queue = RequestQueue(RateLimitHold(time)) if len(outcomes) > 1 else None
+    feeds = [_feed(outcome, exchange, time, queue) for outcome, exchange in zip(outcomes, exchanges, strict=True)]
+    db = empty_tables()
+    store = CandleStore(db)
+    suffering = asyncio.ensure_future(suffer_moments(exchanges))
+    pumping = [
+        asyncio.ensure_future(MarketPipeline(feed, store, HoleStore(db), time, _Listener()).run()) for feed in feeds
+    ]
+    await suffering
+    healed_ms = max(time.true_ms(), until_ms)
+    end_ms = MINUTE.open_time_ms(healed_ms) + HEALING * STEP_MS + 40_000
+    await asyncio.sleep((end_ms - time.true_ms()) / 1000.0)
+    for outcome in outcomes:
+        outcome.ended_ms, outcome.wall_offset_ms = time.true_ms(), time.wall_offset_ms
+    for feed in feeds:
+        await feed.aclose()
+    await asyncio.gather(*pumping)
+    for outcome in outcomes:
+        outcome.stored = store.load(outcome.name)
+    db.conn.close()
+
+
+def _feed(outcome: Outcome, exchange: SimulatedExchange, time: VirtualTime, gate: RequestGate | None) -> _Recording:
     feed = _Recording(
-        MARKET,
+        outcome.name,
         time,
         catch_up=CATCH_UP,
         times=_TIMES,
         backoff=Backoff(random=Random(outcome.seed)),
         open_venue=exchange.connect,
+        gate=gate,
     )
     feed.outcome, feed.time = outcome, time
-    db = empty_tables()
-    store = CandleStore(db)
-    suffering = asyncio.ensure_future(exchange.suffer_moments())
-    pumping = asyncio.ensure_future(MarketPipeline(feed, store, HoleStore(db), time, _Listener()).run())
-    await suffering
-    healed_ms = max(time.true_ms(), until_ms)
-    end_ms = MINUTE.open_time_ms(healed_ms) + HEALING * STEP_MS + 40_000
-    await asyncio.sleep((end_ms - time.true_ms()) / 1000.0)
-    outcome.ended_ms, outcome.wall_offset_ms = time.true_ms(), time.wall_offset_ms
-    await feed.aclose()
-    await pumping
-    outcome.stored = store.load(MARKET)
-    db.conn.close()
+    return feed
 
 
 def problems(outcome: Outcome) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -16,7 +16,7 @@ from core.market.aggregate import Trade
 from core.market.feeds.trouble import HttpResponse, VenueError, explain
 from core.market.feeds.venue import Kline, Refused, Updates
 from tests.simulation.market import EPOCH_MS, MINUTE, STEP_MS, SimulatedMarket
-from tests.simulation.toxics import Toxics
+from tests.simulation.toxics import Toxic, Toxics
 from tests.simulation.virtual_time import VirtualTime
 
 _NAME = "Simulated"
@@ -51,23 +51,22 @@ class SimulatedExchange:
         self.venues.append(SimulatedVenue(self))
         return self.venues[-1]
 
-    async def suffer_moments(self) -> None:
-        """Let the toxics that are moments happen at theirs."""
-        for toxic in self.toxics.moments:
-            await asyncio.sleep(max(0.0, (toxic.from_ms - self.time.true_ms()) / 1000.0))
-            match toxic.kind:
-                case "sleep":
-                    self.time.fall_asleep(toxic.asleep_ms)
-                    if toxic.strength > 0.5:
-                        self.venues[-1].go_deaf()
-                case "clock set":
-                    self.time.wall_offset_ms = round((toxic.strength - 0.5) * 7_200_000)
-                case "disconnect":
-                    self.venues[-1].cut()
-                case "shutdown":
-                    self.venues[-1].announce_the_end()
-                case "busy":
-                    self.time.loop.stay_busy(toxic.busy_s)
+
+async def suffer_moments(exchanges: Sequence[SimulatedExchange]) -> None:
+    """Let the toxics that are moments happen at theirs. exchanges: one for each market of the same connection."""
+    first = exchanges[0]
+    for toxic in first.toxics.moments:
+        await asyncio.sleep(max(0.0, (toxic.from_ms - first.time.true_ms()) / 1000.0))
+        match toxic.kind:
+            case "sleep":
+                first.time.fall_asleep(toxic.asleep_ms)
+            case "clock set":
+                first.time.wall_offset_ms = round((toxic.strength - 0.5) * 7_200_000)
+            case "busy":
+                first.time.loop.stay_busy(toxic.busy_s)
+        for exchange in exchanges:
+            if exchange.venues:
+                exchange.venues[-1].suffer(toxic)
 
 
 class SimulatedVenue:
@@ -131,6 +130,16 @@ class SimulatedVenue:
         if self._pumping is not None:
             self._pumping.cancel()
             await asyncio.gather(self._pumping, return_exceptions=True)
+
+    def suffer(self, toxic: Toxic) -> None:
+        """What a moment does to this connection."""
+        match toxic.kind:
+            case "sleep" if toxic.strength > 0.5:
+                self.go_deaf()
+            case "disconnect":
+                self.cut()
+            case "shutdown":
+                self.announce_the_end()
 
     def cut(self) -> None:
         """The network drops the stream."""

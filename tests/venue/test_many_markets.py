@@ -11,7 +11,7 @@ from core.market.feeds import ccxt_session
 from core.market.feeds.base import FeedState, MissingCandles
 from core.market.feeds.ccxt_objects import make_exchange
 from tests.support.fault_proxy import Refuse
-from tests.venue.hall import MARKETS, Hall, hall
+from tests.venue.hall import MARKETS, Hall, hall, minute_hall
 from tests.venue.rig import FAST, STEP_MS, correct
 
 ONE = MARKETS[3]
@@ -211,3 +211,21 @@ async def test_markets_close_one_after_another_and_the_last_closes_the_connectio
         await found.until(lambda: len(last.live) >= live + 2, "the last one's candles")
         await feeds[-1].aclose()
         await found.until(lambda: found.exchange.is_deserted.is_set(), "the end of the connection", 2.0)
+
+
+@pytest.mark.parametrize("venue", ["kraken", "coinbase"])
+async def test_other_exchanges_stream_several_markets_over_one_connection(venue: str, tmp_path: Path) -> None:
+    """Kraken has a stream of candles for each market, Coinbase one message for the trades of all."""
+    async with minute_hall(tmp_path, venue, ["BTC/USD", "ADA/USD", "ETH/USD"]) as found:
+        await found.live(3)
+        found.exchange.cut()
+        await found.until(lambda: all(found.reconnects().values()), "all to reconnect")
+        await found.live(2)
+        assert found.exchange.sockets_opened == 2
+        for market, each in found.received.items():
+            served = found.exchange.markets[market.symbol]
+            assert len(each.forming) > 10
+            for formed in each.forming:
+                final = served.truth(formed.open_time_ms)
+                assert final.low <= formed.low and formed.high <= final.high and formed.open == final.open
+        assert_whole(found)

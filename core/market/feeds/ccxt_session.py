@@ -33,6 +33,9 @@ _ASK_AGAIN_S = 1.0
 """Between two results of a stream of several markets, which ccxt takes longer for with each of them. Their rows come
 through the taps at once."""
 
+_TOGETHER = 10
+"""The most markets of one subscription: Bybit refuses more."""
+
 _log = logging.getLogger("ghostcandle.feed")
 T = TypeVar("T")
 
@@ -174,7 +177,8 @@ class CcxtSession:
 
     def _start(self, what: str, symbols: Sequence[str], *, is_together: bool) -> None:
         """Watch several markets by one subscription if the exchange can, else by one for each."""
-        for group in [symbols] if is_together else [[symbol] for symbol in symbols]:
+        size = _TOGETHER if is_together else 1
+        for group in (symbols[first : first + size] for first in range(0, len(symbols), size)):
             self._watches[asyncio.create_task(self._keep_watching(what, group))] = group
 
     async def _keep_watching(self, what: str, symbols: Sequence[str]) -> None:

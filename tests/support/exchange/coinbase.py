@@ -5,7 +5,7 @@ What they look like was taken from the messages that ccxt's `coinbase` classes d
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from tests.support.exchange.client import Client
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.exchange.toxics import Message
 from tests.support.exchange.wire import text
-from tests.support.tape import TapeTrade
+from tests.support.tape import Tape, TapeTrade
 
 PRODUCT = "BTC-USD"
 MOST_ROWS = 350
@@ -27,11 +27,22 @@ _GRANULARITIES = {"ONE_MINUTE": 60_000, "FIVE_MINUTE": 300_000}
 
 
 class CoinbaseExchange(LoopbackExchange):
-    """Serves BTC/USD. It has no stream of candles; trades come newest first, several in a message."""
+    """Serves BTC/USD, and the markets of `others`. It has no stream of candles; trades come newest first, several in a
+    message, which may be those of several markets."""
 
-    def __init__(self, *positional: Any, **named: Any) -> None:
-        super().__init__(*positional, symbol="BTC/USD", **named)
+    def __init__(
+        self, *positional: Any, symbol: str = "BTC/USD", others: Mapping[str, Tape] | None = None, **named: Any
+    ) -> None:
+        super().__init__(*positional, symbol=symbol, **named)
         self._sequence = 0
+        self.markets: dict[str, CoinbaseExchange] = {symbol: self}
+        for other, tape in (others or {}).items():
+            self.markets[other] = CoinbaseExchange(tape, *positional[1:], symbol=other, **named)
+
+    @property
+    def product(self) -> str:
+        """Its name in requests and messages."""
+        return self.symbol.replace("/", "-")
 
     @property
     def urls(self) -> ExchangeUrls:
@@ -69,14 +80,24 @@ class CoinbaseExchange(LoopbackExchange):
 
     async def _products(self, request: web.Request) -> web.Response:
         is_spot = request.query.get("product_type", "SPOT") == "SPOT"
-        found = [_PRODUCT] if is_spot else []
+        found = [market._described() for market in self.markets.values()] if is_spot else []
         return web.json_response({"products": found, "num_products": len(found)})
 
+    def _described(self) -> dict[str, Any]:
+        base = self.symbol.split("/")[0]
+        names = {"product_id": self.product, "display_name": self.product, "base_currency_id": base}
+        return _PRODUCT if self.product == PRODUCT else {**_PRODUCT, **names}
+
     async def _klines(self, request: web.Request) -> web.Response:
+        wanted = request.match_info["product"]
+        market = next((each for each in self.markets.values() if each.product == wanted), None)
+        return _refusal("INVALID_ARGUMENT", "unknown product") if market is None else market._listed(request)
+
+    def _listed(self, request: web.Request) -> web.Response:
         """Newest first, from `start` to `end`, both counted in."""
         step_ms = _GRANULARITIES.get(request.query.get("granularity", ""))
-        if request.match_info["product"] != PRODUCT or step_ms != self.tape.interval.duration_ms:
-            return _refusal("INVALID_ARGUMENT", "unknown product or granularity")
+        if step_ms != self.tape.interval.duration_ms:
+            return _refusal("INVALID_ARGUMENT", "unknown granularity")
         first_ms, last_ms = (int(request.query[name]) * 1000 for name in ("start", "end"))
         if (last_ms - first_ms) // step_ms >= MOST_ROWS:
             return _refusal("INVALID_ARGUMENT", "number of candles requested should be less than 350")
@@ -85,30 +106,47 @@ class CoinbaseExchange(LoopbackExchange):
         return web.json_response({"candles": [_row(candle) for candle in reversed(rows)]})
 
     async def _obey(self, socket: Client, request: dict[str, Any]) -> None:
-        if request.get("type") != "subscribe" or request.get("product_ids") != [PRODUCT]:
+        wanted = [each for each in self.markets.values() if each.product in request.get("product_ids", ())]
+        if request.get("type") != "subscribe" or len(wanted) != len(request.get("product_ids", ())):
             await socket.ws.send_json({"type": "error", "message": "subscription was not understood"})
             return
         channel = str(request.get("channel"))
-        if channel == "market_trades":
+        for market in wanted if channel == "market_trades" else ():
             now_ms = self.now_ms()
             candles_ms = (_SNAPSHOT_TRADES // self.tape.trades + 2) * self.tape.interval.duration_ms
-            trades = list(self._shown(self.tape.trades_between(now_ms - candles_ms, now_ms)))
-            await socket.ws.send_json(self._trades_event("market_trades", "snapshot", trades[-_SNAPSHOT_TRADES:]))
-            socket.sent_ms[channel] = now_ms
-            socket.streams.add(channel)
-        await socket.ws.send_json(self._envelope("subscriptions", {"subscriptions": {channel: [PRODUCT]}}))
+            trades = market._traded(now_ms - candles_ms, now_ms)[-_SNAPSHOT_TRADES:]
+            await socket.ws.send_json(self._trades_event("market_trades", "snapshot", trades))
+            socket.sent_ms[market.product] = now_ms
+            socket.streams.add(market.product)
+        products = [market.product for market in wanted]
+        await socket.ws.send_json(self._envelope("subscriptions", {"subscriptions": {channel: products}}))
 
     def _due(self, socket: Client) -> Iterable[Message]:
-        for stream in sorted(socket.streams):
-            now_ms = self.now_ms()
-            trades = list(self._shown(self.tape.trades_between(socket.sent_ms[stream] + 1, now_ms)))
-            socket.sent_ms[stream] = now_ms
-            if trades:
-                self.trades_sent += len(trades)
-                yield Message(socket, stream, self._trades_event(stream, "update", trades))
+        """The trades of all markets in one message."""
+        now_ms, trades = self.now_ms(), []
+        for market in self.markets.values():
+            if market.product in socket.streams:
+                trades += market._traded(socket.sent_ms[market.product] + 1, now_ms)
+                socket.sent_ms[market.product] = now_ms
+        if trades:
+            self.trades_sent += len(trades)
+            yield Message(socket, "market_trades", self._trades_event("market_trades", "update", trades))
 
-    def _trades_event(self, channel: str, kind: str, trades: list[TapeTrade]) -> dict[str, Any]:
-        return self._envelope(channel, {"type": kind, "trades": [_trade(trade) for trade in reversed(trades)]})
+    def _traded(self, first_ms: int, last_ms: int) -> list[dict[str, Any]]:
+        return [self._trade(trade) for trade in self._shown(self.tape.trades_between(first_ms, last_ms))]
+
+    def _trades_event(self, channel: str, kind: str, trades: list[dict[str, Any]]) -> dict[str, Any]:
+        return self._envelope(channel, {"type": kind, "trades": trades[::-1]})
+
+    def _trade(self, trade: TapeTrade) -> dict[str, Any]:
+        return {
+            "trade_id": str(trade.id),
+            "product_id": self.product,
+            "price": text(trade.price),
+            "size": text(trade.amount),
+            "side": "SELL" if trade.id % 2 else "BUY",
+            "time": _moment(trade.time_ms),
+        }
 
     def _envelope(self, channel: str, event: dict[str, Any]) -> dict[str, Any]:
         self._sequence += 1
@@ -119,17 +157,6 @@ class CoinbaseExchange(LoopbackExchange):
             "sequence_num": self._sequence,
             "events": [event],
         }
-
-
-def _trade(trade: TapeTrade) -> dict[str, Any]:
-    return {
-        "trade_id": str(trade.id),
-        "product_id": PRODUCT,
-        "price": text(trade.price),
-        "size": text(trade.amount),
-        "side": "SELL" if trade.id % 2 else "BUY",
-        "time": _moment(trade.time_ms),
-    }
 
 
 def _row(candle: Candle) -> dict[str, str]:

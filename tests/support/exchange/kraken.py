@@ -5,7 +5,7 @@ What they look like was taken from the messages that ccxt's `kraken` classes doc
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +18,7 @@ from tests.support.exchange.clock import loop_s
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.exchange.toxics import Message
 from tests.support.exchange.wire import text
-from tests.support.tape import TapeTrade
+from tests.support.tape import Tape, TapeTrade
 
 PAIR = "XXBTZUSD"
 MOST_ROWS = 720
@@ -29,10 +29,20 @@ _HEARTBEAT_S = 1.0
 
 
 class KrakenExchange(LoopbackExchange):
-    """Serves BTC/USD. Candles are streamed as they form, without a closing message."""
+    """Serves BTC/USD, and the markets of `others`. Candles are streamed as they form, without a closing message."""
 
-    def __init__(self, *positional: Any, **named: Any) -> None:
-        super().__init__(*positional, symbol="BTC/USD", **named)
+    def __init__(
+        self, *positional: Any, symbol: str = "BTC/USD", others: Mapping[str, Tape] | None = None, **named: Any
+    ) -> None:
+        super().__init__(*positional, symbol=symbol, **named)
+        self.markets: dict[str, KrakenExchange] = {symbol: self}
+        for other, tape in (others or {}).items():
+            self.markets[other] = KrakenExchange(tape, *positional[1:], symbol=other, **named)
+
+    @property
+    def pair(self) -> str:
+        """Its name in requests."""
+        return PAIR if self.symbol == "BTC/USD" else self._id
 
     @property
     def urls(self) -> ExchangeUrls:
@@ -56,21 +66,33 @@ class KrakenExchange(LoopbackExchange):
 
     async def _assets(self, _: web.Request) -> web.Response:
         asset = {"aclass": "currency", "decimals": 10, "display_decimals": 5, "status": "enabled"}
-        return _result({"XXBT": {**asset, "altname": "XBT"}, "ZUSD": {**asset, "altname": "USD"}})
+        bases = [symbol.split("/")[0] for symbol in self.markets if symbol != "BTC/USD"]
+        others = {base: {**asset, "altname": base} for base in bases}
+        return _result({"XXBT": {**asset, "altname": "XBT"}, "ZUSD": {**asset, "altname": "USD"}, **others})
 
     async def _pairs(self, _: web.Request) -> web.Response:
-        return _result({PAIR: _PAIR})
+        return _result({market.pair: market._described() for market in self.markets.values()})
+
+    def _described(self) -> dict[str, Any]:
+        if self.pair == PAIR:
+            return _PAIR
+        base = self.symbol.split("/")[0]
+        return {**_PAIR, "altname": self._id, "wsname": self.symbol, "base": base}
 
     async def _klines(self, request: web.Request) -> web.Response:
-        if request.query.get("pair") != PAIR:
+        market = next((each for each in self.markets.values() if each.pair == request.query.get("pair")), None)
+        if market is None:
             return web.json_response({"error": ["EQuery:Unknown asset pair"]})
+        return market._listed(request)
+
+    def _listed(self, request: web.Request) -> web.Response:
         if int(request.query.get("interval", "1")) * 60_000 != self.tape.interval.duration_ms:
             return web.json_response({"error": ["EGeneral:Invalid arguments"]})
         after_ms = int(request.query.get("since", "-1")) * 1000
         shown = [self._as_known(each) for each in self._as_of(self.now_ms()) if each.open_time_ms not in self.hidden]
         rows = [candle for candle in shown if candle.open_time_ms > after_ms][-MOST_ROWS:]
         last_s = rows[-2].open_time_ms // 1000 if len(rows) > 1 else 0
-        return _result({PAIR: [_row(candle) for candle in rows], "last": last_s})
+        return _result({self.pair: [_row(candle) for candle in rows], "last": last_s})
 
     async def _obey(self, socket: Client, request: dict[str, Any]) -> None:
         method, wanted, now = request.get("method"), request.get("params", {}), _moment(self.now_ms())
@@ -79,16 +101,19 @@ class KrakenExchange(LoopbackExchange):
             await socket.ws.send_json({**answer, "method": "pong"})
             return
         channel = wanted.get("channel")
-        if method != "subscribe" or channel not in ("ohlc", "trade") or wanted.get("symbol") != [self.symbol]:
-            await socket.ws.send_json({**answer, "success": False, "error": "Currency pair not supported"})
-            return
-        result = {"channel": channel, "snapshot": True, "symbol": self.symbol}
-        await socket.ws.send_json({**answer, "success": True, "result": result})
-        snapshot = self._snapshot(channel)
-        if snapshot:
-            await socket.ws.send_json({"channel": channel, "type": "snapshot", "data": snapshot})
-        socket.sent_ms[channel] = self.now_ms()
-        socket.streams.add(channel)
+        for symbol in wanted.get("symbol", ()):
+            market = self.markets.get(symbol)
+            if method != "subscribe" or channel not in ("ohlc", "trade") or market is None:
+                await socket.ws.send_json({**answer, "success": False, "error": "Currency pair not supported"})
+                continue
+            result = {"channel": channel, "snapshot": True, "symbol": symbol}
+            await socket.ws.send_json({**answer, "success": True, "result": result})
+            snapshot = market._snapshot(channel)
+            if snapshot:
+                await socket.ws.send_json({"channel": channel, "type": "snapshot", "data": snapshot})
+            stream = f"{channel} {symbol}"
+            socket.sent_ms[stream] = self.now_ms()
+            socket.streams.add(stream)
 
     def _snapshot(self, channel: str) -> list[dict[str, Any]]:
         now_ms = self.now_ms()
@@ -99,13 +124,16 @@ class KrakenExchange(LoopbackExchange):
         return [self._trade(trade) for trade in trades[-_SNAPSHOT_TRADES:]]
 
     def _due(self, socket: Client) -> Iterable[Message]:
-        messages = [message for stream in sorted(socket.streams) for message in self._of(stream, socket)]
+        messages = [message for stream in sorted(socket.streams) for message in self._of_market(stream, socket)]
         if messages:
             socket.kline_at_s = loop_s()
         elif loop_s() - socket.kline_at_s > _HEARTBEAT_S:
             socket.kline_at_s = loop_s()
             messages = [Message(socket, "heartbeat", {"channel": "heartbeat"})]
         return messages
+
+    def _of_market(self, stream: str, socket: Client) -> Iterable[Message]:
+        return self.markets[stream.split()[1]]._of(stream, socket)
 
     def _of(self, stream: str, socket: Client) -> Iterable[Message]:
         """Several trades come in one message; each of them updates the candle."""
@@ -114,7 +142,7 @@ class KrakenExchange(LoopbackExchange):
         socket.sent_ms[stream] = now_ms
         if not trades:
             return
-        if stream == "trade":
+        if stream.startswith("trade"):
             self.trades_sent += len(trades)
             yield Message(socket, stream, _update("trade", [self._trade(trade) for trade in trades], now_ms))
             return

@@ -36,7 +36,7 @@ TIMES = ExchangeTimes(
     slept_s=600.0,
 )
 """Where the feed waits it does so in real seconds, where it looks at its clock in fast ones."""
-_SERVERS: dict[str, type[LoopbackExchange]] = {"kraken": KrakenExchange, "coinbase": CoinbaseExchange}
+SERVERS: dict[str, type[KrakenExchange | CoinbaseExchange]] = {"kraken": KrakenExchange, "coinbase": CoinbaseExchange}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def minute_venue(venue: str, history: int = 60) -> ServedVenue:
     """On the running loop's time. venue: ``kraken`` or ``coinbase``. history: closed candles that it has at first."""
     clock = loop_time()
     tape = generated_tape(MINUTE, clock.now_ms(), history, future=100)
-    exchange = _SERVERS[venue](tape, clock.now_ms, push_s=1.0)
+    exchange = SERVERS[venue](tape, clock.now_ms, push_s=1.0)
     return ServedVenue(Market(venue, "BTC/USD", MINUTE), exchange, clock, ExchangeTimes())
 
 
@@ -64,7 +64,7 @@ def fast_venue(venue: str, history: int = 60) -> ServedVenue:
     """The same on a real loop, where a minute takes a second and a half."""
     clock = AcceleratedClock(time.time_ns() // 1_000_000, SPEED)
     tape = generated_tape(MINUTE, clock(), history, future=600)
-    exchange = _SERVERS[venue](tape, clock, push_s=0.01)
+    exchange = SERVERS[venue](tape, clock, push_s=0.01)
     return ServedVenue(Market(venue, "BTC/USD", MINUTE), exchange, FastClock(clock), TIMES)
 
 
