@@ -33,7 +33,10 @@ _KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists(
 _QUIET_THREADS = ("asyncio_", "ThreadPoolExecutor", "QThread", "Dummy-", "pytest_timeout", "AnyIO")
 """Pools that keep idle threads for the next task, and threads that Python merely met."""
 
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_EXAMPLES = 500 if "GHOSTCANDLE_SOAK" in os.environ else 50
+settings.register_profile(
+    "default", deadline=None, max_examples=_EXAMPLES, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import statistics
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -35,9 +37,23 @@ def sources(*packages: str) -> list[Path]:
     return [path for package in packages for path in sorted((ROOT / package).rglob("*.py"))]
 
 
-def functions(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Of a source file: the lines of its functions by where they begin, and what else the rules ask."""
+
+    lengths: dict[int, int]
+    has_docstring: bool
+    imports_time: bool
+
+
+@functools.cache
+def facts(path: Path) -> Facts:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    nodes = list(ast.walk(tree))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    imported = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    lengths = {function.lineno: length(function) for function in functions}
+    return Facts(lengths, ast.get_docstring(tree) is not None, "time" in imported)
 
 
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -71,9 +87,9 @@ def test_no_file_is_too_long() -> None:
 
 def test_functions_are_short() -> None:
     lengths = {
-        f"{path.relative_to(ROOT)}:{function.lineno}": length(function)
+        f"{path.relative_to(ROOT)}:{line}": count
         for path in sources(*PACKAGES)
-        for function in functions(path)
+        for line, count in facts(path).lengths.items()
     }
     assert statistics.median(lengths.values()) <= MEDIAN_FUNCTION_LINES
     assert {name: lines for name, lines in lengths.items() if lines > LONGEST_FUNCTION_LINES} == {}
@@ -81,21 +97,14 @@ def test_functions_are_short() -> None:
 
 def test_every_module_has_a_docstring() -> None:
     silent = [
-        path.relative_to(ROOT).as_posix()
-        for path in sources(*PACKAGES, "resources")
-        if ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) is None
+        path.relative_to(ROOT).as_posix() for path in sources(*PACKAGES, "resources") if not facts(path).has_docstring
     ]
     assert silent == []
 
 
 def test_only_the_clock_reads_the_time_in_core_and_models() -> None:
     """`import time` elsewhere would be a second clock. The database waits for a lock, which is no decision."""
-    readers = {
-        path.relative_to(ROOT).as_posix()
-        for path in sources("core", "models")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Import) and any(alias.name == "time" for alias in node.names)
-    }
+    readers = {path.relative_to(ROOT).as_posix() for path in sources("core", "models") if facts(path).imports_time}
     assert readers == {"core/domain/clock.py", "core/storage/database.py"}
 
 

@@ -31,7 +31,10 @@ pytestmark = pytest.mark.faults
 NOISY = dataclasses.replace(rigs.SMALL, gradients=GradientSettings(noise=0.05))
 AUTO = dataclasses.replace(rigs.SMALL, training=dataclasses.replace(rigs.SMALL.training, device="auto"))
 ON_CPU_ONLY = pytest.mark.skipif(torch.cuda.is_available(), reason="auto takes the GPU where there is one")
-EITHER = pytest.mark.parametrize("knows_kind", [True, False], ids=["this version's", "an older version's"])
+EITHER = pytest.mark.parametrize(
+    "knows_kind",
+    [pytest.param(True, id="this version's"), pytest.param(False, id="an older version's", marks=pytest.mark.slow)],
+)
 
 
 def trained(root: Path, count: int = 33) -> TrainingService:

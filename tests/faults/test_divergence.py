@@ -77,6 +77,7 @@ def assert_named(root: Path, seed: int, rate: float, changed_after: int) -> None
     print(f"rate {rate:g}: named at step {found.step}. {found.evidence}")
 
 
+@pytest.mark.slow
 def test_a_rate_that_is_a_thousand_times_too_high_is_reported(tmp_path: Path) -> None:
     assert_named(tmp_path, 0, 0.03, QUICK_AFTER)
 

@@ -226,6 +226,7 @@ def test_three_crashes_pause_training_in_the_process_host_and_a_new_start_counts
     assert driven.stored_incidents(tmp_path) == whole_story
 
 
+@pytest.mark.slow
 def test_three_crashes_pause_training_in_the_thread_host_and_a_new_start_counts_from_zero(
     tmp_path: Path, calm: Record
 ) -> None:

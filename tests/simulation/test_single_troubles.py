@@ -38,7 +38,7 @@ def test_no_long_single_fault_breaks_a_guarantee(kind: str) -> None:
     suffering(kind, seed=1, lasts_ms=END_MS - BEGIN_MS, strength=0.7)
 
 
-@pytest.mark.parametrize("kind", ["outage", "stall"])
+@pytest.mark.parametrize("kind", ["outage", pytest.param("stall", marks=pytest.mark.slow)])
 def test_the_feed_recovers_from_hours_of_failure(kind: str) -> None:
     """Longer than one answer of the exchange holds candles, so that it takes several."""
     minutes = 270

@@ -41,6 +41,8 @@ _EXEMPT = ("CHANGELOG.md", "tests/support/banned_words.py")
 _STORED = re.compile(r"twin_(?:loss|age|and_drifts)|\"(?:twin|twins|twin\.|twins/\*)\"")
 """Names in stored data and settings, which stay."""
 _PATTERN = re.compile("|".join(rf"(?<![A-Za-z])(?:{word})(?![a-z])" for word in BANNED), re.IGNORECASE)
+_ROUGHLY = re.compile("|".join(BANNED))
+"""Also within longer words: without what comes before, it is searched many times as fast."""
 
 
 def lines_with(folders: Iterable[str] = (), root: Path = ROOT) -> Iterator[tuple[str, int, str]]:
@@ -48,7 +50,10 @@ def lines_with(folders: Iterable[str] = (), root: Path = ROOT) -> Iterator[tuple
     listed = subprocess.run(["git", "ls-files", *folders], capture_output=True, text=True, check=True, cwd=root).stdout
     for name in listed.splitlines():
         if name.endswith(_ENDINGS) and name not in _EXEMPT and (root / name).is_file():
-            lines = (root / name).read_text(encoding="utf-8").splitlines()
+            text = (root / name).read_text(encoding="utf-8")
+            if not _ROUGHLY.search(text.lower()):
+                continue
+            lines = text.splitlines()
             plain = [_STORED.sub("", line) for line in lines]
             yield from ((name, at + 1, lines[at]) for at, line in enumerate(plain) if _PATTERN.search(line))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ _METHODS = ("QTest.qWait", "QTest.qSleep", "qtbot.wait", "QThread.sleep", "QThre
 _COMPARED = frozenset({"time.time", "time.time_ns"})
 """The date is no elapsed time, but a comparison or a difference of two is one."""
 _VIRTUAL = "asyncio.sleep"
+_HINTS = re.compile(rf"import time|from time|[sS]leep|qWait|wait\(|{'|'.join(_CLOCKS)}")
+"""A source without one of these uses none."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -30,6 +33,8 @@ def uses_of_real_time(source: str, *, is_virtual: bool = False) -> list[Use]:
 
     is_virtual: coroutines of this file run on virtual time, so that asyncio.sleep takes none.
     """
+    if not _HINTS.search(source):
+        return []
     module = ast.parse(source)
     names = _imported(module)
     if any(_is_mark(mark, names) for mark in module_marks(module)):

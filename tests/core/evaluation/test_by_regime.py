@@ -82,6 +82,7 @@ def test_conditions_are_emitted_stored_read_in_blocks_and_joined_with_scores(tmp
     assert len(nothing) == 0 and nothing.regimes.shape[0] == 0
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_an_older_version_without_conditions_is_accepted(
     tmp_path: Path, session_after: SessionAfter
 ) -> None:

@@ -264,6 +264,7 @@ def test_a_full_disk_during_a_restore_changes_nothing(folder: DataFolder, monkey
     assert [path.name for path in folder.root.iterdir() if path.name.startswith(".restoring")] == []
 
 
+@pytest.mark.slow
 def test_a_run_continues_from_a_backup_as_after_a_kill(tmp_path: Path) -> None:
     """The weights that the copy's table names come back, though they were cleaned up since; newer ones are kept."""
     candles = random_walk(65)

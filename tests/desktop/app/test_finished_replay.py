@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtWidgets import QApplication
 
 from desktop.actions import ActionId
@@ -13,6 +14,7 @@ from tests.desktop.whole_window import SAMPLE, context, run_window, until
 CANDLES = 45
 
 
+@pytest.mark.slow
 def test_training_finishes_with_the_replay_also_after_a_restart(qapp: QApplication, tmp_path: Path) -> None:
     path = tmp_path / "short.csv"
     path.write_text("".join(SAMPLE.read_text().splitlines(keepends=True)[: CANDLES + 1]))

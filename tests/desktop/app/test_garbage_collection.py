@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from desktop.app.garbage_collection import collected_here
@@ -33,6 +34,7 @@ print(before, left, gone() is None)
 """
 
 
+@pytest.mark.slow
 def test_a_collection_skips_imported_objects_and_frees_later_ones() -> None:
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
     before, left, is_gone = done.stdout.split()

@@ -104,6 +104,7 @@ def test_a_preview_shows_ghosts_until_its_notice_is_dismissed_or_restored(
     run_window(qapp, context(tmp_path), story)
 
 
+@pytest.mark.slow
 def test_two_checkpoints_are_compared_on_the_chart_and_in_numbers(
     qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:

@@ -76,6 +76,7 @@ def settle(qapp: QApplication, *panels: Panel) -> None:
             panel.refresh_if_seen()
 
 
+@pytest.mark.slow
 def test_widening_a_dock_cuts_no_number(qtbot: QtBot, bench: Bench, qapp: QApplication) -> None:
     panels = [bench.window.docks[action_id].widget() for action_id in DOCKS]
     for panel in panels:
@@ -136,7 +137,7 @@ def test_a_long_line_is_elided_by_whole_words_with_their_units(qtbot: QtBot, tex
         assert elided_by_words(text, metrics, width) in whole
 
 
-@pytest.mark.parametrize("percent", [75, 150, 200])
+@pytest.mark.parametrize("percent", [75, pytest.param(150, marks=pytest.mark.slow), 200])
 def test_large_text_cuts_no_number(make_bench: MakeBench, qapp: QApplication, percent: int) -> None:
     """In windows that are made larger and smaller again, and in a column that is dragged as narrow as it gets."""
     set_font(qapp, AppearanceSettings(interface_percent=percent))

@@ -151,6 +151,7 @@ def test_a_shrunk_window_looks_like_one_that_started_small(qapp: QApplication, m
     assert window.font().pointSizeF() == large.pointSizeF()
 
 
+@pytest.mark.slow
 def test_docks_keep_their_heights_after_enlarging_the_window_temporarily(
     qapp: QApplication, make_bench: MakeBench
 ) -> None:

@@ -90,6 +90,7 @@ def test_at_most_one_of_many_healthy_runs_is_misdiagnosed() -> None:
     assert len(accused) <= 1, accused
 
 
+@pytest.mark.slow
 def test_a_zero_initialised_head_is_never_diagnosed() -> None:
     """The body's gradients are exactly zero at the first step, and tiny while the rate warms up."""
     for seed in range(2):

@@ -91,6 +91,7 @@ def test_the_best_is_never_worse_than_no_model(
     assert best is not None and best.skill == 0.03
 
 
+@pytest.mark.slow
 def test_the_highest_score_needs_a_window_and_is_never_deleted(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 121)
     run_id = session.status().run_id

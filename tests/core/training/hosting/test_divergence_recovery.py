@@ -106,9 +106,9 @@ def is_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> boo
 @pytest.mark.parametrize(
     ("orders", "taken_back"),
     [
-        ([SetLearningRate(1.0)], {"learning_rate": RATE}),
+        pytest.param([SetLearningRate(1.0)], {"learning_rate": RATE}, marks=pytest.mark.slow),
         ([SetClipNorm(1e6), SetLearningRate(1.0)], {"learning_rate": RATE, "clip_norm": 1.0}),
-        ([SetLearningRate(0.5), SetLearningRate(1.0)], {"learning_rate": RATE}),
+        pytest.param([SetLearningRate(0.5), SetLearningRate(1.0)], {"learning_rate": RATE}, marks=pytest.mark.slow),
     ],
     ids=["rate", "rate and clip", "rate, twice"],
 )
@@ -175,6 +175,7 @@ def test_a_restore_that_resets_a_lowered_rate_is_reported(place: Path) -> None:
     session.close()
 
 
+@pytest.mark.slow
 def test_a_further_change_does_not_make_a_diverged_run_healthy(place: Path) -> None:
     """The issue's: a rate of 1, then of 0.9. Neither that, nor a dozen checkpoints, nor a restart makes it green."""
     session = well(place)
@@ -238,6 +239,7 @@ def kept_ids(session: TrainingService) -> set[str]:
     return {info.checkpoint_id for info in session._keeper.kept()}
 
 
+@pytest.mark.slow
 def test_a_restored_diverged_model_is_reported_by_its_anchor(place: Path) -> None:
     session = well(place)
     (sound,) = saved(session.handle(SetLearningRate(1.0)))

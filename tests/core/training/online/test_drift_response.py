@@ -104,6 +104,7 @@ def test_no_drift_is_detected_if_disabled(root: Path) -> None:
     assert stored(root) == ([], [])
 
 
+@pytest.mark.slow
 def test_a_drift_raises_the_rate_temporarily(root: Path) -> None:
     service = rigs.service(root, settings(drift="learn"))
     events = rigs.feed(service, candles()[CALM:])

@@ -210,6 +210,7 @@ def test_a_restart_continues_the_same_line(went_on: WentOn, tmp_path: Path) -> N
     assert ends[1].scored == WENT_ON_UNTIL - WRECKED - 1 > WINDOW and ends[1].skill is not None
 
 
+@pytest.mark.slow
 def test_a_start_from_an_older_checkpoint_claims_no_later_forecasts(went_on: WentOn, tmp_path: Path) -> None:
     """The restored model's checkpoints are damaged: only the diverged model is left, and its forecasts are not those
     in the record for the replayed candles."""
@@ -238,6 +239,7 @@ def test_a_rollback_begins_another_line(healthy_folder: Path, tmp_path: Path) ->
     session.close()
 
 
+@pytest.mark.slow
 def test_another_runs_figures_are_not_taken_over(place: Path, tmp_path: Path) -> None:
     """They are of other candles, perhaps of another market."""
     session = TrainingService(rigs.spec(place, SETTINGS, OTHER), SystemClock())

@@ -75,7 +75,10 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, byt
         return state(run)
 
 
-@pytest.mark.parametrize(("saved", "died"), [(10, 10), (34, 45), (45, 46)])
+@pytest.mark.parametrize(
+    ("saved", "died"),
+    [pytest.param(10, 10, marks=pytest.mark.slow), (34, 45), pytest.param(45, 46, marks=pytest.mark.slow)],
+)
 def test_a_resumed_run_has_the_bytes_of_an_uninterrupted_one(
     tmp_path: Path, undisturbed: tuple[dict[str, bytes], object], saved: int, died: int
 ) -> None:
@@ -131,6 +134,7 @@ def test_a_model_of_several_markets_is_refused_by_a_run_of_one(tmp_path: Path) -
         unpack_learned(run.session, tensors, metadata)
 
 
+@pytest.mark.slow
 def test_checkpoints_of_many_markets_are_further_apart(tmp_path: Path) -> None:
     with opened(tmp_path, [f"m{number}" for number in range(6)]) as run:
         walks = [random_walk(42, seed=seed) for seed in range(6)]
