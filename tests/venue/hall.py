@@ -151,11 +151,11 @@ async def watched_together(
             try:
                 yield found
             finally:
-                async with asyncio.timeout(10.0):
+                async with asyncio.timeout(60.0):
                     await asyncio.gather(*(feed.aclose() for feed in feeds.values()))
                     await asyncio.gather(*pipelines)
             venue.heal()
-            await asyncio.wait_for(exchange.is_deserted.wait(), 10.0)
+            await asyncio.wait_for(exchange.is_deserted.wait(), 60.0)
     left = asyncio.all_tasks() - before
     if left:  # ccxt lets a request that was cancelled wait for its turn
         _, left = await asyncio.wait(left, timeout=3.0)

@@ -18,6 +18,7 @@ from tests.support.fault_proxy import Reset
 from tests.support.tape import generated_tape
 from tests.support.trading_exchange import TradingExchange
 from tests.support.virtual_network import loop_time
+from tests.venue.hall import hall
 from tests.venue.rig import SECOND, Rig, watched
 
 pytestmark = pytest.mark.venue
@@ -78,4 +79,18 @@ async def test_repeated_closing_from_another_task_leaves_no_socket(tmp_path: Pat
         await rig.live(1)
         await asyncio.gather(rig.feed.aclose(), rig.feed.aclose())
         await asyncio.wait_for(rig.exchange.is_deserted.wait(), 60.0)
+    gc.collect()
+
+
+async def test_ten_markets_reconnect_over_one_connection_after_a_reset(tmp_path: Path) -> None:
+    async with hall(tmp_path, PATIENT) as found:
+        await found.live(1)
+        reset = Reset()
+        found.venue.proxy.put(reset)
+        found.venue.proxy.take(reset)
+        await found.until(lambda: all(found.reconnects().values()), "all to reconnect")
+        await found.live(2)
+        assert found.exchange.sockets == 1
+        for market in found.received:
+            found.assert_whole(market)
     gc.collect()
