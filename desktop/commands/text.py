@@ -33,7 +33,8 @@ def print_markets(summary: dict[str, Any]) -> None:
         if of is not pooled:
             skills = [measured(of["skill"][each]["value"], of["skill"][each]["ci95"]) for each in _QUANTITIES]
             table.add_row(Text(shown_market(Market.parse(name))), f"{of['candles']:,}", *skills)
-    skills = [measured(pooled["pinball"][each]["skill"], pooled["pinball"][each]["skill_ci95"]) for each in _QUANTITIES]
+    together = [pooled["anytime"][f"{each}_skill"] for each in _QUANTITIES]
+    skills = [measured(found["value"], found["ci95"]) for found in together]
     table.add_row("All", f"{pooled['candles']:,}", *skills)
     console = Console(markup=False)
     console.print(table)

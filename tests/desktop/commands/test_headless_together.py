@@ -63,6 +63,7 @@ def test_the_table_has_a_row_for_each_market(tmp_path: Path, files: list[str]) -
     assert shown.returncode == 0
     lines = shown.stdout.splitlines()
     assert [line.split()[0] for line in lines[1:4]] == ["alpha", "beta", "All"]
+    assert all(line.count("not enough candles") == 2 for line in lines[1:4]), "what few candles show is not shown"
     assert f" {2 * COUNT} " in lines[3] and lines[4].startswith(f"Steps: {COUNT - 1}; loss ")
 
 
