@@ -103,15 +103,20 @@ def tapes(symbols: Sequence[str] = SYMBOLS, interval: Interval = SECOND, history
 
 @asynccontextmanager
 async def hall(
-    root: Path, times: ExchangeTimes = FAST, unknown: tuple[str, ...] = (), **options: Any
+    root: Path,
+    times: ExchangeTimes = FAST,
+    unknown: tuple[str, ...] = (),
+    refused: tuple[str, ...] = (),
+    **options: Any,
 ) -> AsyncIterator[Hall]:
     """All ten are watched. At the end each is closed in time, and their socket is gone.
 
-    unknown: symbols that the exchange does not have.
+    unknown: symbols that the exchange does not have. refused: those that nobody may subscribe to.
     """
     exchange = ManyMarkets(tapes(), loop_time().now_ms, push_s=0.1, **options)
     for symbol in unknown:
         exchange.delist(symbol)
+    exchange.refused.update(refused)
     async with watched_together(root, exchange, MARKETS, replace(times, renew_jitter_s=0.0)) as found:
         yield found
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.market.feeds import ccxt_session
-from core.market.feeds.base import FeedState, MissingCandles
+from core.market.feeds.base import FeedState, MissingCandles, RejectedMessage
 from core.market.feeds.ccxt_objects import make_exchange
 from tests.support.fault_proxy import Refuse
 from tests.venue.hall import MARKETS, Hall, hall, minute_hall
@@ -159,6 +159,40 @@ async def test_a_market_whose_stream_falls_silent_leaves_the_others_alone(tmp_pa
         found.exchange.muted.clear()
         await found.live(3)
         assert_whole(found)
+
+
+async def test_a_refused_subscription_of_one_market_leaves_the_others_alone(tmp_path: Path) -> None:
+    """They are subscribed together, so the refusal is one of all."""
+    async with hall(tmp_path, refused=(ONE.symbol,)) as found:
+        await found.passed(8)
+        await found.live(5, but=(ONE,))
+        assert found.exchange.sockets_opened == 1
+        assert {found.reconnects()[market.symbol] for market in OTHERS} == {0}
+        stored = len(found.store.load(ONE))
+        await found.passed(15)
+        assert len(found.store.load(ONE)) > stored + 5, "its candles come by request"
+        assert found.received[ONE].forming == [] and all(len(found.received[each].forming) > 50 for each in OTHERS)
+        found.exchange.refused.clear()
+        await found.passed(60)
+        await found.live(3)
+        assert len(found.received[ONE].forming) > 50, "it was subscribed to again"
+        assert found.exchange.sockets_opened == 1
+        assert_whole(found)
+
+
+async def test_a_delisted_market_is_not_subscribed_to_again(tmp_path: Path) -> None:
+    async with hall(tmp_path) as found:
+        await found.live(2)
+        found.exchange.delist(ONE.symbol)
+        await found.until(lambda: found.received[ONE].state is FeedState.FAILED, "its failure")
+        found.exchange.refused.add(ONE.symbol)
+        found.exchange.cut()
+        await found.until(lambda: all(found.reconnects()[market.symbol] for market in OTHERS), "all to reconnect")
+        await found.live(3, but=(ONE,))
+        for market in OTHERS:
+            rejected = [report for report in found.received[market].reports if isinstance(report, RejectedMessage)]
+            assert rejected == [], "the new subscription was refused"
+            found.assert_whole(market)
 
 
 async def test_an_old_connection_that_brings_nothing_of_one_market_is_replaced(

@@ -33,6 +33,8 @@ _ASK_AGAIN_S = 1.0
 """Between two results of a stream of several markets, which ccxt takes longer for with each of them. Their rows come
 through the taps at once."""
 
+_AFTER_REFUSAL_S = 30.0
+"""Before one market's refused stream is requested again."""
 _TOGETHER = 10
 """The most markets of one subscription: Bybit refuses more."""
 
@@ -56,6 +58,8 @@ class CcxtSession:
         if self._is_shared:
             use_one_socket(self.exchange)
         self.failure: VenueError | None = None
+        self.absent: set[str] = set()
+        """Markets that the exchange does not have, or not any more."""
         self._inboxes: dict[str, StreamInbox] = {}
         self._addressed: set[StreamInbox] = set()
         self._closed_times: frozenset[int] = frozenset()
@@ -146,6 +150,7 @@ class CcxtSession:
             raise self._explained(symbol, error, self._answer) from error
 
     def no_such_market(self, symbol: str) -> VenueError:
+        self.absent.add(symbol)
         sentence = no_such_market(self.name, symbol, self.exchange.markets)
         return VenueError(sentence, is_final=True, is_absent=True)
 
@@ -175,15 +180,17 @@ class CcxtSession:
     def _is_shared(self) -> bool:
         return len(self._symbols) > 1
 
-    def _start(self, what: str, symbols: Sequence[str], *, is_together: bool) -> None:
+    def _start(self, what: str, symbols: Sequence[str], *, is_together: bool, wait_s: float = 0.0) -> None:
         """Watch several markets by one subscription if the exchange can, else by one for each."""
         size = _TOGETHER if is_together else 1
         for group in (symbols[first : first + size] for first in range(0, len(symbols), size)):
-            self._watches[asyncio.create_task(self._keep_watching(what, group))] = group
+            self._watches[asyncio.create_task(self._keep_watching(what, group, wait_s))] = group
 
-    async def _keep_watching(self, what: str, symbols: Sequence[str]) -> None:
+    async def _keep_watching(self, what: str, symbols: Sequence[str], wait_s: float) -> None:
         """Rows that the tap has taken already are skipped; the results only count if the exchange bypasses the tap."""
         try:
+            if wait_s:
+                await asyncio.sleep(wait_s)
             while True:
                 found = await self._next(what, symbols)
                 if what not in self._tapped:
@@ -216,21 +223,35 @@ class CcxtSession:
                 self._keep_row(symbol, row)
 
     def _end_watch(self, what: str, symbols: Sequence[str], error: Exception) -> None:
-        """An error of the socket ends all streams, another one those of its market. A stream that the exchange does not
-        have for a market is ignored if there is another one."""
+        """An error of the socket ends all streams. A stream that the exchange does not have for a market is ignored if
+        there is another one."""
         from ccxt import NetworkError, NotSupported  # noqa: PLC0415 - loaded already, by the exchange itself
 
-        explained = self._explained(symbols[0], error, HttpResponse(), is_stream=True)
+        inbox = self._inboxes.get(symbols[0])
         if isinstance(error, NetworkError):
-            self.fail(explained)
-        elif len(symbols) > 1:
-            self._start(what, symbols, is_together=False)
-        elif (inbox := self._inboxes.get(symbols[0])) is not None:
+            self.fail(self._explained(symbols[0], error, HttpResponse(), is_stream=True))
+        elif len(symbols) > 1 or (self._is_shared and not isinstance(error, NotSupported)):
+            self._watch_again(what, symbols, error)
+        elif inbox is not None:
             others = sum(symbols[0] in group and not task.done() for task, group in self._watches.items()) - 1
             if isinstance(error, NotSupported) and others > 0:
                 inbox.refuse(f"no stream of {what}", str(error))
             else:
-                inbox.fail(explained)
+                inbox.fail(self._explained(symbols[0], error, HttpResponse(), is_stream=True))
+
+    def _watch_again(self, what: str, symbols: Sequence[str], error: Exception) -> None:
+        """Subscribe one by one after a refusal, which ccxt may report to markets that it does not concern. The one that
+        it concerns stays silent, and its feed learns why by request."""
+        _log.info("%s: %s of %s: %s: %s", self.name, what, ", ".join(symbols), type(error).__name__, error)
+        for symbol in symbols:
+            if (inbox := self._inboxes.get(symbol)) is not None:
+                inbox.refuse(f"a refused stream of {what}", str(error))
+        names = {*symbols, *(str(self.exchange.markets[symbol]["id"]) for symbol in symbols)}
+        for client in (self.exchange.clients or {}).values():  # else ccxt takes them for subscribed
+            for key in [key for key in client.subscriptions if any(name in str(key) for name in names)]:
+                del client.subscriptions[key]
+        self._watches = {task: group for task, group in self._watches.items() if not task.done()}
+        self._start(what, symbols, is_together=False, wait_s=_ASK_AGAIN_S if len(symbols) > 1 else _AFTER_REFUSAL_S)
 
     def _lose(self, error: BaseException | None) -> None:
         """A socket is gone. error: why, if it is known."""

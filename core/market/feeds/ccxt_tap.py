@@ -35,11 +35,24 @@ def guard_clients(exchange: Any, read: Read, refuse: Refuse, lose: Callable[[Bas
         found = make(url)
         if is_new:
             _guard(found, read, refuse)
-            # rejected with all others if the socket fails, also while no stream is awaited
-            found.future(_LOST).add_done_callback(lambda lost: lose(None if lost.cancelled() else lost.exception()))
+            _guard_end(found, lose)
         return found
 
     exchange.client = client
+
+
+def _guard_end(client: Any, lose: Callable[[BaseException | None], None]) -> None:
+    """ccxt rejects all futures of a socket that fails, but some of them also after a refused subscription."""
+    from ccxt import NetworkError  # noqa: PLC0415 - loaded with the exchange
+
+    def judge(lost: Any) -> None:
+        error = None if lost.cancelled() else lost.exception()
+        if error is None or isinstance(error, NetworkError):
+            lose(error)
+        else:
+            _guard_end(client, lose)
+
+    client.future(_LOST).add_done_callback(judge)
 
 
 def _guard(client: Any, read: Read, refuse: Refuse) -> None:

@@ -38,8 +38,10 @@ class SharedConnection(RequestQueue):
     def connect(self, market: Market) -> CcxtVenue:
         """The venue of one of the markets, on the current session or on a new one. Raises VenueError."""
         if self._session is None or self._session.is_over:
-            symbols = [each.symbol for each in self._markets]
+            absent = set() if self._session is None else self._session.absent
+            symbols = [each.symbol for each in self._markets if each == market or each.symbol not in absent]
             self._session = CcxtSession(market.venue, symbols, market.interval, self._urls, self._times.request_s)
+            self._session.absent |= absent
         return CcxtVenue(market, self._urls, self._times.request_s, self._session)
 
     def record(self, trouble: VenueError) -> None:

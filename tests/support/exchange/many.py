@@ -27,6 +27,8 @@ class ManyMarkets(LoopbackExchange):
 
         self.muted: set[str] = set()
         """Markets that the streams bring nothing of any more."""
+        self.refused: set[str] = set()
+        """Markets that nobody may subscribe to: ccxt gets an error for the whole request."""
 
     def delist(self, symbol: str) -> None:
         """It is not traded here any more."""
@@ -56,6 +58,14 @@ class ManyMarkets(LoopbackExchange):
             case "aggTrades":
                 return await found[0]._aggregates(request)
         return await found[0]._trades(request)
+
+    async def _obey(self, socket: Client, request: dict[str, Any]) -> None:
+        names = [symbol.replace("/", "").lower() for symbol in self.refused]
+        if any(stream.partition("@")[0] in names for stream in request.get("params", [])):
+            error = {"error": {"code": 2, "msg": "Invalid request: invalid stream"}, "id": request.get("id")}
+            await socket.ws.send_json(error)
+        else:
+            await super()._obey(socket, request)
 
     def _due(self, socket: Client) -> Iterable[Message]:
         for symbol, market in self.markets.items():
