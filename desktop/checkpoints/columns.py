@@ -132,8 +132,8 @@ def yes_or_no(holds: bool) -> str:
 
 EVALUATION_MEANING = QT_TRANSLATE_NOOP(
     "Checkpoints",
-    "Close skill of the newest evaluation, one candle ahead, with its 95 % interval: the live session run over a "
-    "candle file from this checkpoint",
+    "Close skill of the newest evaluation, one candle ahead, with its 95 % interval: a live session over a candle file "
+    "from this checkpoint. Of a long file the first 1,000 candles do not count: the reference needs as many",
 )
 COLUMNS = (
     Column(
