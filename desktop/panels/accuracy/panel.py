@@ -93,11 +93,11 @@ class AccuracyPanel(Panel):
         status = self._state.status
         own = None if status is None else with_share_shown(status.accuracy, self._state)
         has_scores = own is not None and own.scored > 0
-        for part in (self._verdict_icon, self._verdict, self._reason, self._table, self._footer):
+        for part in (self._verdict_icon, self._verdict, self._table, self._footer):
             part.setVisible(has_scores)
         if status is None or own is None or not has_scores:
             self.apart.hide()
-            for line in (self._model, self._learning):
+            for line in (self._reason, self._model, self._learning):
                 line.hide()
             return
         apart = status.accuracy_apart

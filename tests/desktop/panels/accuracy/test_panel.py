@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -23,6 +23,19 @@ def panel(qtbot: QtBot, state: RunState, theme: Theme) -> AccuracyPanel:
     panel = AccuracyPanel(state, theme)
     shown_panel(qtbot, panel)
     return panel
+
+
+class Shown(QObject):
+    """Counts how often a part is shown."""
+
+    def __init__(self, part: QWidget) -> None:
+        super().__init__(part)
+        self.count = 0
+        part.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() is QEvent.Type.Show
+        return super().eventFilter(watched, event)
 
 
 def words(panel: AccuracyPanel) -> list[str]:
@@ -56,6 +69,15 @@ def test_the_verdict_comes_first_and_each_row_has_interval_reference_and_n(
     assert row(panel, "Candle accuracy") == ["Candle accuracy", "43.7 %", "42.1 to 45.3", "41.9 %", "1,000"]
     assert row(panel, "90 % band") == ["90 % band", "89.3 %", "87.2 to 91.1", "90 %", "1,000"]
     assert row(panel, "Close skill") == ["Close skill", "+1.1 %", "−0.4 to 2.6", "0 %", "1,000"]
+
+
+def test_no_refresh_shows_an_empty_line(panel: AccuracyPanel, state: RunState) -> None:
+    """Regression: for one refresh it took the lowest row its place."""
+    state.apply(scenario.status())
+    panel.refresh()
+    shown = Shown(panel._reason)
+    panel.refresh()
+    assert not panel._reason.text() and not panel._reason.isVisible() and not shown.count
 
 
 def test_the_models_share_names_its_horizon(panel: AccuracyPanel, state: RunState) -> None:
