@@ -152,6 +152,8 @@ class StatusPanel(Panel):
             return translate("Panels", _FREEING if self._state.has_trainer else _FREED)
         if trainer_state is None:
             return translate("Panels", "Not training")
+        if trainer_state is TrainerState.TRAINING and self._state.jobs.find(JOB_ID):
+            trainer_state = TrainerState.CATCHING_UP  # a replay's trainer knows of no later candle
         return translate("Panels", _TRAINER_WORDS[trainer_state])
 
     def _is_waiting(self) -> bool:

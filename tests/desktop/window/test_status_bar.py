@@ -44,6 +44,17 @@ def test_caught_up_is_shown_until_the_next_candle_closes(
 
 
 @pytest.mark.parametrize("trainer_state", [TrainerState.CATCHING_UP, TrainerState.TRAINING])
+def test_learning_from_stored_candles_has_one_word_live_and_in_a_replay(
+    qtbot: QtBot, state: RunState, theme: Theme, trainer_state: TrainerState
+) -> None:
+    panel = StatusPanel(state, theme)
+    qtbot.addWidget(panel)
+    state.apply(scenario.status(trainer_state))
+    state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1, 1_000))
+    assert trainer_words(panel) == "catching up"
+
+
+@pytest.mark.parametrize("trainer_state", [TrainerState.CATCHING_UP, TrainerState.TRAINING])
 def test_waiting_is_shown_while_no_candle_can_arrive(
     qtbot: QtBot, state: RunState, theme: Theme, clock: ManualClock, trainer_state: TrainerState
 ) -> None:
