@@ -400,6 +400,8 @@ class JobProgress:
     total: int
     seconds_left: float | None = None
     is_over: bool = False
+    has_own_estimate: bool = False
+    """Without `seconds_left` the time left is unknown: it does not follow from what is done."""
 
 
 @dataclass(frozen=True, slots=True)

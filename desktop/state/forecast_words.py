@@ -33,7 +33,7 @@ def stale_words(state: RunState, series: CandleSeries, time_zone: tzinfo | None,
         return f"{_why(state, trainer_state)}: {_forecast_words(state, series, time_zone, is_coming=is_coming)}"
     job = next((job for job in state.jobs.running() if job.job_id == JOB_ID), None)
     if job is not None:
-        return _silent_words(state, time_zone) or _catch_up_words(job, is_stopgap=_has_stopgap(state, series))
+        return _silent_words(state, time_zone) or _catch_up_words(job)
     behind = "" if not len(series) or is_other_interval else _behind_words(state, series)
     return behind or _silent_words(state, time_zone) or _ending_words(state)
 
@@ -95,13 +95,9 @@ def _forecast_words(state: RunState, series: CandleSeries, time_zone: tzinfo | N
     return translate("Chart", "forecasts will follow") if is_coming else translate("Chart", "there is no forecast")
 
 
-def _catch_up_words(job: JobProgress, *, is_stopgap: bool) -> str:
-    if is_stopgap:
-        words = translate("Chart", "{0}: until then the simple rules forecast").format(job.title)
-        if job.seconds_left is None:
-            return words
-        return translate("Chart", "{0} (about {1})").format(words, format_duration(job.seconds_left))
+def _catch_up_words(job: JobProgress) -> str:
+    """True with and without ghosts of the simple rules: a fast replay passes them again and again."""
     if job.seconds_left is None:
-        return translate("Chart", "{0}: forecasts of new candles start when it is done").format(job.title)
-    words = translate("Chart", "{0}: forecasts of new candles start when it is done, in about {1}")
+        return translate("Chart", "{0}: the model forecasts new candles when it is done").format(job.title)
+    words = translate("Chart", "{0}: the model forecasts new candles when it is done, in about {1}")
     return words.format(job.title, format_duration(job.seconds_left))

@@ -59,8 +59,8 @@ class JobList:
     """Works under way, oldest first, and the newest that are over. A work is over when its report says so, or when it
     is `end`ed or `finish`ed.
 
-    Where a report does not tell the time left, it is worked out from the pace so far. An estimate is replaced every two
-    seconds.
+    Where a report neither has a time left nor estimates it itself, it is worked out from the pace so far. An estimate
+    is replaced every two seconds.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -183,7 +183,8 @@ class JobList:
         if is_held and shown is not None and report.total > 0:
             return shown
         self._estimated_s[report.job_id] = now_s
-        return self._seconds_left(report) if report.seconds_left is None else report.seconds_left
+        is_known = report.has_own_estimate or report.seconds_left is not None
+        return report.seconds_left if is_known else self._seconds_left(report)
 
     def _seconds_left(self, report: JobProgress) -> float | None:
         started_s, done_at_start = self._started[report.job_id]

@@ -32,8 +32,8 @@ FAULTS = (
     Fault(
         "time-left-of-the-whole",
         "core/training/hosting/catch_up.py",
-        "/ done * behind if done",
-        "/ done * total if done",
+        "return behind * (now_s - since_s)",
+        "return self._total * (now_s - since_s)",
     ),
     Fault(
         "rest-in-milliseconds",

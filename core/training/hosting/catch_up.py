@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from core.domain.clock import Clock
 from core.domain.events import JobProgress
 
@@ -12,17 +14,29 @@ _FEWEST_BEHIND = 20
 _CAUGHT_UP = 10
 """With a fast feed the trainer is always a few candles behind; those are no backlog."""
 _REPORT_EVERY_S = 0.25
+_RATE_WINDOW_S = 30.0
+_SHORTEST_WINDOW_S = 2.0
+_FEWEST_TAKEN = 3
+"""Fewer candles in a window are no rate: they come one by one."""
 
 
 class CatchUpMeter:
-    """Takes the number of candles left; returns a report now and then, and one when caught up."""
+    """Takes the number of candles left; returns a report now and then, and one when caught up.
+
+    The time left follows from how fast the number of candles left shrinks: in a replay, new ones keep arriving.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._total = 0
-        self._behind = 0
-        self._started_s = 0.0
+        self._recent: deque[tuple[float, int]] = deque()
+        """Time and candles left of the newest reports; the first is as old as the window, if any is."""
         self._reported_s: float | None = None
+
+    @property
+    def has_backlog(self) -> bool:
+        """Whether a catch-up is being reported."""
+        return self._total > 0
 
     def is_due(self) -> bool:
         """Whether another report, and the query for it, is due."""
@@ -30,22 +44,36 @@ class CatchUpMeter:
 
     def report(self, behind: int) -> JobProgress | None:
         """The progress with `behind` candles left, or None without a backlog."""
-        now_s = self._clock.monotonic_s()
-        self._reported_s = now_s
-        if self._total == 0:
-            if behind < _FEWEST_BEHIND:
-                return None
-            self._total, self._started_s = behind, now_s
-        self._total, self._behind = max(self._total, behind), behind
-        total = self._total
+        now_s = self._reported_s = self._clock.monotonic_s()
+        if behind < _FEWEST_BEHIND and not self.has_backlog:
+            return None
+        self._total = total = max(self._total, behind)
+        self._remember(now_s, behind)
         if behind <= _CAUGHT_UP:
-            self._total = 0
+            self._forget()
             return JobProgress(JOB_ID, _TITLE, total, total, 0.0)
-        done = total - behind
-        left_s = (now_s - self._started_s) / done * behind if done else None
-        return JobProgress(JOB_ID, _TITLE, done, total, left_s)
+        return JobProgress(JOB_ID, _TITLE, total - behind, total, self._seconds_left(), has_own_estimate=True)
 
     def give_up(self) -> JobProgress | None:
         """No more candles will be taken: the last report, or None without a backlog."""
-        total, self._total = self._total, 0
-        return JobProgress(JOB_ID, _TITLE, total - self._behind, total, is_over=True) if total else None
+        if not self.has_backlog:
+            return None
+        total, done = self._total, self._total - self._recent[-1][1]
+        self._forget()
+        return JobProgress(JOB_ID, _TITLE, done, total, is_over=True)
+
+    def _remember(self, now_s: float, behind: int) -> None:
+        self._recent.append((now_s, behind))
+        while len(self._recent) > 1 and now_s - self._recent[1][0] >= _RATE_WINDOW_S:
+            self._recent.popleft()
+
+    def _forget(self) -> None:
+        self._total = 0
+        self._recent.clear()
+
+    def _seconds_left(self) -> float | None:
+        """None while what is left does not shrink."""
+        (since_s, before), (now_s, behind) = self._recent[0], self._recent[-1]
+        if now_s - since_s < _SHORTEST_WINDOW_S or before - behind < _FEWEST_TAKEN:
+            return None
+        return behind * (now_s - since_s) / (before - behind)

@@ -202,7 +202,7 @@ class TrainingDriver:
         self._emit(EventBatch((event,)))
 
     def _forecast_first(self) -> None:
-        made = None if self._first is None else self._first.look()
+        made = None if self._first is None else self._first.look(is_behind=self._meter.has_backlog)
         if made is not None:
             self._emit_event(made)
 

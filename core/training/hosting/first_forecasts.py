@@ -47,15 +47,15 @@ class FirstForecasts:
         """The window now drops another run's forecasts; the record of this one reaches up to here."""
         self._committed_ms, self._shown_ms, self._looked_s = recorded_until_ms, None, None
 
-    def look(self) -> FirstForecast | None:
-        """A forecast of the newest stored candle, if the trainer is far from it and it was not shown before. Raises
-        StorageError."""
+    def look(self, *, is_behind: bool) -> FirstForecast | None:
+        """A forecast of the newest stored candle, if the trainer is far from it and it was not shown before. is_behind:
+        catch-up is reported, down to fewer candles. Raises StorageError."""
         now_s = self._clock.monotonic_s()
         if self._looked_s is not None and now_s - self._looked_s < _EVERY_S:
             return None
         self._looked_s = now_s
         newest_ms = self._store.latest_open_time_ms(self._market)
-        if newest_ms is None or newest_ms == self._shown_ms or not self._is_far(newest_ms):
+        if newest_ms is None or newest_ms == self._shown_ms or not (is_behind or self._is_far(newest_ms)):
             return None
         try:
             return self._forecast(self._store.newest(self._market, _CANDLES))

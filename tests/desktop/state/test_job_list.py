@@ -55,6 +55,15 @@ def test_no_time_left_is_shown_before_there_is_a_pace(clock: ManualClock) -> Non
     assert jobs.running()[0].seconds_left is None
 
 
+def test_the_pace_is_no_estimate_of_a_job_that_has_none(clock: ManualClock) -> None:
+    """Catch-up in a replay as fast as the trainer: the pace of the beginning says nothing about the end."""
+    jobs = JobList(clock)
+    for done in (20, 40):
+        jobs.apply(JobProgress("a", "First", done, 100, has_own_estimate=True))
+        clock.advance_ms(4_000)
+    assert jobs.running()[0].seconds_left is None
+
+
 def test_the_bar_hides_when_nothing_is_under_way(qtbot: QtBot) -> None:
     bar = JobBar()
     qtbot.addWidget(bar)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.domain.clock import ManualClock
 from core.domain.events import JobProgress, StepDone, TrainerEvent
@@ -51,6 +53,43 @@ def test_the_time_left_falls() -> None:
     clock.advance_ms(10_000)
     report = meter.report(50)
     assert report is not None and report.seconds_left == pytest.approx(10.0)
+
+
+def estimates(
+    clock: ManualClock, meter: CatchUpMeter, left: float, speed: float, arriving: float
+) -> list[float | None]:
+    """Of the time left, while so many candles are taken and arrive per second; for a minute or to the end."""
+    found = []
+    for quarter in range(1, 241):
+        clock.advance_ms(250)
+        now_left = left + int(arriving * quarter / 4) - int(speed * quarter / 4)
+        report = meter.report(int(now_left))
+        if report is None or report.done == report.total:
+            break
+        found.append(report.seconds_left)
+    return found
+
+
+@given(arriving=st.floats(0.0, 20.0), gain=st.floats(1.0, 20.0))
+def test_the_time_left_follows_from_how_fast_what_is_left_shrinks(arriving: float, gain: float) -> None:
+    """Regression: "about 50 s" that took 200 s, in a replay nearly as fast as the trainer. Its first candles are quick,
+    for they are not learned from."""
+    clock, speed = ManualClock(), arriving + gain
+    meter = CatchUpMeter(clock)
+    estimates(clock, meter, 20_000, speed + 80.0, arriving)
+    found = estimates(clock, meter, 10_000, speed, arriving)
+    for quarter, seconds in enumerate(found[160:], 161):
+        assert seconds == pytest.approx((10_000 - gain * quarter / 4) / gain, rel=0.3)
+
+
+@pytest.mark.parametrize("arriving", [4.98, 5.0, 8.0])
+def test_no_time_left_is_estimated_while_candles_arrive_as_fast_as_they_are_taken(arriving: float) -> None:
+    clock = ManualClock()
+    meter = CatchUpMeter(clock)
+    estimates(clock, meter, 1_000, 10.0, 0.0)
+    assert estimates(clock, meter, 400, 5.0, arriving)[125:] == [None] * 115
+    report = meter.report(400)
+    assert report is not None and report.has_own_estimate, "else the window takes the average since the beginning"
 
 
 def test_a_cancelled_catch_up_reports_only_its_real_progress() -> None:

@@ -70,10 +70,10 @@ def test_first_forecasts_follow_the_candles_until_the_trainer_is_near(tmp_path: 
     store = CandleStore(db)
     first = FirstForecasts(rigs.spec(tmp_path), store, clock)
 
-    def look(stored: int) -> int | None:
+    def look(stored: int, *, is_behind: bool = False) -> int | None:
         store.save(MARKET, candles[:stored])
         clock.advance_ms(1_000)
-        made = first.look()
+        made = first.look(is_behind=is_behind)
         return None if made is None else made.forecast.origin_open_time_ms
 
     assert look(20) is None, "too few to forecast from"
@@ -85,5 +85,6 @@ def test_first_forecasts_follow_the_candles_until_the_trainer_is_near(tmp_path: 
     )
     first.committed(replace(made, origin_open_time_ms=candles[149].open_time_ms))
     assert look(169) is None
+    assert look(169, is_behind=True) == candles[168].open_time_ms, "the note says that the simple rules forecast"
     assert look(170) == candles[169].open_time_ms
     db.close()

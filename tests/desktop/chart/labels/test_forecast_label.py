@@ -136,7 +136,7 @@ def test_a_note_hides_neither_the_word_nor_the_readout(show_chart: ShowChart, wi
     chart.set_forecast(forecast_after(series, mode=ForecastMode.CATCH_UP))
     series.add(candle(100, series[-1].close))
     chart.refresh()
-    chart.set_note("Learning from stored candles: until then the simple rules forecast (about 4 min 58 s)")
+    chart.set_note("Learning from stored candles: the model forecasts new candles when it is done, in about 4 min 58 s")
     settle(chart)
     label, note = chart.overlay.forecast_label, chart.overlay.note
     assert label is not None and note is not None
