@@ -75,7 +75,7 @@ class GradientDoctor:
     def forget(self, *, is_other_model: bool = False) -> None:
         """Earlier steps say nothing about later ones. The run's first losses are kept, and so is the loss before the
         change, unless the model was replaced."""
-        self._window.clear()
+        self._window.clear("the restore" if is_other_model else "the setting was changed")
         self._start.forget_updates()
         if is_other_model:
             self._divergence = self._divergence.for_restored_model()

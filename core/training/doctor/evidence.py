@@ -152,6 +152,8 @@ class Evidence:
     """The oldest in the window."""
     steps: int
     """Steps in the window whose gradient norm is known."""
+    counted_since: str
+    """The change after which they were counted again, for a sentence; empty: the start."""
     norm: Spread | None
     norm_at_start: float | None
     """Median over the run's first steps."""
@@ -200,6 +202,7 @@ def measure(window: StepWindow, names: tuple[str, ...], start: RunStart, closed:
     return Evidence(
         first_step=int(window.column("step")[fresh[0]]) if fresh.size else None,
         steps=int(np.count_nonzero(~np.isnan(norms[fresh]))),
+        counted_since=window.counted_since,
         norm=spread_of(recent_norms),
         norm_at_start=start.norm,
         window_norm=spread_of(_sorted_known(norms[rows])),

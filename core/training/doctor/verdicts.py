@@ -96,8 +96,9 @@ def too_early(evidence: Evidence, settings: Settings) -> Verdict | None:
     """Too few steps for a verdict."""
     if evidence.steps >= FEWEST_STEPS and evidence.norm is not None:
         return None
+    since = f"since {evidence.counted_since}" if evidence.counted_since else "so far"
     sentence = (
-        f"{_steps(evidence.steps)} with a gradient norm so far; {FEWEST_STEPS} are needed, of which the first "
+        f"{_steps(evidence.steps)} with a gradient norm {since}; {FEWEST_STEPS} are needed, of which the first "
         f"{SETTLING_STEPS} are not counted."
     )
     return Verdict(Disease.UNKNOWN, sentence, Remedy(""))
@@ -236,13 +237,8 @@ def never_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
 
 
 def healthy(evidence: Evidence, settings: Settings) -> Verdict:
-    """The verdict if no disease was found."""
-    assert evidence.norm is not None
-    norm = evidence.norm
-    sentence = (
-        f"The gradient norm has a median of {text(norm.median)} over {_recent(evidence)}, nine of ten from "
-        f"{text(norm.low)} to {text(norm.high)}, and {_loss_words(evidence.loss)}."
-    )
+    """The verdict if no disease was found. The norms are beside it, as of the newest step: this is from some before."""
+    sentence = f"Nothing unusual in the gradient norms of {_recent(evidence)}, and {_loss_words(evidence.loss)}."
     if settings.gradients.clip_mode == "observe" and evidence.threshold is not None:
         sentence += f" A threshold of {text(evidence.threshold)} would have clipped {100 * evidence.clip_share:.0f} %."
     return Verdict(Disease.HEALTHY, sentence, Remedy(""))

@@ -33,6 +33,8 @@ class StepWindow:
         """Steps since the start or the last `clear`, including those that have left the window."""
         self.closed = 0
         """How many of them were made before a rollback: see `close`."""
+        self.counted_since = ""
+        """What steps have counted since, for a sentence; empty: the start."""
 
     def __len__(self) -> int:
         return min(self._end, self._capacity)
@@ -50,15 +52,17 @@ class StepWindow:
         self._end += 1
         self.seen += 1
 
-    def clear(self) -> None:
+    def clear(self, cause: str) -> None:
         self._end = 0
         self.seen = 0
         self.closed = 0
+        self.counted_since = cause
 
     def close(self) -> None:
         """The next steps continue from another state: earlier ones stay in the window, but do not count for later
         ones."""
         self.closed = self.seen
+        self.counted_since = "the rollback"
 
     @property
     def has_closed_steps(self) -> bool:

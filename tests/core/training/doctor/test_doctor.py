@@ -32,9 +32,9 @@ def test_the_steps_ignored_at_the_start_are_always_mentioned() -> None:
     assert verdict(step, 47).evidence == (
         "47 steps with a gradient norm so far; 50 are needed, of which the first 20 are not counted."
     )
-    assert "over the last 37 of 57 steps, nine of ten" in verdict(step, 57).evidence
-    assert "over the last 99 of 119 steps, nine" in verdict(step, 119).evidence
-    assert "over the last 100 steps, nine" in verdict(step, 120).evidence
+    assert "norms of the last 37 of 57 steps, and" in verdict(step, 57).evidence
+    assert "norms of the last 99 of 119 steps, and" in verdict(step, 119).evidence
+    assert "norms of the last 100 steps, and" in verdict(step, 120).evidence
 
 
 def test_steps_without_a_norm_do_not_count_towards_the_50() -> None:
@@ -69,7 +69,7 @@ def test_other_non_finite_numbers_come_first_however_rare() -> None:
 def test_each_number_names_the_steps_it_was_measured_over() -> None:
     """The norm over the newest hundred steps, the loss over the window: of 300, the first 20 are left out."""
     found = verdict(lambda number: step(number, 1.0, falling(number)), 300)
-    assert "over the last 100 steps, nine of ten" in found.evidence
+    assert "norms of the last 100 steps, and" in found.evidence
     assert found.evidence.endswith("over the last 280 steps.")
 
 
@@ -323,6 +323,29 @@ def test_forgotten_steps_no_longer_count() -> None:
     for number in range(200, 280):
         doctor.observe(step(number))
     assert doctor.diagnose().disease is Disease.HEALTHY
+
+
+@pytest.mark.parametrize(
+    ("change", "since"),
+    [
+        (lambda doctor: doctor.forget(is_other_model=True), "the restore"),
+        (lambda doctor: doctor.forget(), "the setting was changed"),
+        (lambda doctor: doctor.went_back(), "the rollback"),
+    ],
+)
+def test_too_few_steps_name_the_change_since_which_they_are_counted(
+    change: Callable[[GradientDoctor], None], since: str
+) -> None:
+    """Regression: "0 steps so far" was above a curve of 1,000 steps."""
+    doctor = doctor_of(step(number) for number in range(1, 200))
+    change(doctor)
+    assert doctor.diagnose().evidence.startswith(f"0 steps with a gradient norm since {since}; 50 are needed")
+
+
+def test_a_healthy_verdict_repeats_no_number_of_the_panel() -> None:
+    """It is reported again after 100 steps: by then the rows below it have other ones."""
+    found = verdict(lambda number: step(number, 0.7), 300)
+    assert found.disease is Disease.HEALTHY and "0.7" not in found.evidence
 
 
 def test_only_the_last_300_steps_count() -> None:
