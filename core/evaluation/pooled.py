@@ -19,7 +19,7 @@ from core.evaluation.summary import summarise
 from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE
 from core.forecast.score import NOMINAL_COVERAGE, gain, mean, skill
 from core.storage.record_reader import RecordReader
-from core.storage.runs import Run
+from core.storage.runs import Run, RunStore
 
 _SHOWN = len(LOSS_ROWS)
 """The column of the combination, after those of LOSS_ROWS."""
@@ -38,21 +38,20 @@ class _Pool:
 
 def summarise_together(db: Database, runs: Mapping[str, Run], horizons: int) -> dict[str, Any]:
     """Plain data, fit for JSON: the summary of each market's run under its name, and "pooled", with the steps of their
-    model. runs: those of one model, its head first. Raises StorageError."""
+    model. runs: those of one model. Raises StorageError."""
     found = {name: summarise(db, run) for name, run in runs.items()}
-    first, *others = found.values()
+    head_id = next(iter(runs.values())).head_id
+    heads = [of for of in found.values() if of["run_id"] == head_id]  # none if its market has left the model
+    head = dict(heads[0] if heads else summarise(db, RunStore(db).get(head_id)))
     digests = "".join(each["forecasts_sha256"] for each in found.values())
     pooled = {
         **evaluate_pooled(db, list(runs.values()), horizons),
         "candles": sum(each["candles"] for each in found.values()),
         "scored": sum(each["scored"] for each in found.values()),
-        "steps": first.pop("steps"),
-        "loss": first.pop("loss"),
-        "seed": first["seed"],
-        "device": first["device"],
+        **{name: head[name] for name in ("steps", "loss", "seed", "device")},
         "forecasts_sha256": hashlib.sha256(digests.encode()).hexdigest(),
     }
-    for each in others:  # the steps of the model are recorded with the first market
+    for each in found.values():  # the steps of the model are recorded with one of the markets
         del each["steps"], each["loss"]
     return {**found, "pooled": pooled}
 

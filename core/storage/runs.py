@@ -29,7 +29,7 @@ _SELECT = f"SELECT {_COLUMNS} FROM runs JOIN markets ON markets.id = market_id"
 _OF_HEAD = "(run_id = ?1 OR head = (SELECT first.sequence FROM runs AS first WHERE first.run_id = ?1))"
 _INSERT = (
     "INSERT INTO runs (run_id, market_id, fingerprint, created_at_ms, seed, is_seeded, settings_json, device, "
-    "parameters, is_simulated, head) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence"
+    "parameters, is_simulated, head, fence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence"
 )
 
 
@@ -60,11 +60,13 @@ class RunStore:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def find(self, market: Market, fingerprint: str) -> Run | None:
-        """The newest run that can be continued with these settings; of several the head, whose market this is."""
-        values = (find_market(self._db, market), fingerprint)
-        sql = f"{_SELECT} WHERE head IS NULL AND market_id = ? AND fingerprint = ? ORDER BY sequence DESC LIMIT 1"
-        rows = select(self._db, sql, values)
+    def find(self, market: Market, fingerprint: str, others: Sequence[Market] = ()) -> Run | None:
+        """The newest run that can be continued with these settings; of several markets the head of a model that has one
+        of them."""
+        ids = [find_market(self._db, each) for each in (market, *others)]
+        heads = f"SELECT COALESCE(head, sequence) FROM runs WHERE market_id IN ({', '.join('?' * len(ids))})"
+        sql = f"{_SELECT} WHERE sequence IN ({heads}) AND fingerprint = ? ORDER BY sequence DESC LIMIT 1"
+        rows = select(self._db, sql, (*ids, fingerprint))
         return _run(rows[0]) if rows else None
 
     def last_trained(self, market: Market | None = None) -> Run | None:
@@ -111,10 +113,20 @@ class RunStore:
         with write(self._db):
             for each in (market, *others):
                 id_ = run_id if head is None else _new_id(created_at_ms)
-                values = (id_, add_market(self._db, each), *stored, each.is_simulated, head)
+                values = (id_, add_market(self._db, each), *stored, each.is_simulated, head, 0)
                 (sequence,) = self._db.conn.execute(_INSERT, values).fetchone()
                 head = sequence if head is None else head
         return self.get(run_id)
+
+    def join(self, head: Run, markets: Sequence[Market], created_at_ms: int) -> None:
+        """Give each of these markets that the model does not have yet a run with it."""
+        known = {run.market for run in self.members(head.run_id)}
+        settings = (head.seed, head.is_seeded, head.settings_json, head.device, head.parameters)
+        with write(self._db):
+            (number,) = self._db.conn.execute("SELECT sequence FROM runs WHERE run_id = ?", (head.run_id,)).fetchone()
+            for each in (market for market in markets if market not in known):
+                of = (_new_id(created_at_ms), add_market(self._db, each), head.fingerprint, created_at_ms)
+                self._db.conn.execute(_INSERT, (*of, *settings, each.is_simulated, number, head.fence)).fetchall()
 
     def take_fence(self, head_id: str) -> int:
         """Take over the runs of a model: trainers with a lower number can no longer write. Returns the new number."""

@@ -200,13 +200,14 @@ def _summary(context: Context, spec: SessionSpec, progress: TerminalProgress, wa
     db = open_database(context.folder.database, readonly=True)
     try:
         runs = RunStore(db)
-        found = runs.find(spec.market, spec.fingerprint)
+        found = runs.find(spec.market, spec.fingerprint, spec.others)
         if found is None:
             raise UserError("The run ended before its first candle; nothing was learned.")
         summary = summarise(db, found)
         if spec.others:
-            by_market = {str(run.market): run for run in runs.members(found.run_id)}
-            summary = summarise_together(db, by_market, spec.settings.model.horizons)
+            members = {run.market: run for run in runs.members(found.run_id)}
+            by_name = {str(market): members[market] for market in spec.markets}
+            summary = summarise_together(db, by_name, spec.settings.model.horizons)
     finally:
         db.close()
     rate = None if progress.status is None else progress.status.steps_per_s

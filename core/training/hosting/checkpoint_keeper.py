@@ -49,7 +49,7 @@ _FIGURES = (
     "settings_id",
 )
 """Figures that belong to a checkpoint's weights: their scores, health and settings."""
-_State = tuple[int, int | None, str | None]
+_State = tuple[int, tuple[int | None, ...], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +308,8 @@ class CheckpointKeeper:
 
 
 def _state_of(session: TrainingSession) -> _State:
-    return session.step, session.position_ms, session.checkpoint_id  # a restore changes only the last
+    positions = tuple(market.position_ms for market in session.markets)
+    return session.step, positions, session.checkpoint_id  # a restore changes only the last
 
 
 def _is_ours(path: Path) -> bool:

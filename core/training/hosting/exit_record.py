@@ -38,7 +38,7 @@ def _write(incidents: Sequence[Incident], spec: SessionSpec, run_id: str | None)
     try:
         runs = RunStore(db)
         if run_id is None:
-            found = None if spec.new_run else runs.find(spec.market, spec.fingerprint)
+            found = None if spec.new_run else runs.find(spec.market, spec.fingerprint, spec.others)
             run_id = None if found is None else found.run_id
         if run_id is None:
             return False

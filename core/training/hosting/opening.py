@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -69,40 +69,39 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
     settings = for_markets(spec.settings, len(spec.markets))
     spec = replace(spec, settings=settings)
     run, engine = _find_or_create(spec, db, device, clock)
-    records = _take_over(spec, db, run)
-    session = _build_session(spec, engine, run, records, clock)
-    for market, member in zip(session.markets, RunStore(db).members(run.run_id), strict=True):
-        market.is_learned = member.is_learned
-    folder, rows = DataFolder(spec.root), CheckpointRows(db)
-    keeper = CheckpointKeeper(folder, records[0], rows, settings.checkpoints, settings.model, clock)
-    return OpenedRun(spec, run, session, records[0], keeper)
-
-
-def _take_over(spec: SessionSpec, db: Database, head: Run) -> list[TrainingRecord]:
-    """A record of each market; steps, checkpoints and what concerns all go to the first."""
-    runs = RunStore(db)
-    fence = runs.take_fence(head.run_id)
+    members = _members(spec, db, run, clock)
+    fence = RunStore(db).take_fence(run.run_id)
     episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
-    return [TrainingRecord(db, run.run_id, fence, episode_ms) for run in runs.members(head.run_id)]
+    records = {of: TrainingRecord(db, member.run_id, fence, episode_ms) for of, member in members.items()}
+    session = _build_session(spec, engine, run, records, clock)
+    for market in session.markets:
+        market.is_learned = members[market.market].is_learned
+    folder, rows = DataFolder(spec.root), CheckpointRows(db)
+    keeper = CheckpointKeeper(folder, records[run.market], rows, settings.checkpoints, settings.model, clock)
+    return OpenedRun(spec, run, session, records[run.market], keeper)
+
+
+def _members(spec: SessionSpec, db: Database, head: Run, clock: Clock) -> dict[Market, Run]:
+    """The runs of the model, by market. Markets that it did not have join it."""
+    runs = RunStore(db)
+    runs.join(head, spec.markets, clock.now_ms())
+    return {run.market: run for run in runs.members(head.run_id)}
 
 
 def _build_session(
-    spec: SessionSpec, engine: TrainingEngine, run: Run, records: Sequence[TrainingRecord], clock: Clock
+    spec: SessionSpec, engine: TrainingEngine, run: Run, records: Mapping[Market, TrainingRecord], clock: Clock
 ) -> TrainingSession:
-    """records: one of each market; steps and incidents go to the first."""
+    """records: of each market; steps and what concerns all go to that of the run, the head."""
     settings, folder = spec.settings, DataFolder(spec.root)
     generator = np.random.Generator(np.random.PCG64(run.seed))
     quarantine = Quarantine(folder.bad_batches(run.run_id))
     provenance = Provenance(spec.market.interval)
     return TrainingSession(
         _options(spec),
-        [
-            _build_market(spec, market, engine, record, provenance, clock)
-            for market, record in zip(spec.markets, records, strict=True)
-        ],
+        [_build_market(spec, market, engine, records[market], provenance, clock) for market in spec.markets],
         engine,
         RecoveryLadder(engine, settings.recovery, KnownGood(engine, generator), quarantine),
-        records[0],
+        records[run.market],
         generator,
         clock,
         ReferenceModel(engine, folder.checkpoints(run.run_id), settings.online.twin_age),
@@ -111,7 +110,7 @@ def _build_session(
 
 
 def _find_or_create(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> tuple[Run, TrainingEngine]:
-    run = None if spec.new_run else RunStore(db).find(spec.market, spec.fingerprint)
+    run = None if spec.new_run else RunStore(db).find(spec.market, spec.fingerprint, spec.others)
     seed = _new_seed(spec.settings) if run is None else run.seed
     engine = build_engine(spec.settings, device.torch_device, seed, has_others=len(spec.markets) > 1)
     return _create(spec, db, device, clock, seed, engine) if run is None else run, engine

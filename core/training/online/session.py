@@ -87,7 +87,7 @@ class TrainingSession:
         self.ladder = ladder
         self._forecasts = ForecastGuard(ladder)
         self._record = record
-        self._records = {market.run_id: market.record for market in self.markets}
+        self._records = {each.reader.run_id: each for each in (record, *(market.record for market in self.markets))}
         self.generator = generator
         self._clock = clock
         self.reference_model = reference_model
@@ -101,8 +101,10 @@ class TrainingSession:
         self.last_step_at_ms: int | None = None
         self._prequential_loss: float | None = None
         self.closes = 0
-        """How many were taken."""
+        """How many were taken, without late ones."""
         self._at_work: MarketSession | None = None
+        self._unlearned: set[MarketSession] = set()
+        """Those with a candle since the last close that was not late."""
         self._incidents: list[Incident] = []
         """Incidents of the current close."""
 
@@ -166,14 +168,22 @@ class TrainingSession:
             market.load_record()
 
     def on_close(self, closed: Sequence[MarketCandle]) -> tuple[TrainerEvent, ...]:
-        """Take candles of one opening time, in the order of their markets. A repeated one changes nothing."""
+        """Take candles of one opening time, in the order of their markets. A repeated one changes nothing.
+
+        Late ones, not after the newest candle, are scored and forecast, but make no step by themselves: it would pull
+        the model towards one market. They are learned from in the next step.
+        """
         assert len({each.candle.open_time_ms for each in closed}) == 1, "candles of different closes"
         known = [(self.markets[each.market], each.candle, each.mode) for each in closed]
         new = [(market, candle, mode) for market, candle, mode in known if market.is_new(candle)]
         if not new:
             return ()
-        self.reference_model.renew(self.observed)
-        self.closes += 1
+        newest_ms = self.position_ms
+        is_late = newest_ms is not None and new[0][1].open_time_ms <= newest_ms
+        self._unlearned |= {market for market, _, _ in new}
+        if not is_late:
+            self.reference_model.renew(self.observed)
+            self.closes += 1
         for market, candle, _ in new:
             self._at_work = market
             market.take(candle)
@@ -181,9 +191,12 @@ class TrainingSession:
         exchange_numbers([market.history if market in taking else None for market in self.markets])
         taken = [_Taken(market, candle, mode, self._scored(market, candle)) for market, candle, mode in new]
         self._at_work = None
-        self._take_losses(taken)
+        if not is_late:
+            self._take_losses(taken)
         drifts = self._answer_drifts(taken)
-        step = None if self.is_paused else self._train([market for market, _, _ in new])
+        step = None if self.is_paused or is_late else self._train([m for m in self.markets if m in self._unlearned])
+        if not is_late:
+            self._unlearned.clear()
         rollbacks = self.ladder.known_good.restores
         forecasts = self._forecast(taken)
         if step is not None and self.ladder.known_good.restores > rollbacks:

@@ -166,19 +166,23 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
 
 
 def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
-    """Take the whole state, with position and past: the session continues as if it had never stopped.
+    """Take the whole state, with position and past: the session continues as if it had never stopped. A market that the
+    checkpoint does not have begins without a past, and its candles up to now count as seen.
 
     Raises CheckpointError; then the session is unchanged.
     """
     before = {name: tensor.detach().clone() for name, tensor in _tensors_of(session).items()}
     scalars = copy.deepcopy(_scalars_of(session))
-    if metadata.get("markets") != _names_of(session):
+    parts = _parts(session.markets, metadata.get("markets"))
+    if not parts:
         raise CheckpointError("The checkpoint is of other markets than this run.")
     try:
         require_finite_state(tensors, metadata)
         unpack_learned(session, tensors, metadata)
         with as_checkpoint_errors():
             _take_past(session, tensors, metadata)
+        if len(parts) < len(session.markets):  # others have joined, and the model knows what happened around them
+            session.provenance.note_new_weights(session.provenance.learned_until_ms(session.position_ms) or 0)
     except CheckpointError:
         for prefix, market in _parts(session.markets, scalars.get("markets")):
             market.forecaster.restore(_arrays(before, f"{prefix}forecaster"))
@@ -196,8 +200,10 @@ def _take_past(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
     reference = metadata.get(_REFERENCE_MODEL)  # older checkpoints have none
     session.reference_model.restore(reference)
     has_forecasts = reference is not None and bool(session.reference_model.age)
-    parts = _parts(session.markets, metadata.get("markets"))
-    for (prefix, market), scalars in zip(parts, metadata.get("of_markets", [metadata]), strict=True):
+    names = metadata.get("markets")
+    of_markets = {} if names is None else dict(zip(names, metadata["of_markets"], strict=True))
+    for prefix, market in _parts(session.markets, names):
+        scalars = of_markets.get(str(market.market), metadata)
         market.history.restore(_arrays(tensors, f"{prefix}history"))
         market.forecaster.restore_past(_arrays(tensors, f"{prefix}past"))
         market.conditions.restore(_arrays(tensors, f"{prefix}conditions"))  # older checkpoints have none

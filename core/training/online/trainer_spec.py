@@ -67,13 +67,15 @@ class SessionSpec:
 
     @property
     def fingerprint(self) -> str:
-        """What must be equal for a run to be continued: the model's shape, the seed, and the markets if several."""
+        """What must be equal for a run to be continued: the model's shape and the seed; of several markets also whether
+        they are several, and with a seed which, as others would change what it repeats."""
         parts = {
             "model": to_dict(self.settings)["model"],
             "seed": self.settings.training.seed,
         }
         if self.others:
-            parts["markets"] = [str(market) for market in self.markets]
+            is_seeded = self.settings.training.seed is not None
+            parts["markets"] = [str(market) for market in self.markets] if is_seeded else "several"
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
 

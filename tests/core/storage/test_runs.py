@@ -94,7 +94,23 @@ def test_a_model_of_several_markets_has_a_run_of_each_and_a_head(db: Database, o
 def test_the_head_of_a_model_is_continued_and_no_other_of_its_runs(db: Database) -> None:
     head, *members = create_universe(db)
     assert RunStore(db).find(MARKET, "first") == head
-    assert [RunStore(db).find(run.market, "first") for run in members] == [None, None]
+    assert [RunStore(db).find(run.market, "first") for run in members] == [head, head], "it has this market too"
+    assert RunStore(db).find(members[1].market, "second", (MARKET,)) is None
+
+
+def test_a_market_joins_a_model_and_its_fence(db: Database) -> None:
+    runs, (head, *members) = RunStore(db), create_universe(db)
+    runs.take_fence(head.run_id)
+    head = runs.get(head.run_id)
+    new = Market("binance", "XRP/USDT", MARKET.interval)
+    runs.join(head, (MARKET, new), 1_800_000_000_000)
+    *before, joined = runs.members(head.run_id)
+    assert [run.run_id for run in before] == [head.run_id, *(run.run_id for run in members)]
+    assert (joined.market, joined.fence, joined.fingerprint, joined.head_id) == (new, 1, "first", head.run_id)
+    assert joined.created_at_ms == 1_800_000_000_000 and joined.run_id.startswith("2027")
+    assert runs.take_fence(head.run_id) == 2 and {run.fence for run in runs.members(head.run_id)} == {2}
+    runs.join(runs.get(head.run_id), (new,), 0)
+    assert len(runs.members(head.run_id)) == 4, "once"
 
 
 def test_the_fence_of_a_head_locks_all_runs_of_its_model(db: Database) -> None:

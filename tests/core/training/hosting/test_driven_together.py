@@ -11,8 +11,18 @@ import pytest
 
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import SystemClock
-from core.domain.events import EventBatch, ForecastMade, ForecastScored, Incident, TrainerEvent, TrainerReady
+from core.domain.events import (
+    EventBatch,
+    ForecastMade,
+    ForecastMode,
+    ForecastScored,
+    Incident,
+    StepDone,
+    TrainerEvent,
+    TrainerReady,
+)
 from core.domain.incident_kinds import IncidentKind
+from core.evaluation.pooled import summarise_together
 from core.storage.candles import CandleStore
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
@@ -166,6 +176,44 @@ def test_a_candle_that_kills_twice_is_set_aside_in_its_market_alone(
     aside = [event for event in events if isinstance(event, Incident) and event.kind is IncidentKind.CANDLE_SET_ASIDE]
     assert len(aside) == 1 and aside[0].what_happened.startswith("In b 1m (file), the candle of ")
     assert [each[1] for each in record(tmp_path)] == [50, 43, 40]
+
+
+UNSEEDED = replace(rigs.SMALL, training=replace(rigs.SMALL.training, seed=None))
+
+
+def test_a_market_joins_a_model_that_has_learned_and_gets_its_forecasts_at_once(tmp_path: Path) -> None:
+    """Its candles up to then count as seen: the model has learned the others of those times."""
+    two = replace(stored(tmp_path), others=MARKETS[2:], settings=UNSEEDED)
+    first = next(event for event in drive(two) if isinstance(event, TrainerReady))
+    events = drive(replace(two, others=MARKETS[1:]))
+    ready = next(event for event in events if isinstance(event, TrainerReady))
+    assert ready.run_id == first.run_id and ready.step == COUNT - 1 and ready.others[0] == (None, None)
+    made = [event for event in events if isinstance(event, ForecastMade)]
+    assert len(made) == len(WALKS[MARKETS[1]]) and len({event.run_id for event in made}) == 1
+    modes = [event.mode for event in made]
+    assert modes == [ForecastMode.SEEN] * (len(made) - 1) + [ForecastMode.REPLAY]
+    assert not any(isinstance(event, StepDone) for event in events), "late candles of one market teach nothing"
+    later = random_walk(COUNT + 6)[COUNT:]
+    stored(tmp_path, {market: later for market in MARKETS})
+    events = drive(replace(two, others=MARKETS[1:]))
+    assert {event.samples for event in events if isinstance(event, StepDone)} == {6}
+    assert {event.mode for event in events if isinstance(event, ForecastMade)} == {ForecastMode.REPLAY}
+
+
+def test_a_market_leaves_a_model_that_keeps_its_head(tmp_path: Path) -> None:
+    """Also if the head's own market leaves: its run keeps the steps and checkpoints."""
+    all_three = replace(stored(tmp_path), settings=UNSEEDED)
+    drive(all_three)
+    stored(tmp_path, {market: random_walk(COUNT + 6)[COUNT:] for market in MARKETS})
+    first, second = all_three.others
+    events = drive(replace(all_three, market=first, others=(second,)))
+    with closing(open_database(DataFolder(tmp_path).database, readonly=True)) as db:
+        head, *members = RunStore(db).list()
+        steps = [event for event in events if isinstance(event, StepDone)]
+        assert len(members) == 2 and {step.run_id for step in steps} == {head.run_id} and len(steps) == 6
+        assert {event.run_id for event in events if isinstance(event, ForecastMade)} == {run.run_id for run in members}
+        found = summarise_together(db, {run.market.symbol: run for run in members}, 3)
+        assert found["pooled"]["steps"] == COUNT - 1 + 6 and "steps" not in found["b"]
 
 
 def samples(root: Path) -> set[int]:

@@ -15,6 +15,7 @@ from sqlite_utils import Database
 
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import ManualClock
+from core.domain.events import ForecastMade, ForecastScored, StepDone
 from core.domain.incident_kinds import IncidentKind
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -150,6 +151,19 @@ def test_a_drift_of_one_market_is_an_incident_of_that_market(tmp_path: Path, mon
         session.on_close(rigs.close_of(pair))
     by_market = [[each.kind for each in every.record.reader.incidents()] for every in session.markets]
     assert by_market == [[], [IncidentKind.DRIFT]]
+    db.close()
+
+
+def test_a_late_candle_makes_no_step_and_is_learned_from_in_the_next(tmp_path: Path) -> None:
+    session, db = opened(tmp_path)
+    first, second = random_walk(12), random_walk(12, seed=9)
+    for pair in closes([iter(first[:11]), iter(second[:10])]):
+        session.on_close(rigs.close_of(pair))
+    before = session.step
+    late = session.on_close(rigs.close_of([(1, second[10])]))
+    assert {type(event) for event in late} == {ForecastScored, ForecastMade} and session.step == before
+    (step,) = (each for each in session.on_close(rigs.close_of([(0, first[11])])) if isinstance(each, StepDone))
+    assert step.samples == 4, "two of each market"
     db.close()
 
 

@@ -122,8 +122,8 @@ def test_a_restored_model_finds_each_market_by_its_name(tmp_path: Path) -> None:
         found = [each.forecaster.state() for each in run.session.markets]
         for ours, theirs in zip(found, (learned["b"], learned["c"], before), strict=True):
             assert all(ours[name].tobytes() == theirs[name].tobytes() for name in theirs)
-        with pytest.raises(CheckpointError, match="other markets"):
-            unpack_all(run.session, tensors, metadata)
+    with opened(tmp_path / "strange", ("x", "y")) as run, pytest.raises(CheckpointError, match="other markets"):
+        unpack_all(run.session, tensors, metadata)
 
 
 def test_a_model_of_several_markets_is_refused_by_a_run_of_one(tmp_path: Path) -> None:
