@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import ccxt
 import pytest
 
+from core.domain.candle import Market
 from core.market.feeds import ccxt_session
 from core.market.feeds.base import FeedState, MissingCandles, RejectedMessage
 from core.market.feeds.ccxt_objects import make_exchange
+from core.market.feeds.ccxt_venue import CcxtVenue
+from core.market.feeds.exchange import ExchangeFeed
 from tests.support.fault_proxy import Refuse
 from tests.venue.hall import MARKETS, Hall, hall, minute_hall
 from tests.venue.rig import FAST, STEP_MS, correct
@@ -180,6 +184,30 @@ async def test_a_refused_subscription_of_one_market_leaves_the_others_alone(tmp_
         assert_whole(found)
 
 
+async def test_a_refusal_that_ccxt_reports_to_every_stream_ends_none(tmp_path: Path) -> None:
+    """As it does at OKX. The end of the socket is noticed nevertheless."""
+    async with hall(tmp_path) as found:
+        await found.live(2)
+        for _ in range(2):
+            for client in venue_of(found, ONE)._exchange.clients.values():
+                client.reject(ccxt.BadRequest('okx {"event":"error","code":"60018"}'))
+            await found.live(2)
+        assert found.exchange.sockets_opened == 1 and set(found.reconnects().values()) == {0}
+        found.exchange.cut()
+        await found.until(lambda: all(found.reconnects().values()), "all to reconnect")
+        await found.live(2)
+        assert found.exchange.sockets_opened == 2
+        assert_whole(found)
+
+
+def venue_of(found: Hall, market: Market) -> CcxtVenue:
+    feed = found.feeds[market]
+    assert isinstance(feed, ExchangeFeed) and feed._connection is not None
+    venue = feed._connection.venue
+    assert isinstance(venue, CcxtVenue)
+    return venue
+
+
 async def test_a_delisted_market_is_not_subscribed_to_again(tmp_path: Path) -> None:
     async with hall(tmp_path) as found:
         await found.live(2)
@@ -204,6 +232,11 @@ async def test_an_old_connection_that_brings_nothing_of_one_market_is_replaced(
         await found.passed(20)
         found.exchange.muted.add(ONE.symbol)
         await found.until(lambda: found.exchange.sockets_opened == 2, "another connection")
+        reconnects = found.reconnects()[ONE.symbol]
+        await found.passed(30)
+        assert found.exchange.sockets_opened == 2 and found.reconnects()[ONE.symbol] > reconnects + 1, (
+            "not so soon again"
+        )
         found.exchange.muted.clear()
         await found.live(3)
         assert "brings nothing of one market" in found.received[OTHERS[0]].sentences(FeedState.RECONNECTING)

@@ -14,12 +14,12 @@ from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 
 _RENEWED_AFTER_S = 600.0
-"""A connection that brings nothing of one market, but of others, is replaced if it is older than this: no more often,
-as that interrupts the others."""
+"""A connection that brings nothing of one market, but of others, is replaced if it is older than this, and than twice
+as much each time after: that interrupts the others, and may not help."""
 
 
 class SharedConnection(RequestQueue):
-    """Each market's `ExchangeFeed` has it as its `hold`, and `connect` as its `open_venue`.
+    """Each market's `ExchangeFeed` has it as its `gate`, and `connect` as its `open_venue`.
 
     A market that fails alone comes back to the same session. What ends the session ends it for all, and the first feed
     that connects again opens the next one.
@@ -34,6 +34,7 @@ class SharedConnection(RequestQueue):
         self._urls = urls
         self._times = times
         self._session: CcxtSession | None = None
+        self._renewed_after_s = _RENEWED_AFTER_S
 
     def connect(self, market: Market) -> CcxtVenue:
         """The venue of one of the markets, on the current session or on a new one. Raises VenueError."""
@@ -53,6 +54,7 @@ class SharedConnection(RequestQueue):
         is_dead = trouble.is_silence and session.quiet_s >= self._times.silence_s / 2.0
         if is_dead or (trouble.is_of_socket and session.age_s >= self._times.steady_s):
             session.fail(trouble)
-        elif trouble.is_silence and session.age_s >= _RENEWED_AFTER_S:
+        elif trouble.is_silence and session.age_s >= self._renewed_after_s:
+            self._renewed_after_s *= 2.0
             sentence = f"The connection to {session.name} is being renewed, as it brings nothing of one market."
             session.fail(VenueError(sentence, is_planned=True))
