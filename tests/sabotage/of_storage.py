@@ -114,6 +114,12 @@ FAULTS = (
         "bool(hit)",
     ),
     Fault(
+        "fence-of-the-head-alone",
+        "core/storage/runs.py",
+        "UPDATE runs SET fence = fence + 1 WHERE {_OF_HEAD}",
+        "UPDATE runs SET fence = fence + 1 WHERE run_id = ?1",
+    ),
+    Fault(
         "oldest-run-taken-up",
         "core/storage/runs.py",
         "fingerprint = ? ORDER BY sequence DESC LIMIT 1",

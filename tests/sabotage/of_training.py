@@ -354,6 +354,24 @@ FAULTS = (
         "",
     ),
     Fault(
+        "late-market-waited-for-until-all-are-late",
+        "core/training/hosting/closes.py",
+        "wait_ms = _WAIT_SHARE * live_within_ms(interval)",
+        "wait_ms = 3 * live_within_ms(interval)",
+    ),
+    Fault(
+        "late-candle-makes-a-step",
+        "core/training/online/session.py",
+        "None if self.is_paused or is_late else",
+        "None if self.is_paused else",
+    ),
+    Fault(
+        "joined-market-counts-what-the-model-knew",
+        "core/training/online/snapshot.py",
+        "        if len(parts) < len(session.markets):",
+        "        if False:",
+    ),
+    Fault(
         "deadly-candle-comes-again",
         "core/training/hosting/restarts.py",
         "if death.candle_ms is None or not self._candle_deaths.died_on(death.market, death.candle_ms):",
