@@ -21,6 +21,7 @@ from core.market.pipeline import MarketPipeline
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
+from tests.simulation.virtual_time import VirtualTime
 from tests.support.exchange.clock import loop_s
 from tests.support.exchange.many import ManyMarkets
 from tests.support.exchange.minutes import MINUTE, SERVERS
@@ -40,6 +41,7 @@ class Hall:
 
     venue: FaultyVenue
     exchange: Any
+    clock: VirtualTime
     holds: RateLimitHolds
     store: CandleStore
     feeds: Mapping[Market, Feed]
@@ -71,7 +73,9 @@ class Hall:
     def reconnects(self) -> dict[str, int]:
         """How often each market has lost its connection."""
         return {
-            market.symbol: sum(status.state is FeedState.RECONNECTING for status in each.statuses)
+            market.symbol: sum(
+                status.state is FeedState.RECONNECTING and not status.awaits_message for status in each.statuses
+            )
             for market, each in self.received.items()
         }
 
@@ -113,11 +117,12 @@ async def hall(
 
     unknown: symbols that the exchange does not have. refused: those that nobody may subscribe to.
     """
-    exchange = ManyMarkets(tapes(), loop_time().now_ms, push_s=0.1, **options)
+    clock = loop_time()
+    exchange = ManyMarkets(tapes(), clock.now_ms, push_s=0.1, **options)
     for symbol in unknown:
         exchange.delist(symbol)
     exchange.refused.update(refused)
-    async with watched_together(root, exchange, MARKETS, replace(times, renew_jitter_s=0.0)) as found:
+    async with watched_together(root, exchange, MARKETS, replace(times, renew_jitter_s=0.0), clock) as found:
         yield found
 
 
@@ -127,15 +132,16 @@ async def minute_hall(root: Path, venue: str, symbols: Sequence[str], history: i
     (first, tape), *others = tapes(symbols, MINUTE, history).items()
     exchange = SERVERS[venue](tape, loop_time().now_ms, symbol=first, others=dict(others), push_s=1.0)
     markets = [Market(venue, symbol, MINUTE) for symbol in symbols]
-    async with watched_together(root, exchange, markets, ExchangeTimes()) as found:
+    async with watched_together(root, exchange, markets, ExchangeTimes(), loop_time()) as found:
         yield found
 
 
 @asynccontextmanager
 async def watched_together(
-    root: Path, exchange: Any, markets: Sequence[Market], times: ExchangeTimes
+    root: Path, exchange: Any, markets: Sequence[Market], times: ExchangeTimes, clock: VirtualTime
 ) -> AsyncIterator[Hall]:
-    clock, before = loop_time(), asyncio.all_tasks()
+    """clock: the exchange's may be the same one."""
+    before = asyncio.all_tasks()
     with open_database(root / "candles.sqlite3") as db:
         async with FaultyVenue(exchange) as venue:
             holds, numbers = RateLimitHolds(clock), itertools.count(1)
@@ -148,7 +154,8 @@ async def watched_together(
                 holds=holds,
                 make_backoff=lambda: Backoff(0.5, 2.0, Random(next(numbers))),
             )
-            found = Hall(venue, exchange, holds, CandleStore(db), feeds, {each: RecordingListener() for each in feeds})
+            received = {market: RecordingListener() for market in feeds}
+            found = Hall(venue, exchange, clock, holds, CandleStore(db), feeds, received)
             pipelines = [
                 asyncio.create_task(MarketPipeline(feed, found.store, HoleStore(db), clock, found.received[each]).run())
                 for each, feed in feeds.items()

@@ -99,6 +99,18 @@ async def test_the_connection_is_renewed_before_its_end_once_for_all(tmp_path: P
         assert_whole(found)
 
 
+async def test_after_a_sleep_all_are_back_filled_over_one_new_connection(tmp_path: Path) -> None:
+    async with hall(tmp_path, replace(FAST, steady_s=5.0)) as found:
+        await found.live(2)
+        await found.passed(5)
+        found.clock.fall_asleep(60_000)
+        await found.until(lambda: all(found.reconnects().values()), "all to notice")
+        await found.live(3)
+        assert found.exchange.sockets_opened == 2 and set(found.reconnects().values()) == {1}
+        assert all("slept" in each.sentences(FeedState.RECONNECTING) for each in found.received.values())
+        assert_whole(found)
+
+
 @pytest.mark.parametrize("sends_final", [True, False], ids=["closed by the stream", "closed by request"])
 async def test_a_demanded_wait_stops_the_queue_and_no_stream(tmp_path: Path, sends_final: bool) -> None:
     async with hall(tmp_path, sends_final=sends_final) as found:
