@@ -32,6 +32,8 @@ from desktop.state.shell import Shell
 from desktop.ui.theme import Theme
 
 _SECOND_MS = 1_000
+_FORECAST_WITHIN_MS = 250
+"""After a candle has closed; a note that is shown for less would only flicker."""
 
 
 class ChartEnsemble(QObject):
@@ -150,11 +152,22 @@ class ForecastNote(QObject):
         self._seconds = QTimer(self)
         self._seconds.setInterval(_SECOND_MS)
         self._seconds.timeout.connect(self.refresh)
+        self._after_close = QTimer(self)
+        self._after_close.setSingleShot(True)
+        self._after_close.setInterval(_FORECAST_WITHIN_MS)
+        self._after_close.timeout.connect(self.refresh)
+        chart.candles_changed.connect(self._on_candles)
 
     @property
     def is_ticking(self) -> bool:
         """Whether the time alone is followed."""
         return self._seconds.isActive()
+
+    @Slot()
+    def _on_candles(self) -> None:
+        """The forecast may lie behind them: the first candle after a weekend passes all ghosts at once."""
+        if not self._after_close.isActive():
+            self._after_close.start()
 
     @Slot()
     def refresh(self) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.candle_series import CandleSeries
@@ -118,6 +119,26 @@ def test_the_note_of_a_catch_up_is_true_with_and_without_the_simple_rules_ghosts
     state.apply(report)
     assert bool(chart.model.ghosts()) is (ahead == 0)
     assert chart.model.note == "Learning from stored candles: the model forecasts new candles when it is done"
+
+
+def test_the_first_candle_after_a_weekend_explains_why_no_ghost_is_ahead(
+    qtbot: QtBot, chart: ChartWidget, state: RunState
+) -> None:
+    """Regression: neither ghosts nor a note, until the trainer had learned from it."""
+    friday = scenario.market()
+    series = CandleSeries(scenario.MINUTE)
+    series.extend(friday)
+    chart.set_series(series, "")
+    state.apply(scenario.ready())
+    state.apply(scenario.status(TrainerState.TRAINING))
+    forecast = scenario.forecast(friday)
+    state.apply(forecast)
+    chart.set_forecast(forecast)
+    assert chart.model.ghosts() and chart.model.note == ""
+    series.add(replace(friday[-1], open_time_ms=friday[-1].open_time_ms + 48 * 3_600_000))
+    chart.refresh()
+    qtbot.waitUntil(lambda: bool(chart.model.note))
+    assert chart.model.note == "Training is 1 candle behind: forecasts of new candles will follow"
 
 
 def test_before_the_first_forecast_a_catch_up_is_reported_too(chart: ChartWidget, state: RunState) -> None:
