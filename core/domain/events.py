@@ -205,6 +205,8 @@ class AccuracySummary:
     model_gain: tuple[Estimate, Estimate, Estimate] | None = None
     """The model's gain over the skill of the baselines alone: close and range in equal parts, close, range. None: for
     forecasts that are not the run's own."""
+    after_gap: int = 0
+    """The run's own candles that count nowhere here: a gap or a session break lies before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,8 +393,7 @@ class TrainerFailed:
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """Progress of one job. All reports of a job have the same `job_id`; the last one has `done` equal to `total`, or
-    `is_over` if the job was cancelled."""
+    """Reports of one job share the `job_id`; the last has `done` equal to `total`, or `is_over` if it was cancelled."""
 
     job_id: str
     title: str

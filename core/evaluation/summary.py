@@ -60,7 +60,7 @@ def stored_status(db: Database, run: Run, settings: Settings) -> TrainerStatus:
         steps_per_s=None,
         last_step_at_ms=last[0].at_ms if last else None,
         loss=_losses(reader)[0],
-        accuracy=ledger.own_summary(*counts, None),
+        accuracy=replace(ledger.own_summary(*counts, None), after_gap=by_mode.get((ledger.own_mode, True), 0)),
         device="",
         learning_rate=settings.training.learning_rate,
         clip_norm=settings.gradients.clip_norm,

@@ -184,7 +184,7 @@ class TrainingService:
             steps_per_s=self._step_rate.per_s,
             last_step_at_ms=session.last_step_at_ms,
             loss=self._losses(),
-            accuracy=market.scores.own_summary(market.scored, market.live_scored, market.forecaster.model_weight),
+            accuracy=market.accuracy(),
             device=self._device.label,
             learning_rate=session.engine.rate_in_force,
             clip_norm=session.engine.clip_norm,

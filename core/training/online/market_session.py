@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
-from core.domain.events import DriftFound, ForecastMode
+from core.domain.events import AccuracySummary, DriftFound, ForecastMode
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.conditions import ConditionsWatch
 from core.forecast.experts import MODEL, Quantiles
@@ -71,6 +71,8 @@ class MarketSession:
         """False: the model takes no samples of this market."""
         self.scored = 0
         self.live_scored = 0
+        self.after_gap = 0
+        """Of the run's own mode."""
         self.prequential_loss: float | None = None
         """Of the newest one-step forecast, in units of the training loss; None if a gap lies before its target."""
         self.rise: Rise | None = None
@@ -105,6 +107,7 @@ class MarketSession:
         known = reader.scored_by_mode(_FOREVER)
         self.scored = sum(known.values())
         self.live_scored = sum(count for (mode, _), count in known.items() if mode is ForecastMode.LIVE)
+        self.after_gap = known.get((self.scores.own_mode, True), 0)
         if position is not None:
             take_scores(self.scores, reader, self.scores.own_mode, position, self._first_loss)
 
@@ -285,9 +288,16 @@ class MarketSession:
         for outcome in outcomes:
             if outcome.score.horizon == 1:
                 self.scores.add(outcome.score)
-                self.live_scored += new_scores if outcome.score.mode is ForecastMode.LIVE else 0
+                mode, own_mode = outcome.score.mode, self.scores.own_mode
+                self.live_scored += new_scores if mode is ForecastMode.LIVE else 0
+                self.after_gap += new_scores if outcome.score.after_gap and mode is own_mode else 0
         self.scored += new_scores
         self._pending.append(forecast)
+
+    def accuracy(self) -> AccuracySummary:
+        """The headline, as of now."""
+        own = self.scores.own_summary(self.scored, self.live_scored, self.forecaster.model_weight)
+        return replace(own, after_gap=self.after_gap)
 
     def drift_found(self, rise: Rise, step: int, what_was_done: str) -> DriftFound:
         """A rise of the loss on the newest candle, as an event."""

@@ -13,7 +13,7 @@ from core.domain.events import AccuracySummary, Estimate, ForecastGroup, OnlineG
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from desktop.panels.accuracy.words import span, value_of
 from desktop.state.run_state import RunState
-from desktop.ui.formatting import MISSING, format_count, format_percent
+from desktop.ui.formatting import MISSING, format_candles, format_count, format_percent
 from desktop.ui.panel_base import colour_text, set_text
 from desktop.ui.plain_text import WrappedLabel, paragraphs
 from desktop.ui.theme import Palette
@@ -127,7 +127,11 @@ def _ghosts(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
     text = " ".join(texts[found].format(where).split()).replace(" :", ":")
     if found is not Found.EARLY:
         text = f"{text}: {_measured(skill)}"
-    return Answer(translate("Panels", "Ghosts"), found, text, translate("Panels", _GHOSTS).format(FEWEST_FOR_A_PROOF))
+    meaning = translate("Panels", _GHOSTS).format(FEWEST_FOR_A_PROOF)
+    if accuracy.after_gap:
+        left_out = translate("Panels", "Not counted: {0} after a gap or a session break.")
+        meaning = f"{meaning}\n{left_out.format(format_candles(accuracy.after_gap))}"
+    return Answer(translate("Panels", "Ghosts"), found, text, meaning)
 
 
 def _model(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:

@@ -11,6 +11,7 @@ from core.settings.tree import OnlineSettings, Settings
 from core.storage.runs import RunStore
 from tests.core.evaluation.rigs import database
 from tests.core.training import rigs
+from tests.support.candles import without
 
 AGE = 40
 SETTINGS = replace(rigs.SMALL, online=OnlineSettings(twin_age=AGE))
@@ -34,6 +35,20 @@ def test_before_the_trainer_has_started_the_answer_on_learning_is_there(tmp_path
     has_reference_model = live.online.age > AGE
     assert (stored.online.age > AGE) is has_reference_model
     assert has_reference_model or stored.online.age == live.online.age
+
+
+def test_candles_after_a_gap_are_counted_alike_live_from_the_record_and_after_a_start(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path, SETTINGS)
+    rigs.feed(session, without(rigs.CANDLES[:40], 15, 25, 26))
+    live = session.status()
+    session.close()
+    restarted = rigs.service(tmp_path, SETTINGS)
+    again = restarted.status()
+    restarted.close()
+    with database(tmp_path) as db:
+        stored = stored_status(db, RunStore(db).get(live.run_id), SETTINGS)
+    assert live.accuracy.after_gap == stored.accuracy.after_gap == again.accuracy.after_gap == 2
+    assert live.accuracy.scored - live.accuracy.skill_close.n == 2
 
 
 def test_without_a_reference_model_there_is_no_answer_on_learning(tmp_path: Path) -> None:

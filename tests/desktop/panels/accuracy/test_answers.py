@@ -45,6 +45,13 @@ def test_an_edge_of_the_simple_rules_alone_is_named_and_not_green(theme: Theme) 
     assert found.colour(found.model, theme.palette) == theme.palette.text
 
 
+def test_the_headline_says_how_many_candles_are_left_out() -> None:
+    """Regression: "over all of the run's own candles", which were fewer than those that were learned from."""
+    for count, words in ((0, ""), (1, "1 candle after a gap"), (1_076, "1,076 candles after a gap")):
+        meaning = answers_of(replace(run(ABOVE, AROUND), after_gap=count), None).ghosts.meaning
+        assert ("Not counted" in meaning) is (count > 0) and words in meaning
+
+
 def test_an_unproven_edge_is_not_called_none() -> None:
     for weight, text in (
         (0.05, "The model adds nothing yet (next close: 95 % simple rules)"),
