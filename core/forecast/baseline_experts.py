@@ -168,8 +168,9 @@ class BaselineExperts:
         of_others = np.clip(of_others, -LARGEST_RETURN, LARGEST_RETURN)
         own = inputs.regressions["returns"]
         replaced = LAGS_READ + self._leaders.observe(float(own[0]), of_others)
-        self._regressions["returns"].forget(replaced)
-        self._read["returns"][:, replaced] = 0.0
+        if replaced.size:
+            self._regressions["returns"].forget(replaced)
+            self._read["returns"][:, replaced] = 0.0
         inputs.regressions["returns"] = np.concatenate([own, self._leaders.returns(of_others)])
 
     def _look_ahead(self, inputs: Inputs) -> None:

@@ -50,7 +50,7 @@ def test_baselines_alone_soon_learn_to_follow_a_leader() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_baselines_alone_learn_most_of_what_the_leader_tells() -> None:
-    _, *followers = (lost.newest(1000) for lost in of_baselines_together(leader_and_followers(2500, 0)))
+    _, *followers = (lost.newest(700) for lost in of_baselines_together(leader_and_followers(2000, 0, followers=4)))
     assert statistics.mean(lost.reached for lost in followers) > BAR_OF_BASELINES
 
 
