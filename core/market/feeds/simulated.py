@@ -139,6 +139,7 @@ class SimulatedFeed:
         else:
             tick_s = 1.0 / self._speed / _TICKS
         for step, stage in enumerate(stages, first_step):
+            self._order.announce(self._place, step)  # all wait at the same time, not one after the other
             if await self._is_closed_within(tick_s):
                 return
             await self._order.turn(self._place, step)

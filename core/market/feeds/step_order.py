@@ -8,7 +8,8 @@ import asyncio
 class StepOrder:
     """Nobody takes a step before all others have taken every earlier one, and those before it in order this one too.
 
-    A member has its turn until it asks for the next one, or leaves. One that does neither holds up all others.
+    A member has its turn until it announces or asks for the next one, or leaves. One that does neither holds up all
+    others.
     """
 
     def __init__(self, members: int) -> None:
@@ -17,12 +18,16 @@ class StepOrder:
 
     async def turn(self, member: int, step: int) -> None:
         """Wait for the member's turn. Returns at once when it has left."""
-        if member not in self._steps:
-            return
-        self._steps[member] = step
-        self._turns[member].clear()
-        self._wake_first()
-        await self._turns[member].wait()
+        if member in self._steps:
+            self.announce(member, step)
+            await self._turns[member].wait()
+
+    def announce(self, member: int, step: int) -> None:
+        """The member will ask for this step next: until then the others may take the earlier ones."""
+        if member in self._steps:
+            self._steps[member] = step
+            self._turns[member].clear()
+            self._wake_first()
 
     def leave(self, member: int) -> None:
         """Take no more steps."""

@@ -69,6 +69,17 @@ def test_a_market_with_fewer_stored_candles_catches_up_before_the_others_go_on()
     assert found[4:] == [(time_ms, market) for time_ms in times[8:] for market in TEN]
 
 
+def test_ten_simulated_markets_keep_the_pace_of_one() -> None:
+    """They waited one after the other: a candle took ten times as long."""
+
+    async def story(loop: VirtualLoop) -> float:
+        started_s = loop.time()
+        await collected(ten(1.0))
+        return loop.time() - started_s
+
+    assert run_virtually(story) == pytest.approx(COUNT - CATCH_UP, abs=0.1)
+
+
 def test_a_market_that_is_closed_holds_up_nobody() -> None:
     async def story(loop: VirtualLoop) -> list[Candle]:
         feeds = ten(2.0, None)
