@@ -140,14 +140,15 @@ class SimulatedFeed:
             tick_s = 1.0 / self._speed / _TICKS
         for step, stage in enumerate(stages, first_step):
             self._order.announce(self._place, step)  # all wait at the same time, not one after the other
-            if await self._is_closed_within(tick_s):
+            if await self._wait(tick_s):
                 return
             await self._order.turn(self._place, step)
             if self._closed.is_set():
                 return
             yield FormingCandle(stage) if stage is not stages[-1] else ClosedCandle(stage, is_live=True)
 
-    async def _is_closed_within(self, seconds: float) -> bool:
+    async def _wait(self, seconds: float) -> bool:
+        """Whether the feed was closed meanwhile."""
         try:
             await asyncio.wait_for(self._closed.wait(), seconds)
         except TimeoutError:

@@ -45,8 +45,8 @@ CANDLES = random_walk(30)
 class PlayedFeed:
     """An exchange's feed whose events the test sends."""
 
-    def __init__(self, market: Market, clock: Clock, *, hold: RateLimitHold, **_options: object) -> None:
-        self._market, self._clock, self.hold = market, clock, hold
+    def __init__(self, market: Market, clock: Clock, *, gate: RateLimitHold, **_options: object) -> None:
+        self._market, self._clock, self.hold = market, clock, gate
         self._events: asyncio.Queue[FeedEvent] = asyncio.Queue()
         self.is_closed = False
 
