@@ -29,6 +29,7 @@ from core.forecast.baseline_inputs import (
     LARGEST_RETURN,
     BaselineInputs,
     Inputs,
+    Outcomes,
     newest_outcomes,
 )
 from core.forecast.experts import EWMA, EXPERTS, GARCH, HAR, LAGS, REPEAT, REVERSE, SEASONAL, SWITCHING
@@ -105,13 +106,18 @@ class BaselineExperts:
         self._errors: FloatArray | None = None
         """Error quantiles at the newest candle [P, H, L]: cached, as they are slow and used more than once."""
 
-    def observe(self) -> None:
-        """Take the history's newest candle: learn from it as a target, then forecast from it. Once per candle."""
-        self._learn()
+    def observe(self) -> Outcomes:
+        """Take the history's newest candle: learn from it as a target, then forecast from it. Once per candle.
+
+        Returns the candle as a target.
+        """
+        outcomes = newest_outcomes(self._history)
+        self._learn(outcomes)
         self._errors = None
         inputs = self._inputs.of_newest()
         self._read_others(inputs)
         self._look_ahead(inputs)
+        return outcomes
 
     def quantiles(self, reference: FloatArray) -> FloatArray:
         """The current normalised quantiles: [E, H, Q, L], ascending. The model's row, and quantities that an expert
@@ -142,8 +148,7 @@ class BaselineExperts:
             self._errors = self._residuals.quantiles()
         return self._errors
 
-    def _learn(self) -> None:
-        outcomes = newest_outcomes(self._history)
+    def _learn(self, outcomes: Outcomes) -> None:
         normalised, is_known = outcomes.normalised, outcomes.is_known
         wanted = {
             "range": normalised[:, Quantity.RANGE],

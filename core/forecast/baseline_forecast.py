@@ -13,7 +13,7 @@ import numpy as np
 from core.domain.quantities import FloatArray
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.baseline_experts import BaselineExperts
-from core.forecast.baseline_inputs import newest_outcomes
+from core.forecast.baseline_inputs import Outcomes
 from core.forecast.combination import Combination, prior
 from core.forecast.history import History
 from core.forecast.reference_forecast import ReferenceForecast
@@ -47,15 +47,13 @@ class BaselineForecast:
 
     def observe(self) -> None:
         """Learn from the newest candle as a target, then forecast from it. Once per candle."""
-        self._experts.observe()
-        self._learn()
+        self._learn(self._experts.observe())
         experts = self._experts.quantiles(self._reference.quantiles())
         self._made.append(BaselineQuantiles(experts, self._combination.predict(experts)))
         self._history.keep_anchor(self.now.combined)
 
-    def _learn(self) -> None:
+    def _learn(self, outcomes: Outcomes) -> None:
         made = list(reversed(self._made))
-        outcomes = newest_outcomes(self._history)
         rows = np.flatnonzero(outcomes.is_known[: len(made)])
         if not rows.size:
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,29 +22,23 @@ _SIZES = "1000,10000,100000,1000000"
 _FEWEST, _MOST = 400, 5_000_000
 _MARKETS = "1,10,50,200"
 _MOST_MARKETS = 1_000
+ReadNumbers = Callable[[click.Context, click.Parameter, str | None], tuple[int, ...]]
 _SECONDS_HELP = "How long frames are measured beside each kind of trainer."
 
 
-def _read_sizes(ctx: click.Context, option: click.Parameter, text: str) -> tuple[int, ...]:
-    try:
-        sizes = tuple(sorted({int(part) for part in text.split(",")}))
-    except ValueError:
-        raise click.BadParameter(f"'{text}' is no list of numbers; write for example {_SIZES}") from None
-    if not all(_FEWEST <= size <= _MOST for size in sizes):
-        raise click.BadParameter(f"each size lies between {_FEWEST} and {_MOST}, was {text}")
-    return sizes
+def _numbers(noun: str, fewest: int, most: int, example: str) -> ReadNumbers:
+    """Reads an option's list of numbers, in ascending order; none if the option is not given."""
 
+    def read(ctx: click.Context, option: click.Parameter, text: str | None) -> tuple[int, ...]:
+        try:
+            numbers = tuple(sorted({int(part) for part in text.split(",")})) if text is not None else ()
+        except ValueError:
+            raise click.BadParameter(f"'{text}' is no list of numbers; write for example {example}") from None
+        if not all(fewest <= number <= most for number in numbers):
+            raise click.BadParameter(f"each {noun} lies between {fewest} and {most}, was {text}")
+        return numbers
 
-def _read_markets(ctx: click.Context, option: click.Parameter, text: str | None) -> tuple[int, ...]:
-    if text is None:
-        return ()
-    try:
-        counts = tuple(sorted({int(part) for part in text.split(",")}))
-    except ValueError:
-        raise click.BadParameter(f"'{text}' is no list of numbers; write for example {_MARKETS}") from None
-    if not all(1 <= count <= _MOST_MARKETS for count in counts):
-        raise click.BadParameter(f"each number lies between 1 and {_MOST_MARKETS}, was {text}")
-    return counts
+    return read
 
 
 @click.group()
@@ -54,7 +49,9 @@ def bench() -> None:
 @bench.command()
 @click.option("--steps", type=click.IntRange(10), default=200, show_default=True, help="Pairs of steps to time.")
 @click.option(
-    "--markets", callback=_read_markets, help=f"Instead, time one model of so many markets, such as {_MARKETS}."
+    "--markets",
+    callback=_numbers("number", 1, _MOST_MARKETS, _MARKETS),
+    help=f"Instead, time one model of so many markets, such as {_MARKETS}.",
 )
 @click.option("--closes", type=click.IntRange(5), default=20, show_default=True, help="Of all these markets, to time.")
 @common_options
@@ -92,7 +89,13 @@ def _train_markets(context: Context, markets: tuple[int, ...], closes: int) -> N
 
 
 @bench.command()
-@click.option("--sizes", default=_SIZES, show_default=True, callback=_read_sizes, help="Stored candles, by commas.")
+@click.option(
+    "--sizes",
+    default=_SIZES,
+    show_default=True,
+    callback=_numbers("size", _FEWEST, _MOST, _SIZES),
+    help="Stored candles, by commas.",
+)
 @click.option("--repeats", type=click.IntRange(20), default=400, show_default=True, help="Samples of each figure.")
 @click.option("--peers", is_flag=True, help="Measure finplot as well; it is installed into a separate environment.")
 @click.option("--seconds", type=click.FloatRange(1.0, 120.0), default=10.0, show_default=True, help=_SECONDS_HELP)

@@ -203,11 +203,12 @@ def _summary(context: Context, spec: SessionSpec, progress: TerminalProgress, wa
         found = runs.find(spec.market, spec.fingerprint, spec.others)
         if found is None:
             raise UserError("The run ended before its first candle; nothing was learned.")
-        summary = summarise(db, found)
         if spec.others:
             members = {run.market: run for run in runs.members(found.run_id)}
             by_name = {str(market): members[market] for market in spec.markets}
             summary = summarise_together(db, by_name, spec.settings.model.horizons)
+        else:
+            summary = summarise(db, found)
     finally:
         db.close()
     rate = None if progress.status is None else progress.status.steps_per_s
