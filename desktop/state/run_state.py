@@ -34,6 +34,7 @@ from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.training.hosting.catch_up import JOB_ID
 from desktop.state.feed_record import FeedRecord
 from desktop.state.job_list import JobList
+from desktop.state.markets import MarketsState
 from desktop.state.quotes import QuoteBook
 from desktop.state.step_history import RecentGradients, StepHistory
 from desktop.ui.translation import translate
@@ -102,6 +103,8 @@ class RunState(QObject):
         """What the feed has said since a market was asked for; `begin` leaves it alone, for that comes later."""
         self.quotes = QuoteBook(self)
         """The watchlist's prices."""
+        self.markets = MarketsState(self)
+        """Each market of the list and of the run; `apply` passes it all events."""
         self.failure: TrainerFailed | None = None
         self.accuracy: RunAccuracy | None = None
         """What the scores said when they were looked at last; None while nobody did."""
@@ -281,6 +284,8 @@ class RunState(QObject):
 
     def apply(self, event: TrainerEvent | EventBatch | FeedStatus | CatchUpProgress) -> None:
         """Take what the trainer or the feed says. What belongs to another run than the watched one is dropped."""
+        if not isinstance(event, EventBatch):  # its events come here one by one
+            self.markets.apply(event)
         run_id = getattr(event, "run_id", None)
         if run_id is not None and not isinstance(event, TrainerReady):
             if self.run_id is None:

@@ -1,0 +1,215 @@
+"""What the window knows of each market of the list and of the run: one owner; Markets and Overview only read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import singledispatchmethod
+
+from PySide6.QtCore import QObject, Signal
+
+from core.domain.candle import Candle, Market
+from core.domain.events import (
+    AccuracySummary,
+    Estimate,
+    EventBatch,
+    FirstForecast,
+    ForecastMade,
+    TrainerReady,
+    TrainerStatus,
+)
+from core.market.feeds.base import FeedState, FeedStatus
+
+CANDLES_KEPT = 60
+"""Of each market: what a small chart shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarketRow:
+    """One market. Everything but `accuracy` and `position_ms` is of the current run, and gone when it leaves it."""
+
+    market: Market
+    run_id: str | None = None
+    is_in_run: bool = False
+    is_learned: bool = False
+    """Whether the model learns from it; one of the run that it does not learn from is forecast all the same."""
+    feed: FeedState | None = None
+    feed_sentence: str = ""
+    candles: tuple[Candle, ...] = ()
+    """The newest closed ones, ascending, at most `CANDLES_KEPT`."""
+    forming: Candle | None = None
+    forecast: ForecastMade | None = None
+    """The one that reaches furthest."""
+    accuracy: AccuracySummary | None = None
+    position_ms: int | None = None
+    """Opening time of the newest candle that the trainer has taken."""
+
+    @property
+    def newest(self) -> Candle | None:
+        """The forming candle, else the newest that closed."""
+        return self.forming or (self.candles[-1] if self.candles else None)
+
+    @property
+    def skill(self) -> Estimate | None:
+        """Of the shown closes, with its interval."""
+        return None if self.accuracy is None else self.accuracy.skill_close
+
+    @property
+    def model_gain(self) -> Estimate | None:
+        """What the model adds to the baselines, close and range in equal parts."""
+        gains = None if self.accuracy is None else self.accuracy.model_gain
+        return None if gains is None else gains[0]
+
+
+class MarketsState(QObject):
+    """Takes what feeds and trainer report of each market. Lives in the window's thread; holds nothing of a market that
+    is neither in the list nor in the run."""
+
+    changed = Signal(object)
+    """Market: its row differs now."""
+    listed = Signal()
+    """There are other markets, or they are in another order."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._list: tuple[Market, ...] = ()
+        self._universe: tuple[Market, ...] = ()
+        self._rows: dict[Market, MarketRow] = {}
+        self._by_run: dict[str, Market] = {}
+
+    @property
+    def universe(self) -> tuple[Market, ...]:
+        """The markets of the run, its head first."""
+        return self._universe
+
+    def row(self, market: Market) -> MarketRow:
+        """An empty one for a market that is unknown here."""
+        return self._rows.get(market) or MarketRow(market)
+
+    def rows(self) -> tuple[MarketRow, ...]:
+        """Those of the list in its order, then those that only the run has."""
+        return tuple(self._rows.values())
+
+    def market_of(self, run_id: str) -> Market | None:
+        """Whose run this is; None for one that is not the run's."""
+        return self._by_run.get(run_id)
+
+    def set_list(self, markets: Iterable[Market]) -> None:
+        """The markets that the user has listed."""
+        self._list = tuple(dict.fromkeys(markets))
+        self._arrange()
+
+    def set_universe(self, markets: Sequence[Market], run_ids: Sequence[str | None] = ()) -> None:
+        """The markets of the run, its head first, and their runs where they are known."""
+        self._universe = tuple(markets)
+        known = dict(zip(markets, run_ids, strict=False))
+        self._by_run = {run_id: market for run_id, market in self._by_run.items() if market in self._universe}
+        self._arrange()
+        for market in tuple(self._rows):
+            self._put(market, **({} if market in self._universe else _OUTSIDE))
+        for market in self._universe:
+            if not self._rows[market].is_in_run:
+                self._put(market, is_in_run=True, is_learned=True)
+            self.set_run(market, known.get(market))
+
+    def set_run(self, market: Market, run_id: str | None) -> None:
+        """The run that holds this market's forecasts and scores; another one's are not this one's."""
+        row = self._rows.get(market)
+        if row is None or run_id is None:
+            return
+        self._by_run[run_id] = market
+        if row.run_id not in (None, run_id):
+            self._by_run.pop(row.run_id or "", None)
+            self._put(market, forecast=None, accuracy=None, position_ms=None)
+        self._put(market, run_id=run_id)
+
+    def add_closed(self, market: Market, candles: Sequence[Candle]) -> None:
+        """Closed candles, new, old or corrected."""
+        row = self._rows.get(market)
+        if row is None or not candles:
+            return
+        merged = {candle.open_time_ms: candle for candle in (*row.candles, *candles[-CANDLES_KEPT:])}
+        newest = tuple(merged[at_ms] for at_ms in sorted(merged))[-CANDLES_KEPT:]
+        is_over = row.forming is not None and row.forming.open_time_ms <= newest[-1].open_time_ms
+        self._put(market, candles=newest, **({"forming": None} if is_over else {}))
+
+    def set_forming(self, market: Market, candle: Candle | None) -> None:
+        """The candle that is still open."""
+        row = self._rows.get(market)
+        if row is None or (candle is not None and row.candles and candle.open_time_ms <= row.candles[-1].open_time_ms):
+            return
+        self._put(market, forming=candle)
+
+    def take_feed(self, market: Market, event: object) -> None:
+        """A FeedStatus; whatever else a feed reports is not shown here."""
+        if isinstance(event, FeedStatus):
+            self._put(market, feed=event.state, feed_sentence=event.sentence)
+
+    def set_summary(
+        self, market: Market, accuracy: AccuracySummary, position_ms: int | None, *, is_learned: bool = True
+    ) -> None:
+        """What the trainer says of one market."""
+        self._put(market, accuracy=accuracy, position_ms=position_ms, is_learned=is_learned)
+
+    @singledispatchmethod
+    def apply(self, event: object) -> None:
+        """Take an event of any run; those of other runs are dropped."""
+
+    @apply.register
+    def _(self, event: EventBatch) -> None:
+        for each in event.events:
+            self.apply(each)
+
+    @apply.register
+    def _(self, event: TrainerReady) -> None:
+        if self._universe:
+            self.set_run(self._universe[0], event.run_id)
+
+    @apply.register
+    def _(self, event: TrainerStatus) -> None:
+        market = self._by_run.get(event.run_id)
+        if market is not None:
+            self.set_summary(market, event.accuracy, event.position_ms)
+
+    @apply.register
+    def _(self, event: ForecastMade) -> None:
+        self._take_forecast(self._by_run.get(event.run_id), event)
+
+    @apply.register
+    def _(self, event: FirstForecast) -> None:
+        """It names no run: it is of the head."""
+        self._take_forecast(self._universe[0] if self._universe else None, event.forecast)
+
+    def _take_forecast(self, market: Market | None, forecast: ForecastMade) -> None:
+        former = None if market is None else self._rows[market].forecast
+        if market is not None and (former is None or former.origin_open_time_ms <= forecast.origin_open_time_ms):
+            self._put(market, forecast=forecast)
+
+    def _arrange(self) -> None:
+        """Rows for all of the list and of the run, and for no other."""
+        wanted = tuple(dict.fromkeys((*self._list, *self._universe)))
+        if wanted != tuple(self._rows):
+            self._rows = {market: self.row(market) for market in wanted}
+            self.listed.emit()
+
+    def _put(self, market: Market, **changes: object) -> None:
+        former = self._rows.get(market)
+        if former is None:
+            return
+        row = replace(former, **changes)  # type: ignore[arg-type]  # names and types are those of `MarketRow`
+        if row != former:
+            self._rows[market] = row
+            self.changed.emit(market)
+
+
+_OUTSIDE: dict[str, object] = {
+    "run_id": None,
+    "is_in_run": False,
+    "is_learned": False,
+    "feed": None,
+    "feed_sentence": "",
+    "candles": (),
+    "forming": None,
+    "forecast": None,
+}
+"""What a market that leaves the run loses; what its ghosts were worth stays known."""
