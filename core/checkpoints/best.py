@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Disease
-from core.domain.events import CheckpointInfo
 
 
 def is_wrecked(info: CheckpointInfo) -> bool:

@@ -14,7 +14,7 @@ from core.checkpoints.evaluation import Evaluation
 from core.checkpoints.expression import Compare, Every, Expression, Not, Operator, Period, Some, Words
 from core.checkpoints.provenance import is_imported
 from core.domain.candle import Interval
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]

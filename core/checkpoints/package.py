@@ -19,7 +19,7 @@ from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.columns import reason_text
 from core.checkpoints.weight_file import PICKLE_SUFFIXES, BadFileError, Watch, look_into, read_plain, read_whole
 from core.domain.candle import Interval
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from core.files.durable import write_durably
 
 FORM = 1

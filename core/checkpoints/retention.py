@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from core.checkpoints.best import best_of, by_skill, is_wrecked, lowest_loss_of
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Disease
-from core.domain.events import CheckpointInfo
 from core.settings.tree import CheckpointSettings
 
 CHANGE = "change"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Diagnosis, GradientStatistics
 from core.domain.incident_kinds import IncidentKind
 from core.domain.regimes import MarketConditions
@@ -217,58 +218,6 @@ class ExpertShares:
     quantities: tuple[str, ...]
     shares: tuple[tuple[tuple[float, ...], ...], ...]
     """[horizon][quantity][expert]: they add up to 1 over the experts; 0 for quantities that one does not forecast."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckpointInfo:
-    """One row of the checkpoint browser."""
-
-    checkpoint_id: str
-    run_id: str
-    step: int
-    candle_open_time_ms: int
-    created_at_ms: int
-    reason: str
-    """periodic, best, pause, restore, change (saved before a change of settings), manual or exit"""
-    skill: float | None
-    """Of the model alone, close and range in equal parts, against the reference; see `online.checkpoint_score`."""
-    skill_low: float | None
-    skill_high: float | None
-    scored: int
-    """The candles of `skill`, at most 300; where it is None, those scored so far."""
-    loss: float | None
-    file: str
-    """Relative to the data folder."""
-    size_bytes: int
-    sha256: str
-    parent_id: str | None
-    is_known_good: bool = True
-    """All of its numbers were finite, and steps were not being skipped."""
-    coverage: float | None = None
-    """Share of closes inside the 90 % band, over the newest scored candles, at most 300; None: not stored, or too
-    few."""
-    direction: float | None = None
-    """Share of correct directions, over the same candles."""
-    health: str | None = None
-    """The gradient doctor's newest diagnosis, a `Disease`; None: not stored."""
-    device: str | None = None
-    """Display name of the device it was trained on; None: not stored."""
-    settings_id: str | None = None
-    """The settings in force, see `core.storage.setting_sets`; None: not stored."""
-    shown_skill: float | None = None
-    """Skill of the shown combination of model and baselines; None: not stored."""
-    model_gain: float | None = None
-    """The model's contribution to it; None: not stored."""
-    is_best: bool = False
-    is_pinned: bool = False
-    is_in_use: bool = False
-    note: str = ""
-    name: str = ""
-    tags: tuple[str, ...] = ()
-    verified_at_ms: int | None = None
-    """When its file was last checked against its sha256; None: not since it was written."""
-    fault: str = ""
-    """The fault found then, as a sentence; empty if there was none."""
 
 
 @dataclass(frozen=True, slots=True)

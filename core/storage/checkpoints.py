@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from core.checkpoints.best import best_of
 from core.checkpoints.provenance import IMPORTED_RUN, is_imported
 from core.domain.candle import Interval
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Disease
-from core.domain.events import CheckpointInfo
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.rows import CHECKPOINT_COLUMNS, Row, to_checkpoint

@@ -12,7 +12,7 @@ from core.checkpoints.package import Card, Package
 from core.checkpoints.provenance import IMPORTED_RUN, is_imported
 from core.checkpoints.weight_file import PIECE_BYTES, Watch
 from core.domain.candle import Interval, Market
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from core.files.durable import write_pieces_durably
 from core.storage.database import select, write
 from core.storage.errors import StorageError

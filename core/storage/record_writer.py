@@ -9,7 +9,8 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
-from core.domain.events import CheckpointInfo, DriftFound, Incident, StepDone
+from core.domain.checkpoint_info import CheckpointInfo
+from core.domain.events import DriftFound, Incident, StepDone
 from core.domain.incident_kinds import ENDS_OF_EPISODES, REPEATING
 from core.domain.regimes import MarketConditions
 from core.storage.checkpoints import PINNED

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.events import CheckpointInfo, DriftFound, Incident, Severity, StepDone
+from core.domain.checkpoint_info import CheckpointInfo
+from core.domain.events import DriftFound, Incident, Severity, StepDone
 from core.domain.incident_kinds import IncidentKind
 from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.storage.gradients import unpack_gradients

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.checkpoints.retention import reasons_to_keep, rules_of
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from core.settings.tree import CheckpointSettings
 from desktop.checkpoints.columns import format_bytes
 from desktop.dialogs.forms import FieldEditor, bounded_boxes, field_infos, make_editor

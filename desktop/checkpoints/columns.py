@@ -12,8 +12,8 @@ from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.columns import reason_text
 from core.checkpoints.evaluation import Evaluation
 from core.domain.candle import Interval
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Disease
-from core.domain.events import CheckpointInfo
 from core.domain.plain_text import plain
 from core.market.shown_names import shown_symbol
 from desktop.state.checkpoint_source import BEST_MEANING, SCORE_MEANING, score_text

@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QFileDialog
 from core.checkpoints import package, weight_file
 from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.weight_file import BadFileError
-from core.domain.events import CheckpointInfo, JobProgress, Severity
+from core.domain.checkpoint_info import CheckpointInfo
+from core.domain.events import JobProgress, Severity
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from desktop.checkpoints.panel import CheckpointsPanel

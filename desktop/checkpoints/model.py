@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QObject, Qt, Signal
 
 from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.plain_text import plain
 from desktop.checkpoints.columns import COLUMNS, MOST_FIRST, marks_text, tooltip
 from desktop.ui.plain_text import paragraphs

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolBar, QToolButton, QVBoxLa
 
 from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
 from core.checkpoints.expression import Expression, names_in
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from core.settings.window import BrowserSettings
 from desktop.actions import ActionId, ActionRegistry
 from desktop.actions.panel_table import checkpoint_actions

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, Slot
 
 from core.checkpoints.best import is_wrecked
-from core.domain.events import CheckpointForecast, CheckpointInfo, Severity
+from core.domain.checkpoint_info import CheckpointInfo
+from core.domain.events import CheckpointForecast, Severity
 from core.training.commands import ForecastWith, RestoreCheckpoint, TrainerCommand
 from desktop.actions import ActionId
 from desktop.chart.items.previews import MOST_SHOWN, Preview, PreviewLayer

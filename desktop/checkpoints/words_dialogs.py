@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
 
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from desktop.dialogs.messages import LONGEST_NOTE, open_dialog
 from desktop.ui.formatting import format_count
 from desktop.ui.plain_text import Label

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder

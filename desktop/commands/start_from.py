@@ -12,7 +12,7 @@ from core.checkpoints import package
 from core.checkpoints.provenance import learned_until_ms
 from core.checkpoints.weight_file import BadFileError, look_into, read_whole
 from core.domain.candle import Interval, Market
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from core.market.history.files import read_candle_file
 from core.market.shown_names import shown_market
 from core.settings import tree as settings_file

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from desktop.ui.fitting import keep_on_screen
 from desktop.ui.formatting import format_count
 from desktop.ui.icons import icon

@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import partial
 
 from core.domain.candle import Market
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.watchlist import WatchedMarket
 from core.market.shown_names import symbols_apart
 from core.settings.tree import Settings

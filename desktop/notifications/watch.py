@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from core.domain.events import CheckpointInfo, Incident, Severity, TrainerState
+from core.domain.checkpoint_info import CheckpointInfo
+from core.domain.events import Incident, Severity, TrainerState
 from core.market.feeds.base import FeedState
 from core.settings.window import NotificationSettings
 from desktop.notifications.messages import DesktopMessages

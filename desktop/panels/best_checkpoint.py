@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from core.checkpoints.best import is_wrecked
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from desktop.panels.accuracy.answers import Found, model_found
 from desktop.state.checkpoint_source import BEST_MEANING, SCORE_MEANING, CheckpointSource, score_text
 from desktop.state.run_state import RunState

@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from core.checkpoints.catalog import Catalog, CheckpointRow, Mask, Rows
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
-from core.domain.events import CheckpointInfo
 from core.storage.errors import StorageError
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import MISSING, format_count, format_number, format_percent

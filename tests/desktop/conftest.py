@@ -17,8 +17,8 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Candle
 from core.domain.candle_series import CandleSeries
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import ManualClock
-from core.domain.events import CheckpointInfo
 from core.settings.tree import Settings
 from desktop.chart.widget import ChartWidget
 from desktop.commands.headless import run_headless

@@ -11,11 +11,11 @@ import numpy as np
 
 from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Candle, Interval
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Diagnosis, Disease, GradientStatistics, LayerStatistics, SettingChange
 from core.domain.events import (
     QUANTILE_LEVELS,
     AccuracySummary,
-    CheckpointInfo,
     DriftFound,
     Estimate,
     ForecastGroup,

@@ -12,7 +12,8 @@ from PySide6.QtGui import QAction, QHelpEvent
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.domain.events import CheckpointInfo, Incident, JobProgress, Severity
+from core.domain.checkpoint_info import CheckpointInfo
+from core.domain.events import Incident, JobProgress, Severity
 from core.domain.plain_text import LONGEST
 from core.logs.crashes import CrashReport
 from core.market.feeds.base import FeedState, FeedStatus

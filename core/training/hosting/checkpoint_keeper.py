@@ -14,9 +14,10 @@ from torch import Tensor
 from core.checkpoints.best import is_worse_than_none
 from core.checkpoints.provenance import learned_until_ms
 from core.checkpoints.retention import checkpoints_to_delete, rules_of
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.domain.diagnosis import Disease
-from core.domain.events import CheckpointInfo, CheckpointsChanged, Estimate
+from core.domain.events import CheckpointsChanged, Estimate
 from core.settings.tree import CheckpointSettings, ModelSettings, Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.folder import DataFolder

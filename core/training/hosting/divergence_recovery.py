@@ -9,8 +9,8 @@ from itertools import dropwhile
 from typing import Any
 
 from core.checkpoints.retention import CHANGE
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, SettingChange
-from core.domain.events import CheckpointInfo
 from core.settings.tree import Settings
 from core.training.doctor.divergence_rule import RECENT, Divergence
 from core.training.doctor.remedies import text

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from core.checkpoints.retention import CHANGE
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.domain.diagnosis import Diagnosis, Disease
 from core.domain.events import (
-    CheckpointInfo,
     CheckpointsChanged,
     ForecastMode,
     Incident,

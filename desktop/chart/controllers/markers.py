@@ -6,7 +6,8 @@ import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from core.domain.candle_series import CandleSeries
-from core.domain.events import CheckpointInfo, Incident, Severity
+from core.domain.checkpoint_info import CheckpointInfo
+from core.domain.events import Incident, Severity
 from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import Settings
 from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack

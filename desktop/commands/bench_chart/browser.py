@@ -13,8 +13,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QApplication
 
 from core.domain.candle import Interval, Market
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
-from core.domain.events import CheckpointInfo, CheckpointsChanged, TrainerReady
+from core.domain.events import CheckpointsChanged, TrainerReady
 from core.storage.folder import DataFolder
 from core.storage.record_writer import TrainingRecord
 from core.storage.runs import RunStore

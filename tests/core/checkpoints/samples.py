@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.checkpoints.catalog import Catalog, CheckpointRow
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000

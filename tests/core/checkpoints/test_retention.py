@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.checkpoints.best import best_of, lowest_loss_of
 from core.checkpoints.retention import Rules, checkpoints_to_delete, reasons_to_keep
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from tests.core.storage.samples import checkpoint
 
 REASONS = st.sampled_from(["periodic", "periodic", "exit", "manual", "change"])

@@ -8,7 +8,8 @@ import numpy as np
 from sqlite_utils import Database
 
 from core.domain.candle import Candle, Interval, Market
-from core.domain.events import CheckpointInfo, ForecastMode, Incident, Severity, StepDone
+from core.domain.checkpoint_info import CheckpointInfo
+from core.domain.events import ForecastMode, Incident, Severity, StepDone
 from core.storage.packed_scores import as_stored
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sqlite_utils import Database
 
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from core.storage.checkpoints import CheckpointRows
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.checkpoints.evaluation import Evaluation, evaluation_of
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from core.storage.browsing import BrowsedRows
 from core.storage.database import open_database
 from core.storage.errors import StorageError

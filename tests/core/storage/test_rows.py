@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from sqlite_utils import Database
 
 from core.checkpoints.best import is_worse_than_none
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
-from core.domain.events import CheckpointInfo, ForecastMode, Incident, Severity, StepDone
+from core.domain.events import ForecastMode, Incident, Severity, StepDone
 from core.domain.incident_kinds import IncidentKind
 from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.storage.browsing import BrowsedRows

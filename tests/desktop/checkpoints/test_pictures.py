@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel
 from pytestqt.qtbot import QtBot
 
 from core.checkpoints.catalog import CheckpointRow
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from core.settings.tree import Settings, to_dict
 from desktop.actions import ActionId
 from desktop.chart.items.previews import Preview, PreviewLayer

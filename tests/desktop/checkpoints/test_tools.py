@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 
 from core.checkpoints import package
 from core.checkpoints.catalog import CheckpointRow
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from core.training.commands import ApplyRetention
 from desktop.actions import ActionId
 from desktop.app.composition import Application

@@ -11,7 +11,7 @@ import pytest
 
 from core.checkpoints import package
 from core.checkpoints.weight_file import look_into
-from core.domain.events import CheckpointInfo
+from core.domain.checkpoint_info import CheckpointInfo
 from core.settings.tree import Settings
 from core.storage.browsing import BrowsedRows
 from core.storage.database import open_database

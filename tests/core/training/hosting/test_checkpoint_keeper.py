@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import ManualClock
 from core.domain.events import (
     CheckpointForecast,
-    CheckpointInfo,
     CheckpointsChanged,
     Estimate,
     ForecastMade,

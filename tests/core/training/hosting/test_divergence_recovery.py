@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, SettingChange
-from core.domain.events import CheckpointInfo, CheckpointsChanged, Incident, StepDone, TrainerEvent
+from core.domain.events import CheckpointsChanged, Incident, StepDone, TrainerEvent
 from core.domain.incident_kinds import IncidentKind
 from core.evaluation.summary import summarise
 from core.settings.tree import CheckpointSettings, Settings

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, SettingChange
-from core.domain.events import CheckpointInfo
 from core.settings.tree import Settings
 from core.training.doctor.divergence_rule import Divergence
 from core.training.hosting.divergence_recovery import differing_settings, diverged_since, with_recovery

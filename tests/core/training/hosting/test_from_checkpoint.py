@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from core.domain.candle import Market
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import SystemClock
-from core.domain.events import CheckpointInfo, CheckpointsChanged, ForecastMode, StepDone
+from core.domain.events import CheckpointsChanged, ForecastMode, StepDone
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder

@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from core.domain.candle import Candle
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import ManualClock
 from core.domain.events import (
-    CheckpointInfo,
     CheckpointsChanged,
     Incident,
     StepDone,

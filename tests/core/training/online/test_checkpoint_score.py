@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.domain.events import CheckpointInfo, CheckpointsChanged, ForecastMode
+from core.domain.checkpoint_info import CheckpointInfo
+from core.domain.events import CheckpointsChanged, ForecastMode
 from core.storage.records import StoredScore
 from core.training.commands import SaveCheckpoint
 from core.training.hosting.service import TrainingService

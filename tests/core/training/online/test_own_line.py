@@ -11,9 +11,10 @@ import pytest
 import torch
 
 from core.domain.candle import Interval, Market
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import SystemClock
 from core.domain.diagnosis import Diagnosis, Disease
-from core.domain.events import CheckpointInfo, CheckpointsChanged, Incident, TrainerEvent, Trend
+from core.domain.events import CheckpointsChanged, Incident, TrainerEvent, Trend
 from core.evaluation.summary import summarise
 from core.settings.tree import CheckpointSettings
 from core.storage.checkpoints import CheckpointRows

@@ -11,8 +11,9 @@ import pytest
 
 from core.checkpoints import package
 from core.domain.candle import Candle, Market
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import SystemClock
-from core.domain.events import CheckpointForecast, CheckpointInfo, CheckpointsChanged, ForecastMade, ForecastMode
+from core.domain.events import CheckpointForecast, CheckpointsChanged, ForecastMade, ForecastMode
 from core.settings.tree import Settings
 from core.storage.browsing import BrowsedRows
 from core.storage.database import open_database
