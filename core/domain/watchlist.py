@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from pydantic import ConfigDict, Field, field_validator
@@ -14,11 +15,15 @@ MOST_WATCHED = 100
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class WatchedMarket:
-    """One row: `venue` is an exchange's ccxt id, `symbol` as ccxt writes it, `interval` that of the run it opens."""
+    """One row: `venue` is an exchange's ccxt id, `symbol` as ccxt writes it, `interval` that of the run it opens.
+    Rows of the same market are equal."""
 
     venue: str = Field(pattern=r"^[a-z0-9_]{2,40}$")
-    symbol: str = Field(pattern=r"^[^\s/]{1,40}/[^\s/]{1,40}$")
+    symbol: str = Field(pattern=r"^([^\s/]{1,40}/[^\s/]{1,40}|SIM-[0-9]{1,19})$")
+    """SIM and a number: a simulated market."""
     interval: str = "1m"
+    is_learned: bool = dataclasses.field(default=False, compare=False)
+    """Whether a model learns from it together with the market that is opened, if both have the same interval."""
 
     @field_validator("interval")
     @classmethod

@@ -50,3 +50,15 @@ def test_an_invalid_market_is_refused(venue: str, symbol: str, interval: str) ->
 
 def test_two_spellings_of_an_interval_are_one_market() -> None:
     assert WatchedMarket("kraken", "BTC/EUR", "60m") == WatchedMarket("kraken", "BTC/EUR", "1h")
+
+
+def test_a_simulated_market_is_named_by_its_number() -> None:
+    assert WatchedMarket("simulated", "SIM-7").market.is_simulated
+    with pytest.raises(ValidationError):
+        WatchedMarket("simulated", "SIM-")
+
+
+def test_whether_a_market_is_learned_makes_it_no_other_market() -> None:
+    row = WatchedMarket("kraken", "BTC/EUR", "1h", is_learned=True)
+    assert WatchedMarket("kraken", "BTC/EUR", "1h") == row
+    assert without((row,), WatchedMarket("kraken", "BTC/EUR", "1h")) == ()

@@ -54,3 +54,12 @@ def test_an_empty_watchlist_stays_empty(tmp_path: Path) -> None:
     settings = replace(Settings(), watchlist=WatchlistSettings(markets=()))
     save(settings, tmp_path / "settings.json")
     assert load(tmp_path / "settings.json")[0].watchlist.markets == ()
+
+
+def test_a_watchlist_of_an_older_version_has_no_market_that_is_learned(tmp_path: Path) -> None:
+    older = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "15m"}
+    settings, warnings = from_dict({"watchlist": {"markets": [older]}})
+    assert not warnings and not settings.watchlist.markets[0].is_learned
+    learned = replace(settings.watchlist.markets[0], is_learned=True)
+    save(replace(settings, watchlist=WatchlistSettings(markets=(learned,))), tmp_path / "settings.json")
+    assert load(tmp_path / "settings.json")[0].watchlist.markets[0].is_learned
