@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from core.domain.candle import Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Diagnosis, GradientStatistics
 from core.domain.incident_kinds import IncidentKind
@@ -269,6 +270,16 @@ class Incident:
 
 
 @dataclass(frozen=True, slots=True)
+class MemberRun:
+    """The run of one market of a model: with this market's forecasts, scores and drifts."""
+
+    run_id: str
+    market: Market
+    is_learned: bool
+    """False: the market is forecast and scored, and the model learns from its other markets only."""
+
+
+@dataclass(frozen=True, slots=True)
 class TrainerReady:
     """The model is loaded; candles after `position_ms` are wanted. `layers` are named from input to output."""
 
@@ -286,6 +297,8 @@ class TrainerReady:
     uses_gpu: bool = False
     others: tuple[tuple[int | None, int | None], ...] = ()
     """`position_ms` and `recorded_until_ms` of the model's further markets, in their order."""
+    members: tuple[MemberRun, ...] = ()
+    """The runs of the model's markets, in their order at a close; `run_id` is that of the head among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,8 +316,22 @@ class OnlineGain:
 
 
 @dataclass(frozen=True, slots=True)
+class MarketStatus:
+    """One market of a model, as the trainer knows it."""
+
+    member: MemberRun
+    position_ms: int | None
+    """The newest candle taken."""
+    accuracy: AccuracySummary
+    accuracy_apart: AccuracySummary | None
+    online: OnlineGain | None
+    shares: ExpertShares | None
+
+
+@dataclass(frozen=True, slots=True)
 class TrainerStatus:
-    """The trainer's status: sent after each candle, and at least every 500 ms while training."""
+    """The trainer's status: sent after each candle, and at least every 500 ms while training. Of several markets,
+    `position_ms` is that of the newest candle of any, and the scores are those of the first."""
 
     run_id: str
     state: TrainerState
@@ -326,6 +353,8 @@ class TrainerStatus:
     """None without a reference model."""
     shares: ExpertShares | None = None
     """The mixture of the shown forecast."""
+    markets: tuple[MarketStatus, ...] = ()
+    """Of each market, in the order of `TrainerReady.members`; empty before a trainer is running."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ from core.training.hosting.checkpoint_keeper import RESTORE, Circumstances
 from core.training.hosting.divergence_recovery import differing_settings, diverged_since, with_recovery
 from core.training.hosting.from_checkpoint import start_from_checkpoint
 from core.training.hosting.host import CandleError
+from core.training.hosting.market_statuses import MarketStatuses
 from core.training.hosting.opening import open_run
 from core.training.hosting.pacing import StepRate
 from core.training.hosting.pretrained_start import start_from_newest
@@ -111,6 +112,7 @@ class TrainingService:
             self._spec, self._run, self._session = opened.spec, opened.run, opened.session
             self._record, self._keeper = opened.record, opened.keeper
             self._corrections = self._open_corrections()
+            self._markets = MarketStatuses(self._session, clock)
             folder, rules = DataFolder(spec.root), spec.settings.record
             self._maintenance = RecordMaintenance(self._db, self._record, folder, rules, clock)
             self._opening_incidents.extend(self._maintenance.opening())
@@ -142,6 +144,7 @@ class TrainingService:
             layers=session.engine.layers,
             uses_gpu=self._device.torch_device.type == "cuda",
             others=tuple((each.position_ms, each.recorded_until_ms) for each in session.markets[1:]),
+            members=self._markets.members(),
         )
         steps, wrecked = self._record.reader.steps(WINDOW), diverged_since(self._keeper.kept(), session.checkpoint_id)
         verdict = self._health.prime(steps, session.market.scores.line_after_ms, wrecked)
@@ -169,11 +172,13 @@ class TrainingService:
     def _dispatch(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
         if isinstance(command, ObserveClose):
             return self._observe(command)
-        return (*self._control(command), self.status())
+        answer = self._control(command)
+        self._markets.forget()
+        return (*answer, self.status())
 
     def status(self) -> TrainerStatus:
         """The current status of the run."""
-        session, market = self._session, self._session.market
+        session, markets = self._session, self._markets.statuses()
         self._status_at_s = self._clock.monotonic_s()
         return TrainerStatus(
             run_id=self._run.run_id,
@@ -184,13 +189,14 @@ class TrainingService:
             steps_per_s=self._step_rate.per_s,
             last_step_at_ms=session.last_step_at_ms,
             loss=self._losses(),
-            accuracy=market.accuracy(),
+            accuracy=markets[0].accuracy,
             device=self._device.label,
             learning_rate=session.engine.rate_in_force,
             clip_norm=session.engine.clip_norm,
-            accuracy_apart=market.scores.other_summary(market.scored, market.live_scored),
-            online=session.online_gain,
-            shares=market.forecaster.shares,
+            accuracy_apart=markets[0].accuracy_apart,
+            online=markets[0].online,
+            shares=markets[0].shares,
+            markets=markets,
         )
 
     def _losses(self) -> LossSummary:

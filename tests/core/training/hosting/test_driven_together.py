@@ -20,6 +20,7 @@ from core.domain.events import (
     StepDone,
     TrainerEvent,
     TrainerReady,
+    TrainerStatus,
 )
 from core.domain.incident_kinds import IncidentKind
 from core.evaluation.pooled import summarise_together
@@ -110,7 +111,7 @@ def test_every_host_gives_the_bytes_of_the_plain_loop(
     assert record(tmp_path) == expected
     assert [each[1:3] for each in expected] == [(50, 49), (44, 43), (40, 39)]
     (ready,) = (event for event in events if isinstance(event, TrainerReady))
-    assert len(ready.others) == 2
+    assert len(ready.others) == 2 and [each.market for each in ready.members] == list(MARKETS)
     assert len({event.run_id for event in events if isinstance(event, ForecastMade)}) == 3
 
 
@@ -237,6 +238,21 @@ def test_a_market_that_is_switched_off_is_forecast_but_not_learned_from(
     assert all(ours[0] != theirs[0] for ours, theirs in zip(found, expected, strict=True))
     with closing(open_database(DataFolder(tmp_path / "second").database, readonly=True)) as db:
         assert [run.is_learned for run in RunStore(db).list()] == [True, False, True]
+
+
+def test_the_status_has_the_scores_of_each_market_under_its_own_run(tmp_path: Path) -> None:
+    inbox = Inbox()
+    inbox.send(SetLearned(False, 2))
+    events = drive(stored(tmp_path), inbox=inbox)
+    last = [event for event in events if isinstance(event, TrainerStatus)][-1]
+    with closing(open_database(DataFolder(tmp_path).database, readonly=True)) as db:
+        runs = {run.market: run.run_id for run in RunStore(db).list()}
+    found = {each.member.market: each for each in last.markets}
+    assert {market: each.member.run_id for market, each in found.items()} == runs
+    assert [each.member.is_learned for each in last.markets] == [True, True, False]
+    assert [each.position_ms for each in last.markets] == [WALKS[market][-1].open_time_ms for market in MARKETS]
+    assert last.accuracy == found[MARKETS[0]].accuracy and last.run_id == runs[MARKETS[0]]
+    assert len({each.accuracy.skill_close for each in last.markets}) == 3
 
 
 def test_a_market_stays_switched_off_after_a_restart(tmp_path: Path, expected: list[tuple[str, int, int, int]]) -> None:
