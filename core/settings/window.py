@@ -98,7 +98,7 @@ class ChartSettings:
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class WatchlistSettings:
-    """The markets whose prices the watchlist shows."""
+    """The markets of the panel *Markets*."""
 
     markets: Annotated[tuple[WatchedMarket, ...], Field(max_length=MOST_WATCHED)] = Field(
         default=DEFAULT_WATCHLIST, description="Watched markets, in order.", json_schema_extra=OWN_DIALOG
@@ -108,7 +108,7 @@ class WatchlistSettings:
     @classmethod
     def _each_market_once(cls, markets: tuple[WatchedMarket, ...]) -> tuple[WatchedMarket, ...]:
         if len(set(markets)) < len(markets):
-            raise ValueError("a market is in the watchlist more than once")
+            raise ValueError("a market is in the list more than once")
         return markets
 
 

@@ -1,4 +1,4 @@
-"""Actions of single panels: checkpoints, incidents, jobs, the log, the feed, the watchlist."""
+"""Actions of single panels: checkpoints, incidents, jobs, the log, the feed, the markets."""
 
 from __future__ import annotations
 
@@ -249,8 +249,8 @@ def feed_actions() -> tuple[ActionInfo, ...]:
     )
 
 
-def watchlist_actions() -> tuple[ActionInfo, ...]:
-    """What can be done with the markets of the watchlist, in its panel."""
+def markets_actions() -> tuple[ActionInfo, ...]:
+    """What can be done with the listed markets, in their panel."""
     rows = (
         (
             ActionId.WATCH_OPEN,
@@ -288,10 +288,10 @@ def watchlist_actions() -> tuple[ActionInfo, ...]:
             "undo",
         ),
     )
-    return tuple(ActionInfo(*row, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Watchlist")) for row in rows)
+    return tuple(ActionInfo(*row, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Markets")) for row in rows)
 
 
 def panel_actions() -> tuple[ActionInfo, ...]:
     """Those of all panels."""
-    tables = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions, job_actions, log_actions)
+    tables = (checkpoint_actions, incident_actions, feed_actions, markets_actions, job_actions, log_actions)
     return tuple(info for table in tables for info in table())

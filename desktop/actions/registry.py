@@ -101,7 +101,7 @@ class ActionId(StrEnum):
     SHOW_CHECKPOINTS = "show_checkpoints"
     SHOW_INCIDENTS = "show_incidents"
     SHOW_FEED = "show_feed"
-    SHOW_WATCHLIST = "show_watchlist"
+    SHOW_MARKETS = "show_watchlist"  # the name that stored layouts and shortcuts have for it
     SHOW_LOG = "show_log"
     SHOW_JOBS = "show_jobs"
     FLOAT_PANEL = "float_panel"

@@ -56,9 +56,9 @@ _DOCKS = (
         "lan-connect",
     ),
     (
-        ActionId.SHOW_WATCHLIST,
-        QT_TRANSLATE_NOOP("Actions", "&Watchlist"),
-        QT_TRANSLATE_NOOP("Actions", "Prices of other markets; a click shows one on the chart"),
+        ActionId.SHOW_MARKETS,
+        QT_TRANSLATE_NOOP("Actions", "&Markets"),
+        QT_TRANSLATE_NOOP("Actions", "Each market: price, ghosts, their worth, feed; a click shows one on the chart"),
         "eye-outline",
     ),
     (
@@ -149,7 +149,7 @@ def _layout_actions() -> tuple[ActionInfo, ...]:
         (
             ActionId.LAYOUT_WATCH,
             QT_TRANSLATE_NOOP("Actions", "&Watch"),
-            QT_TRANSLATE_NOOP("Actions", "A large chart, the watchlist and the scores"),
+            QT_TRANSLATE_NOOP("Actions", "A large chart, the markets and the scores"),
             "Ctrl+Alt+1",
             "eye-outline",
         ),

@@ -20,9 +20,9 @@ from desktop.actions import ActionId
 from desktop.app.backup_notices import BackupNotices
 from desktop.app.context import Context
 from desktop.app.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
+from desktop.app.markets import MarketServices
 from desktop.app.run_display import RunDisplay
 from desktop.app.start_messages import show_start_notices
-from desktop.app.watchlist import Watching
 from desktop.chart.controllers.composition import ChartEnsemble
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.exchange import FILES_JOB
@@ -146,18 +146,18 @@ class Application(QObject):
             self.state,
             self._database,
             self.window.messages,
-            self._panels.watchlist,
+            self._panels.markets,
             self.market_choice.watch,
         )
 
     def _make_market(self) -> None:
-        """Watchlist and run controller share how long an exchange asks to be left alone."""
+        """Markets and run controller share how long an exchange asks to be left alone."""
         context = self._context
         holds = RateLimitHolds(self._clock)
         is_stored = self._database.has_candles
-        self.watching = Watching(
+        self.watching = MarketServices(
             self.settings,
-            self._panels.watchlist,
+            self._panels.markets,
             self.state,
             context.folder,
             self._clock,

@@ -116,7 +116,7 @@ _TITLES = {
     "venue": QT_TRANSLATE_NOOP("Settings", "Exchange"),
     "volume_profile": QT_TRANSLATE_NOOP("Settings", "Volume profile"),
     "warmup_steps": QT_TRANSLATE_NOOP("Settings", "Warm-up steps"),
-    "watchlist": QT_TRANSLATE_NOOP("Settings", "Watchlist"),
+    "watchlist": QT_TRANSLATE_NOOP("Settings", "Markets"),
     "weight_decay": QT_TRANSLATE_NOOP("Settings", "Weight decay"),
     "while_in_front": QT_TRANSLATE_NOOP("Settings", "Notify while in front"),
     "width": QT_TRANSLATE_NOOP("Settings", "Width"),

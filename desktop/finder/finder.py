@@ -107,7 +107,7 @@ class Finder(QObject):
         yield from chain(intervals, markets) if typed[:1].isdigit() else chain(markets, intervals)
 
     def _markets(self, more: Iterable[WatchedMarket]) -> Iterator[Entry]:
-        """Those of the watchlist, those of the exchange, those that are stored."""
+        """Those of the list, those of the exchange, those that are stored."""
         more = tuple(more)
         watched = self._shell.settings.current.watchlist.markets
         yield from market_entries(watched, more, self._market_choice.watch)
@@ -117,7 +117,7 @@ class Finder(QObject):
     def _of_this_exchange(self) -> Iterator[WatchedMarket]:
         market = self._shell.settings.current.market
         for symbol in self._symbols(market.venue) or USUAL_SYMBOLS:
-            with contextlib.suppress(ValidationError):  # what no watchlist could hold
+            with contextlib.suppress(ValidationError):  # what no list could hold
                 yield WatchedMarket(market.venue, symbol, market.interval)
 
     def _stored_markets(self) -> Iterable[Market]:

@@ -52,12 +52,12 @@ def action_entries(registry: ActionRegistry, but: Container[ActionId] = ()) -> I
 def market_entries(
     markets: Iterable[WatchedMarket], more: Iterable[WatchedMarket], watch: Callable[[WatchedMarket], object]
 ) -> Iterator[Entry]:
-    """Those of the watchlist, then `more` that are not in it; `watch` gets the one that is chosen."""
+    """Those of the list, then `more` that are not in it; `watch` gets the one that is chosen."""
     listed = tuple(markets)
     for market in (*listed, *(each for each in more if each not in listed)):
         details = with_venue(str(market.interval), market.venue)
         if market in listed:
-            details = " · ".join((details, translate("Finder", "in the watchlist")))
+            details = " · ".join((details, translate("Finder", "listed in Markets")))
         yield Entry(EntryKind.MARKET, market.symbol, partial(watch, market), details, more=_joined(market.symbol))
 
 

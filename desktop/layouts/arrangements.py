@@ -44,14 +44,14 @@ class Arrangement:
 _ID = ActionId
 EVERYTHING = Arrangement(
     right=(
-        ((_ID.SHOW_LOSS, _ID.SHOW_GRADIENTS, _ID.SHOW_WATCHLIST), 0.42),
+        ((_ID.SHOW_LOSS, _ID.SHOW_GRADIENTS, _ID.SHOW_MARKETS), 0.42),
         ((_ID.SHOW_ACCURACY,), 0.40),
         ((_ID.SHOW_BEST,), 0.18),
     ),
     bottom=(_ID.SHOW_CHECKPOINTS, _ID.SHOW_INCIDENTS, _ID.SHOW_FEED, _ID.SHOW_JOBS, _ID.SHOW_LOG),
 )
 """The default."""
-WATCH = Arrangement(right=(((_ID.SHOW_WATCHLIST, _ID.SHOW_FEED), 0.5), ((_ID.SHOW_ACCURACY,), 0.5)))
+WATCH = Arrangement(right=(((_ID.SHOW_MARKETS, _ID.SHOW_FEED), 0.5), ((_ID.SHOW_ACCURACY,), 0.5)))
 """A large chart, prices beside it, and how good the ghosts have been."""
 TRAIN = Arrangement(
     right=(((_ID.SHOW_LOSS,), 0.45), ((_ID.SHOW_GRADIENTS, _ID.SHOW_ACCURACY), 0.55)),

@@ -1,4 +1,4 @@
-"""Alerts of the markets that are not on the chart, from the prices of the watchlist."""
+"""Alerts of the markets that are not on the chart, from the prices of the listed markets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from desktop.notifications.alert_messages import AlertMessages
 from desktop.notifications.messages import DesktopMessages
-from desktop.panels.watchlist.panel import WatchlistPanel
+from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.database import WindowDatabase
 from desktop.state.run_state import RunState
 from desktop.state.shell import Shell
@@ -31,7 +31,7 @@ _UNWATCHED = "alerts elsewhere"
 
 class AlertsElsewhere(QObject):
     """Knows the armed lines of all markets but the one on the chart, which is followed by its candles. While the
-    watchlist has a market with such lines, prices are requested even if it is hidden."""
+    list has a market with such lines, prices are requested even if it is hidden."""
 
     def __init__(
         self,
@@ -39,13 +39,13 @@ class AlertsElsewhere(QObject):
         state: RunState,
         database: WindowDatabase,
         messages: DesktopMessages,
-        watchlist: WatchlistPanel,
+        markets: MarketsPanel,
         watch: Callable[[WatchedMarket], object],
     ) -> None:
         """watch: puts a market on the chart."""
         super().__init__(shell.window)
         self._shell, self._database, self._clock = shell, database, state.clock
-        self._messages, self._watchlist, self._watch = messages, watchlist, watch
+        self._messages, self._markets, self._watch = messages, markets, watch
         self._shown: Market | None = None
         self._shown_since_ms = 0
         self._armed: dict[MarketKey, tuple[PriceLine, ...]] = {}
@@ -76,7 +76,7 @@ class AlertsElsewhere(QObject):
         listed = {(each.venue, each.symbol): each.market for each in settings.watchlist.markets}
         removed = [market for key, market in self._listed.items() if key not in listed and key in self._armed]
         self._listed = listed
-        self._watchlist.need_prices(is_needed=not self._armed.keys().isdisjoint(listed))
+        self._markets.need_prices(is_needed=not self._armed.keys().isdisjoint(listed))
         if removed and self._shown is not None:
             self._warn_if_unwatched(removed[0], self._shown)
 
@@ -123,7 +123,7 @@ class AlertsElsewhere(QObject):
         messages.show(key[1], lines, decimals)
 
     def _open(self, key: MarketKey) -> None:
-        """Put it on the chart, at its interval in the watchlist."""
+        """Put it on the chart, at its interval in the list."""
         listed = self._shell.settings.current.watchlist.markets
         market = next((each for each in listed if (each.venue, each.symbol) == key), WatchedMarket(*key))
         self._watch(market)
@@ -145,7 +145,7 @@ class AlertsElsewhere(QObject):
                 _UNWATCHED,
                 Severity.WARNING,
                 text,
-                action=translate("Chart", "Add to the watchlist") if can_be_listed else "",
+                action=translate("Chart", "Add to Markets") if can_be_listed else "",
                 on_action=(lambda: self._list(former)) if can_be_listed else None,
                 is_answer=True,
                 passes=True,
@@ -160,7 +160,7 @@ class AlertsElsewhere(QObject):
         except ValueError as error:  # the list is full
             self._shell.banner.notify(str(error), Severity.WARNING, key=_UNWATCHED, is_answer=True)
         else:
-            self._watchlist.keep(markets)
+            self._markets.keep(markets)
 
 
 def _key(market: Market) -> MarketKey:

@@ -64,7 +64,7 @@ class QuoteFeed(QObject):
     def _start(self) -> None:
         if self._thread is not None:
             return  # a thread that is ending starts its successor
-        self._thread = LoopThread(self._run, "Watchlist", self)
+        self._thread = LoopThread(self._run, "Prices", self)
         self._thread.finished.connect(self._on_finished)
         self._thread.start()
 

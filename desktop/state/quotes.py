@@ -1,4 +1,4 @@
-"""The newest prices of the watchlist, and how old they are: one owner; the panel only reads it."""
+"""The newest prices of the listed markets, and how old they are: one owner; the panel only reads it."""
 
 from __future__ import annotations
 

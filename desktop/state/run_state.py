@@ -102,7 +102,7 @@ class RunState(QObject):
         self.feed_record = FeedRecord(clock, self)
         """What the feed has said since a market was asked for; `begin` leaves it alone, for that comes later."""
         self.quotes = QuoteBook(self)
-        """The watchlist's prices."""
+        """The listed markets' prices."""
         self.markets = MarketsState(self)
         """Each market of the list and of the run; `apply` passes it all events."""
         self.failure: TrainerFailed | None = None

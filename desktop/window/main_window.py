@@ -90,7 +90,7 @@ class MainWindow(QMainWindow):
         self.messages = DesktopMessages(self)
         self.panels = Panels(state, theme, source, settings, LogBook(DataFolder(data_folder).logs), self)
         self.docks = in_docks(self, self.panels.titled())
-        self.docks[ActionId.SHOW_WATCHLIST].visibilityChanged.connect(self.panels.watchlist.set_seen)
+        self.docks[ActionId.SHOW_MARKETS].visibilityChanged.connect(self.panels.markets.set_seen)
         toggles = {action_id: dock.toggleViewAction() for action_id, dock in self.docks.items()}
         actions = ActionRegistry(standard_actions(), self, toggles)
         self.shell = Shell(self, settings, actions, banner)
@@ -239,7 +239,7 @@ class MainWindow(QMainWindow):
         panels.gradients.recovery_requested.connect(self._recovery.start)
         panels.feed.try_again_requested.connect(self.try_again_requested)
         panels.feed.venue_requested.connect(self._market_choice.choose_venue)
-        panels.watchlist.market_requested.connect(self._market_choice.watch)
+        panels.markets.market_requested.connect(self._market_choice.watch)
         panels.log.trouble.connect(lambda sentence: banner.notify(sentence, key="log folder"))
         self._market_choice.chosen.connect(banner.withdraw_passing)
         self.messages.clicked.connect(self.come_to_front)

@@ -19,7 +19,7 @@ from desktop.panels.gradients.panel import GradientsPanel
 from desktop.panels.incidents import IncidentsPanel
 from desktop.panels.log import LogPanel
 from desktop.panels.loss.panel import LossPanel
-from desktop.panels.watchlist.panel import WatchlistPanel
+from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
@@ -49,7 +49,7 @@ class Panels(QObject):
         self.checkpoints = CheckpointsPanel(source, theme)
         self.incidents = IncidentsPanel(state, theme)
         self.feed = FeedPanel(state, theme)
-        self.watchlist = WatchlistPanel(state, theme, settings.current.watchlist.markets)
+        self.markets = MarketsPanel(state, theme, settings.current.watchlist.markets)
         self.log = LogPanel(logs, theme, state.clock.now_ms)
         self.jobs = JobsPanel(state, theme)
         self._follow_settings()
@@ -64,7 +64,7 @@ class Panels(QObject):
             ActionId.SHOW_CHECKPOINTS: (translate("Window", "Checkpoints"), self.checkpoints),
             ActionId.SHOW_INCIDENTS: (translate("Window", "Incidents"), self.incidents),
             ActionId.SHOW_FEED: (translate("Window", "Feed"), self.feed),
-            ActionId.SHOW_WATCHLIST: (translate("Window", "Watchlist"), self.watchlist),
+            ActionId.SHOW_MARKETS: (translate("Window", "Markets"), self.markets),
             ActionId.SHOW_LOG: (translate("Window", "Log"), self.log),
             ActionId.SHOW_JOBS: (translate("Window", "Jobs"), self.jobs),
         }
@@ -75,7 +75,7 @@ class Panels(QObject):
         self._show_settings(settings.current)
         self.gradients.change_requested.connect(lambda change: settings.change(with_change(settings.current, change)))
         self.checkpoints.arranged.connect(lambda browser: settings.change(replace(settings.current, browser=browser)))
-        self.watchlist.markets_changed.connect(
+        self.markets.markets_changed.connect(
             lambda markets: settings.change(
                 replace(settings.current, watchlist=replace(settings.current.watchlist, markets=markets))
             )
@@ -83,5 +83,5 @@ class Panels(QObject):
 
     def _show_settings(self, settings: Settings) -> None:
         self.gradients.show_settings(settings)
-        self.watchlist.show_markets(settings.watchlist.markets)
+        self.markets.show_markets(settings.watchlist.markets)
         self.checkpoints.show_settings(settings.browser)

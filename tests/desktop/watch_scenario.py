@@ -1,4 +1,4 @@
-"""A watchlist with a row of each kind, for tests and pictures; seeded."""
+"""A list of markets with a row of each kind, for tests and pictures; seeded."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ FAULTS = (
         "or self._shell.window.isActiveWindow()",
     ),
     Fault(
-        "watchlist-thread-not-waited-for",
+        "markets-thread-not-waited-for",
         "desktop/services/loop_thread.py",
         "return self.wait(_STOP_WITHIN_MS)",
         "return True",
@@ -162,7 +162,7 @@ FAULTS = (
         "minutes * 3_600_000",
     ),
     Fault(
-        "watchlist-polls-for-nobody",
+        "markets-polls-for-nobody",
         "desktop/services/quote_feed.py",
         "        if self._is_wanted:\n            self._start()",
         "        self._start()",
@@ -325,7 +325,7 @@ FAULTS = (
     ),
     Fault(
         "falling-market-in-the-rising-colour",
-        "desktop/panels/watchlist/model.py",
+        "desktop/panels/markets/model.py",
         "palette.candle(rising=row.change > 0.0)",
         "palette.candle(rising=row.change < 0.0)",
     ),

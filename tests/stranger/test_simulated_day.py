@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(3_600)]
 
 CANDLES = 1_440 if os.environ.get("GHOSTCANDLE_SOAK") else 240
 """`make soak` goes through the whole day."""
-PANELS = ("Gradients", "Watchlist", "Loss", "Incidents", "Feed", "Log", "Checkpoints")
+PANELS = ("Gradients", "Markets", "Loss", "Incidents", "Feed", "Log", "Checkpoints")
 INVENTED = replace(QUICK, market=MarketSettings(feed="simulate", speed=12.0, catch_up_candles=60))
 RESTS = 4
 _LOOK_MS = 250

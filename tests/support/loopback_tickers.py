@@ -1,7 +1,7 @@
 """Prices of many markets on 127.0.0.1, in Binance's REST form: the list of markets, tickers, candles of a quarter hour
 (the same for other intervals).
 
-Beside `LoopbackExchange`, which streams one market, this answers for a whole watchlist, and can be in trouble.
+Beside `LoopbackExchange`, which streams one market, this answers for a whole list, and can be in trouble.
 """
 
 from __future__ import annotations

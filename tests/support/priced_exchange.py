@@ -1,4 +1,4 @@
-"""The loopback exchange with a price of its market beside the stream, for a feed and a watchlist in one program."""
+"""The loopback exchange with a price of its market beside the stream: a feed and a list of prices in one program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The feed and the watchlist ask one exchange: a wait requested of one is kept by both."""
+"""The feed and the prices of markets ask one exchange: a wait requested of one is kept by both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Polls the watchlist's prices: one task per exchange, each with its own backoff, under one supervisor."""
+"""Polls the listed markets' prices: one task per exchange, each with its own backoff, under one supervisor."""
 
 from __future__ import annotations
 

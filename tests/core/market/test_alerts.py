@@ -241,7 +241,7 @@ def test_a_line_without_a_finite_price_is_refused() -> None:
 
 @given(prices=st.lists(st.integers(97, 103).map(float), min_size=1, max_size=12), direction=st.sampled_from(Direction))
 def test_judged_by_prices_an_alert_goes_off_at_the_first_crossing(prices: list[float], direction: Direction) -> None:
-    """As the watchlist judges them; a price at the line is decided by the first price away from it."""
+    """As listed prices are judged them; a price at the line is decided by the first price away from it."""
     line, is_below, crossed_at_ms = alert(100.0, direction), direction is Direction.UP, None
     is_decided = direction is not Direction.EITHER
     for number, price in enumerate(prices):

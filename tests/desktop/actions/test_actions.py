@@ -13,7 +13,7 @@ from desktop.actions.panel_table import (
     incident_actions,
     job_actions,
     log_actions,
-    watchlist_actions,
+    markets_actions,
 )
 from desktop.actions.table import standard_actions
 from desktop.ui.icons import icon
@@ -25,7 +25,7 @@ ALL = (
     *incident_actions(),
     *job_actions(),
     *feed_actions(),
-    *watchlist_actions(),
+    *markets_actions(),
     *log_actions(),
 )
 
@@ -95,7 +95,7 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "Checkpoints",
         "Incidents",
         "Feed",
-        "Watchlist",
+        "Markets",
         "Log",
         "Jobs",
         "-",

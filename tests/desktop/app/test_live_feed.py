@@ -1,4 +1,4 @@
-"""The composed window over a live exchange on 127.0.0.1: retry, and switching markets in the watchlist."""
+"""The composed window over a live exchange on 127.0.0.1: retry, and switching markets in their panel."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def state_of(application: Application) -> FeedState | None:
 
 
 def click_row(application: Application, row: int) -> None:
-    table = application.window.panels.watchlist.table
+    table = application.window.panels.markets.table
     place = table.visualRect(table.model().index(row, 0)).center()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
 
 
-def test_a_click_in_the_watchlist_switches_the_market_and_resumes_its_run(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_click_in_the_list_switches_the_market_and_resumes_its_run(qapp: QApplication, tmp_path: Path) -> None:
     async def story(application: Application) -> None:
         state, record = application.state, application.state.feed_record
-        application.window.show_dock(ActionId.SHOW_WATCHLIST)
+        application.window.show_dock(ActionId.SHOW_MARKETS)
         await until(lambda: step_of(application) > 5, "training on the first market")
         first, reached = state.run_id, step_of(application)
         click_row(application, 1)
@@ -72,8 +72,8 @@ def test_a_click_in_the_watchlist_switches_the_market_and_resumes_its_run(qapp: 
         await until(lambda: state.trainer is not None and state.run_id == first, "its own run")
         assert state.trainer is not None and state.trainer.step >= reached - 1, "it continues from its last step"
         await until(lambda: step_of(application) > reached, "more of it")
-        QTest.keyClick(application.window.panels.watchlist.table, Qt.Key.Key_Down)
-        QTest.keyClick(application.window.panels.watchlist.table, Qt.Key.Key_Enter)
+        QTest.keyClick(application.window.panels.markets.table, Qt.Key.Key_Down)
+        QTest.keyClick(application.window.panels.markets.table, Qt.Key.Key_Enter)
         await until(lambda: state.trainer is not None and state.run_id == second, "the second's run again")
 
     with an_exchange() as (exchange, _):

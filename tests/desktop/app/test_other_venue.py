@@ -106,7 +106,7 @@ def state_of(application: Application) -> FeedState | None:
 
 
 def click_row(application: Application, row: int) -> None:
-    table = application.window.panels.watchlist.table
+    table = application.window.panels.markets.table
     place = table.visualRect(table.model().index(row, 0)).center()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
 
@@ -116,12 +116,12 @@ async def stored(application: Application, feed: PlayedFeed, candles: list[Candl
     await until(lambda: bool(application.series) and application.series[-1] == candles[-1], "the candles")
 
 
-def test_markets_of_the_watchlist_are_switched_by_clicks_and_keys(
+def test_listed_markets_are_switched_by_clicks_and_keys(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
 ) -> None:
     async def story(application: Application) -> None:
         record, runs = application.state.feed_record, application.runs
-        application.window.show_dock(ActionId.SHOW_WATCHLIST)
+        application.window.show_dock(ActionId.SHOW_MARKETS)
         await until(lambda: runs.is_training, "the first market")
         await stored(application, feeds[0], CANDLES)
         first = runs._worker
@@ -132,8 +132,8 @@ def test_markets_of_the_watchlist_are_switched_by_clicks_and_keys(
         click_row(application, 0)
         await until(lambda: record.market == ROWS[0].market and runs.is_training, "the first market again")
         assert len(application.series) == len(CANDLES), "its stored candles"
-        QTest.keyClick(application.window.panels.watchlist.table, Qt.Key.Key_Down)
-        QTest.keyClick(application.window.panels.watchlist.table, Qt.Key.Key_Enter)
+        QTest.keyClick(application.window.panels.markets.table, Qt.Key.Key_Down)
+        QTest.keyClick(application.window.panels.markets.table, Qt.Key.Key_Enter)
         await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second again")
         assert [feed.market.venue for feed in feeds] == ["binance", "binanceus", "binance", "binanceus"]
 

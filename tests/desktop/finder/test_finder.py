@@ -193,9 +193,7 @@ def test_a_setting_opens_the_preferences_at_its_field(bench: Bench, qtbot: QtBot
 
 @pytest.mark.usefixtures("finder")
 @pytest.mark.parametrize("typed", ["eth", "doge"])
-def test_a_market_of_the_watchlist_or_of_the_exchange_is_put_on_the_chart(
-    bench: Bench, qtbot: QtBot, typed: str
-) -> None:
+def test_a_market_of_the_list_or_of_the_exchange_is_put_on_the_chart(bench: Bench, qtbot: QtBot, typed: str) -> None:
     dialog = opened(bench, qtbot)
     QTest.keyClicks(dialog.line, typed)
     with qtbot.waitSignal(bench.market_choice.chosen) as chosen:

@@ -40,7 +40,7 @@ DOCKS = (
     ActionId.SHOW_CHECKPOINTS,
     ActionId.SHOW_INCIDENTS,
     ActionId.SHOW_FEED,
-    ActionId.SHOW_WATCHLIST,
+    ActionId.SHOW_MARKETS,
     ActionId.SHOW_JOBS,
 )
 SCROLLED = (ActionId.SHOW_ACCURACY, ActionId.SHOW_GRADIENTS)

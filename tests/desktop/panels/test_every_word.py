@@ -1,4 +1,4 @@
-"""The accuracy, feed and watchlist panels with all that they can show, in a made-up language: no word stays English,
+"""The accuracy, feed and markets panels with all that they can show, in a made-up language: no word stays English,
 but for what is data."""
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from desktop.panels.accuracy.details import PAGES, AccuracyDetails
 from desktop.panels.accuracy.experts import ExpertsPage
 from desktop.panels.feed.panel import FeedPanel
 from desktop.panels.feed.words import state_within, state_word
-from desktop.panels.watchlist.adder import INTERVALS, VENUES
-from desktop.panels.watchlist.panel import WatchlistPanel
+from desktop.panels.markets.adder import INTERVALS, VENUES
+from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.quotes import QuoteState, quote_word
 from desktop.state.run_state import RunState
 from desktop.ui.theme import Theme
@@ -149,9 +149,9 @@ def test_the_feed_is_translated(fill: Callable[[RunState], None], state: RunStat
     assert not [text for text in in_cells(panel.changes) if untranslated(text, data)]
 
 
-def test_the_watchlist_is_translated(state: RunState, theme: Theme, qtbot: QtBot) -> None:
+def test_the_markets_are_translated(state: RunState, theme: Theme, qtbot: QtBot) -> None:
     markets = watch_scenario.markets()
-    panel = WatchlistPanel(state, theme, markets)
+    panel = MarketsPanel(state, theme, markets)
     shown_panel(qtbot, panel, 420, 420)
     panel.set_seen(True)
     feed_scenario.connected(state)

@@ -13,8 +13,8 @@ from core.domain.events import JobProgress
 from desktop.jobs.panel import JobsPanel
 from desktop.jobs.table import PROGRESS
 from desktop.panels.incidents import IncidentsPanel
-from desktop.panels.watchlist.model import MARKET
-from desktop.panels.watchlist.panel import WatchlistPanel
+from desktop.panels.markets.model import MARKET
+from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.run_state import RunState
 from desktop.ui.theme import Mode, Theme
 from tests.desktop import feed_scenario, scenario, watch_scenario
@@ -49,7 +49,7 @@ def has_contrast(area: np.ndarray, ground: QColor) -> bool:
 def test_the_bar_of_the_market_on_the_chart_and_the_dot_of_its_state(
     qtbot: QtBot, state: RunState, theme: Theme
 ) -> None:
-    panel = WatchlistPanel(state, theme, watch_scenario.markets())
+    panel = MarketsPanel(state, theme, watch_scenario.markets())
     shown_panel(qtbot, panel, 400, 420)
     panel.set_seen(True)
     feed_scenario.connected(state)

@@ -42,7 +42,7 @@ from desktop.dialogs.zone import ZoneDialog
 from desktop.finder.finder import Finder
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
 from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
-from desktop.panels.watchlist.adder import VENUES
+from desktop.panels.markets.adder import VENUES
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, fill, lasting_bench
 from tests.desktop.made_up_language import MadeUpLanguage, installed_language, texts_of, untranslated
@@ -102,7 +102,7 @@ def test_the_language_is_seen(made_up_language: MadeUpLanguage) -> None:
 
 def test_all_actions_and_menus_are_translated(bench: Bench) -> None:
     window = bench.window
-    panels = (window.panels.log, window.panels.checkpoints, window.panels.feed, window.panels.watchlist)
+    panels = (window.panels.log, window.panels.checkpoints, window.panels.feed, window.panels.markets)
     registries = [panel.actions_of_panel for panel in panels]
     actions = [action for registry in (window.shell.actions, *registries) for action in registry.actions()]
     menus = [menu.menuAction() for menu in window.menuBar().findChildren(QMenu)]

@@ -1,4 +1,4 @@
-"""The watchlist's poller through the real ccxt, against an exchange in memory, on virtual time."""
+"""The poller of listed prices through the real ccxt, against an exchange in memory, on virtual time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alerts of a market that is not on the chart: triggering by the watchlist's prices, and notices about unwatched
+"""Alerts of a market that is not on the chart: triggering by the listed prices, and notices about unwatched
 ones."""
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FILE = Market(FILE_VENUE, "EUR/USD sample", scenario.MINUTE)
 
 @dataclass
 class Two:
-    """Chart and watchlist in one window, with user input for both."""
+    """Chart and markets in one window, with user input for both."""
 
     tool_bench: ToolBench
     elsewhere: AlertsElsewhere
@@ -55,7 +55,7 @@ class Two:
 
 def alerts_elsewhere(bench: Bench, database: WindowDatabase) -> AlertsElsewhere:
     window, watch = bench.window, bench.market_choice.watch
-    return AlertsElsewhere(bench.shell, bench.state, database, window.messages, window.panels.watchlist, watch)
+    return AlertsElsewhere(bench.shell, bench.state, database, window.messages, window.panels.markets, watch)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def leave(bench: Two, market: Market = OTHER) -> None:
 
 
 def price(bench: Two, last: float, symbol: str = "BTC/USDT", ago_ms: int = 0) -> None:
-    """In the watchlist's next round."""
+    """In the next round."""
     bench.bench.clock.advance_ms(5_000)
     quote = Quote(last, bench.bench.clock.now_ms() - ago_ms)
     bench.bench.state.quotes.take(Quoted("binance", {symbol: quote}, {}))
@@ -110,7 +110,7 @@ def back(bench: Two) -> tuple[PriceLine, ...]:
     return bench.tools.lines.things
 
 
-def test_it_triggers_once_at_the_watchlist_price_and_its_banner_opens_the_market(bench: Two) -> None:
+def test_it_triggers_once_at_the_listed_price_and_its_banner_opens_the_market(bench: Two) -> None:
     line_price = bench.newest.close + 4
     bench.tools.lines.add(LineKind.ALERT, line_price)
     leave(bench)
@@ -164,7 +164,7 @@ def test_a_crossing_without_polling_triggers_at_the_next_price(bench: Two) -> No
 
 
 def test_prices_are_polled_while_an_alert_needs_them(bench: Two) -> None:
-    panel = bench.bench.window.panels.watchlist
+    panel = bench.bench.window.panels.markets
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     assert not panel.wants_prices, "its market is on the chart"
     leave(bench)
@@ -192,7 +192,7 @@ def test_leaving_a_market_reports_its_unwatched_alerts_once(bench: Two) -> None:
         back(bench)
 
 
-def test_the_notices_button_adds_the_market_to_the_watchlist(bench: Two) -> None:
+def test_the_notices_button_adds_the_market_to_the_list(bench: Two) -> None:
     list_markets(bench, LISTED[1])
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     leave(bench)
@@ -201,7 +201,7 @@ def test_the_notices_button_adds_the_market_to_the_watchlist(bench: Two) -> None
         LISTED[1],
         WatchedMarket("binance", "BTC/USDT", "1m"),
     )
-    assert bench.bench.window.panels.watchlist.wants_prices and said(bench) == ""
+    assert bench.bench.window.panels.markets.wants_prices and said(bench) == ""
     price(bench, bench.newest.close + 5)
     assert "rose to" in said(bench)
 
@@ -210,10 +210,10 @@ def test_missing_prices_during_a_replay_are_reported(bench: Two) -> None:
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     leave(bench, FILE)
     assert said(bench) == "1 alert on BTC/USDT is not watched while EUR/USD sample is shown."
-    assert notice(bench).action == "" and not bench.bench.window.panels.watchlist.wants_prices
+    assert notice(bench).action == "" and not bench.bench.window.panels.markets.wants_prices
 
 
-def test_removing_a_market_from_the_watchlist_leaves_its_alerts_unwatched(bench: Two) -> None:
+def test_removing_a_market_from_the_list_leaves_its_alerts_unwatched(bench: Two) -> None:
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     list_markets(bench, LISTED[1])
     assert said(bench) == "", "its candles are followed"
@@ -237,7 +237,7 @@ def test_watched_and_disabled_alerts_are_not_reported(bench: Two) -> None:
     assert said(bench) == ""
 
 
-def test_the_composed_chart_receives_the_watchlists_prices(make_bench: MakeBench, tmp_path: Path) -> None:
+def test_the_composed_chart_receives_the_listed_prices(make_bench: MakeBench, tmp_path: Path) -> None:
     folder = DataFolder(tmp_path / "data")
     folder.ensure()
     database, made = WindowDatabase(folder), make_bench()

@@ -1,4 +1,4 @@
-"""The watchlist panel: prices of the markets that the user keeps an eye on. A click shows one on the chart."""
+"""The Markets panel: prices of the markets that the user keeps an eye on. A click shows one on the chart."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from core.market.feeds.base import FeedState
 from core.market.feeds.tickers import Quote
 from core.market.symbols import SymbolList
 from desktop.actions import ActionId, ActionRegistry
-from desktop.actions.panel_table import watchlist_actions
-from desktop.panels.watchlist.adder import MarketAdder
-from desktop.panels.watchlist.model import Row, WatchlistModel
-from desktop.panels.watchlist.table import WatchTable
+from desktop.actions.panel_table import markets_actions
+from desktop.panels.markets.adder import MarketAdder
+from desktop.panels.markets.model import MarketsModel, Row
+from desktop.panels.markets.table import MarketsTable
 from desktop.state.quotes import STALE_AFTER_MS, QuoteState, Standing
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_age, format_count, format_duration
@@ -32,10 +32,10 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 _CHANGES_KEPT = 50
 _MESSAGE_SHOWN_MS = 8_000
 _MINUTE_S = 60
-_EMPTY = QT_TRANSLATE_NOOP("Panels", "The watchlist is empty.\nType a few letters of a symbol above and press Enter.")
+_EMPTY = QT_TRANSLATE_NOOP("Panels", "There are no markets yet.\nType a few letters of a symbol above and press Enter.")
 
 
-class WatchlistPanel(Panel):
+class MarketsPanel(Panel):
     """`market_requested` carries a WatchedMarket for the chart, `markets_changed` the list as it is to be kept,
     `prices_wanted` whether prices are to be asked for now."""
 
@@ -52,11 +52,11 @@ class WatchlistPanel(Panel):
         self._message_until_ms = 0
         self._is_seen = self._is_needed = self._is_wanted = False
         self._window: QWidget | None = None
-        self.model = WatchlistModel(theme, self)
-        self.table = WatchTable(self.model, theme)
+        self.model = MarketsModel(theme, self)
+        self.table = MarketsTable(self.model, theme)
         self.adder = MarketAdder()
         self.note = Label()
-        self.actions_of_panel = ActionRegistry(watchlist_actions(), self.table)
+        self.actions_of_panel = ActionRegistry(markets_actions(), self.table)
         self._build_layout()
         self._empty = EmptyState(translate("Panels", _EMPTY), self.table.viewport())
         self._connect()
@@ -326,7 +326,7 @@ class WatchlistPanel(Panel):
 
     def _build_layout(self) -> None:
         self.note.setWordWrap(True)
-        buttons = QToolBar(translate("Panels", "Watchlist actions"))
+        buttons = QToolBar(translate("Panels", "Actions on markets"))
         enlarge_icons(buttons, 15)
         self.actions_of_panel.fill_tool_bar(buttons)
         foot = QHBoxLayout()

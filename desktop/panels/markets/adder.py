@@ -1,4 +1,4 @@
-"""The line that adds a market to the watchlist: exchange, a search over its symbols while one types, interval."""
+"""The line that adds a market to the list: exchange, a search over its symbols while one types, interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The watchlist's threads: they run while needed, and clean up."""
+"""The markets' threads: they run while needed, and clean up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The watchlist's threads and the window's use of their events, with a fake poller and exchange."""
+"""The markets' threads and the window's use of their events, with a fake poller and exchange."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.settings.tree import Settings
 from core.settings.window import WatchlistSettings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
-from desktop.app.watchlist import Watching
+from desktop.app.markets import MarketServices
 from desktop.services.quote_feed import QuoteFeed
 from desktop.services.symbol_lists import SymbolLists
 from desktop.state.quotes import QuoteState
@@ -183,14 +183,14 @@ def test_the_dock_gets_prices_and_retries_on_the_feed_or_the_user(
     qtbot: QtBot, make_bench: MakeBench, exchange: Exchange, poller: None, tmp_path: Path
 ) -> None:
     bench = make_bench(settings=Settings(watchlist=WatchlistSettings(markets=ROWS)))
-    window, panel, state = bench.window, bench.window.panels.watchlist, bench.state
-    watching = Watching(bench.shell.settings, panel, state, DataFolder(tmp_path), bench.clock, None)
+    window, panel, state = bench.window, bench.window.panels.markets, bench.state
+    watching = MarketServices(bench.shell.settings, panel, state, DataFolder(tmp_path), bench.clock, None)
     played, quotes = of(watching.quotes), state.quotes
     try:
         feed_scenario.connected(state)
         assert played.tried_again[-1:] == [("binance", threading.current_thread())], "its feed went live"
         played.tried_again.clear()
-        window.show_dock(ActionId.SHOW_WATCHLIST)
+        window.show_dock(ActionId.SHOW_MARKETS)
         qtbot.waitUntil(lambda: panel.model.index(0, 2).data() == "64,000.00")
         assert played.watched[-1] == KEYS
         played.tell(PollTrouble("binance", "It answers 451.", bench.clock.now_ms() + 900_000))

@@ -1,4 +1,4 @@
-"""Threads of the watchlist's panel: prices while it is visible, lists of markets for the search, and the check
+"""Threads of the markets' panel: prices while it is visible, lists of markets for the search, and the check
 whether an exchange has the chosen market."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache
 from core.settings.tree import Settings
 from core.storage.folder import DataFolder
-from desktop.panels.watchlist.panel import WatchlistPanel
+from desktop.panels.markets.panel import MarketsPanel
 from desktop.services.market_check import MarketCheck
 from desktop.services.quote_feed import QuoteFeed
 from desktop.services.symbol_lists import SymbolLists
@@ -28,13 +28,13 @@ from desktop.state.settings_store import SettingsStore
 _log = logging.getLogger("ghostcandle")
 
 
-class Watching(QObject):
+class MarketServices(QObject):
     """Connects the panel with its threads. Call `close` before the loop ends."""
 
     def __init__(
         self,
         settings: SettingsStore,
-        panel: WatchlistPanel,
+        panel: MarketsPanel,
         state: RunState,
         folder: DataFolder,
         clock: Clock,
@@ -73,7 +73,7 @@ class Watching(QObject):
         """End the threads, and wait for them without blocking the window."""
         parts = (self.quotes, self.lists, self.check)
         if not all(await asyncio.gather(*(asyncio.to_thread(part.close) for part in parts))):
-            _log.error("A thread of the watchlist did not end in time.")
+            _log.error("A thread of the Markets panel did not end in time.")
 
     def _on_feed(self) -> None:
         """Where the feed of an exchange goes live, its prices can be had again."""

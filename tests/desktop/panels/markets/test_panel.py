@@ -17,9 +17,9 @@ from core.market.feeds.ticker_poller import Quoted
 from core.market.symbols import SymbolList
 from core.settings.tree import MarketSettings
 from desktop.actions import ActionId
-from desktop.panels.watchlist.model import CHANGE, DAY, LAST, MARKET
-from desktop.panels.watchlist.panel import WatchlistPanel
-from desktop.panels.watchlist.table import CellDelegate, spark
+from desktop.panels.markets.model import CHANGE, DAY, LAST, MARKET
+from desktop.panels.markets.panel import MarketsPanel
+from desktop.panels.markets.table import CellDelegate, spark
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import MISSING, format_percent
 from desktop.ui.theme import Theme
@@ -31,8 +31,8 @@ SAMPLE = Market(FILE_VENUE, "EUR/USD sample", Interval.parse("1h"))
 
 
 @pytest.fixture
-def panel(qtbot: QtBot, state: RunState, theme: Theme) -> WatchlistPanel:
-    panel = WatchlistPanel(state, theme, MARKETS)
+def panel(qtbot: QtBot, state: RunState, theme: Theme) -> MarketsPanel:
+    panel = MarketsPanel(state, theme, MARKETS)
     shown_panel(qtbot, panel, 400, 420)
     panel.set_seen(True)
     feed_scenario.connected(state)
@@ -41,28 +41,28 @@ def panel(qtbot: QtBot, state: RunState, theme: Theme) -> WatchlistPanel:
     return panel
 
 
-def text(panel: WatchlistPanel, row: int, column: int) -> str:
+def text(panel: MarketsPanel, row: int, column: int) -> str:
     return str(panel.model.index(row, column).data())
 
 
-def spoken(panel: WatchlistPanel, row: int) -> str:
+def spoken(panel: MarketsPanel, row: int) -> str:
     role = Qt.ItemDataRole.AccessibleTextRole
     return "; ".join(panel.model.index(row, column).data(role) for column in range(panel.model.columnCount()))
 
 
-def symbols(panel: WatchlistPanel) -> list[str]:
+def symbols(panel: MarketsPanel) -> list[str]:
     return [row.market.symbol for row in panel.model.rows]
 
 
-def centre(panel: WatchlistPanel, row: int) -> QPoint:
+def centre(panel: MarketsPanel, row: int) -> QPoint:
     return panel.table.visualRect(panel.model.index(row, MARKET)).center()
 
 
-def click(qtbot: QtBot, panel: WatchlistPanel, row: int) -> None:
+def click(qtbot: QtBot, panel: MarketsPanel, row: int) -> None:
     qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=centre(panel, row))
 
 
-def test_a_row_shows_price_change_and_their_reliability(panel: WatchlistPanel) -> None:
+def test_a_row_shows_price_change_and_their_reliability(panel: MarketsPanel) -> None:
     assert (text(panel, 0, LAST), text(panel, 0, CHANGE)) == ("64,561.31", "+1.23 %")
     assert text(panel, 1, CHANGE) == "−3.41 %"
     assert "live" in spoken(panel, 1) and "on the chart" in spoken(panel, 0) and "live" in spoken(panel, 0)
@@ -73,23 +73,23 @@ def test_a_row_shows_price_change_and_their_reliability(panel: WatchlistPanel) -
     assert "Binance has no spot market" in tooltip
 
 
-def test_a_change_has_the_colour_of_its_direction(panel: WatchlistPanel, theme: Theme) -> None:
+def test_a_change_has_the_colour_of_its_direction(panel: MarketsPanel, theme: Theme) -> None:
     risen, fallen = (panel.model.index(row, CHANGE).data(Qt.ItemDataRole.ForegroundRole) for row in (0, 1))
     assert (risen, fallen) == (theme.palette.candle(rising=True), theme.palette.candle(rising=False))
 
 
-def test_an_unresponsive_exchange_is_named_with_the_next_try(panel: WatchlistPanel) -> None:
+def test_an_unresponsive_exchange_is_named_with_the_next_try(panel: MarketsPanel) -> None:
     assert "Kraken cannot be reached" in panel.note.text() and "Retrying in 12 s." in panel.note.text()
 
 
 @pytest.mark.parametrize(("passed_ms", "words"), [(11_000, "Retrying in 1 s."), (13_000, "Retrying now.")])
-def test_the_next_try_comes_nearer(panel: WatchlistPanel, clock: ManualClock, passed_ms: int, words: str) -> None:
+def test_the_next_try_comes_nearer(panel: MarketsPanel, clock: ManualClock, passed_ms: int, words: str) -> None:
     clock.advance_ms(passed_ms)
     panel.tick()
     assert words in panel.note.text()
 
 
-def test_behind_another_tab_prices_wait_for_the_next_refresh(panel: WatchlistPanel, state: RunState) -> None:
+def test_behind_another_tab_prices_wait_for_the_next_refresh(panel: MarketsPanel, state: RunState) -> None:
     panel.hide()
     state.feed_record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_602.0, 64_600.0, 64_602.0, 1.0))
     assert text(panel, 0, LAST) == "64,561.31" and panel.is_stale
@@ -98,19 +98,19 @@ def test_behind_another_tab_prices_wait_for_the_next_refresh(panel: WatchlistPan
     assert text(panel, 0, LAST) == "64,602.00"
 
 
-def test_prices_grow_old_without_updates(panel: WatchlistPanel, clock: ManualClock) -> None:
+def test_prices_grow_old_without_updates(panel: MarketsPanel, clock: ManualClock) -> None:
     clock.advance_ms(90_000)
     panel.tick()
     assert "1 min ago" in spoken(panel, 1)
 
 
-def test_the_row_on_the_chart_follows_the_live_feed(panel: WatchlistPanel, state: RunState) -> None:
+def test_the_row_on_the_chart_follows_the_live_feed(panel: MarketsPanel, state: RunState) -> None:
     state.apply(FeedStatus(FeedState.RECONNECTING, "…", scenario.NOW_MS))
     panel.refresh()
     assert "reconnecting" in spoken(panel, 0)
 
 
-def test_the_row_on_the_chart_has_the_charts_last_price(panel: WatchlistPanel, state: RunState) -> None:
+def test_the_row_on_the_chart_has_the_charts_last_price(panel: MarketsPanel, state: RunState) -> None:
     """The same price must not be shown as two numbers."""
     record = state.feed_record
     record.add_closed((Candle(scenario.NOW_MS - 90_000, 64_600.0, 64_600.0, 64_600.0, 64_600.25, 1.0),))
@@ -127,7 +127,7 @@ def test_the_row_on_the_chart_has_the_charts_last_price(panel: WatchlistPanel, s
 
 
 def test_the_price_on_the_chart_holds_while_it_is_live_and_grows_old_when_it_is_not(
-    panel: WatchlistPanel, state: RunState, clock: ManualClock
+    panel: MarketsPanel, state: RunState, clock: ManualClock
 ) -> None:
     state.feed_record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_700.0, 64_600.0, 64_655.5, 1.0))
     clock.advance_ms(300_000)
@@ -138,7 +138,7 @@ def test_the_price_on_the_chart_holds_while_it_is_live_and_grows_old_when_it_is_
     assert panel.model.rows[0].is_uncertain and panel.model.rows[0].state_words == "reconnecting"
 
 
-def test_switching_the_chart_switches_the_row_with_the_charts_price(panel: WatchlistPanel, state: RunState) -> None:
+def test_switching_the_chart_switches_the_row_with_the_charts_price(panel: MarketsPanel, state: RunState) -> None:
     state.feed_record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_700.0, 64_600.0, 64_655.5, 1.0))
     state.feed_record.begin(MarketSettings(symbol="ETH/USDT"))
     state.feed_record.opened(MARKETS[1].market)
@@ -147,7 +147,7 @@ def test_switching_the_chart_switches_the_row_with_the_charts_price(panel: Watch
 
 
 def test_prices_are_wanted_only_while_visible_and_an_exchange_is_on_the_chart(
-    qtbot: QtBot, panel: WatchlistPanel, state: RunState
+    qtbot: QtBot, panel: MarketsPanel, state: RunState
 ) -> None:
     assert panel.wants_prices
     with qtbot.waitSignal(panel.prices_wanted) as wanted:
@@ -168,7 +168,7 @@ def test_prices_are_wanted_only_while_visible_and_an_exchange_is_on_the_chart(
     assert wanted.args == [True]
 
 
-def test_a_click_requests_another_market_but_not_the_current_one(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_a_click_requests_another_market_but_not_the_current_one(qtbot: QtBot, panel: MarketsPanel) -> None:
     with qtbot.waitSignal(panel.market_requested) as asked:
         click(qtbot, panel, 3)
     assert asked.args == [MARKETS[3]]
@@ -178,7 +178,7 @@ def test_a_click_requests_another_market_but_not_the_current_one(qtbot: QtBot, p
 
 
 def test_a_market_unknown_to_the_exchange_is_not_opened_and_reported(
-    qtbot: QtBot, panel: WatchlistPanel, state: RunState
+    qtbot: QtBot, panel: MarketsPanel, state: RunState
 ) -> None:
     with qtbot.assertNotEmitted(panel.market_requested):
         click(qtbot, panel, 5)
@@ -192,7 +192,7 @@ def test_a_market_unknown_to_the_exchange_is_not_opened_and_reported(
     assert asked.args == [MARKETS[5]], "it has it after all"
 
 
-def test_a_double_click_requests_only_its_market(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_a_double_click_requests_only_its_market(qtbot: QtBot, panel: MarketsPanel) -> None:
     asked: list[WatchedMarket] = []
     panel.market_requested.connect(asked.append)
     qtbot.mouseDClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=centre(panel, 2))
@@ -200,7 +200,7 @@ def test_a_double_click_requests_only_its_market(qtbot: QtBot, panel: WatchlistP
     assert set(asked) == {MARKETS[2]}
 
 
-def test_a_market_being_opened_is_not_requested_again(qtbot: QtBot, panel: WatchlistPanel, state: RunState) -> None:
+def test_a_market_being_opened_is_not_requested_again(qtbot: QtBot, panel: MarketsPanel, state: RunState) -> None:
     state.feed_record.begin(MarketSettings(venue="kraken", symbol="ETH/EUR", interval="1h"))
     with qtbot.assertNotEmitted(panel.market_requested):
         click(qtbot, panel, 3)
@@ -210,7 +210,7 @@ def test_a_market_being_opened_is_not_requested_again(qtbot: QtBot, panel: Watch
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
-def test_arrows_select_and_enter_requests_a_market(qtbot: QtBot, panel: WatchlistPanel, key: Qt.Key) -> None:
+def test_arrows_select_and_enter_requests_a_market(qtbot: QtBot, panel: MarketsPanel, key: Qt.Key) -> None:
     with qtbot.waitActive(panel):
         panel.activateWindow()
     panel.table.setFocus()
@@ -222,7 +222,7 @@ def test_arrows_select_and_enter_requests_a_market(qtbot: QtBot, panel: Watchlis
     assert asked.args == [MARKETS[1]]
 
 
-def test_a_row_is_moved_by_keys_and_back(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_a_row_is_moved_by_keys_and_back(qtbot: QtBot, panel: MarketsPanel) -> None:
     panel.table.setFocus()
     panel.table.selectRow(0)
     with qtbot.waitSignal(panel.markets_changed) as kept:
@@ -235,7 +235,7 @@ def test_a_row_is_moved_by_keys_and_back(qtbot: QtBot, panel: WatchlistPanel) ->
     assert symbols(panel) == [market.symbol for market in MARKETS]
 
 
-def drag(panel: WatchlistPanel, row: int, to: QPoint, *, is_dropped: bool = True) -> None:
+def drag(panel: MarketsPanel, row: int, to: QPoint, *, is_dropped: bool = True) -> None:
     viewport = panel.table.viewport()
     QTest.mousePress(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, centre(panel, row))
     for share in (0.3, 0.7, 1.0):
@@ -247,19 +247,19 @@ def drag(panel: WatchlistPanel, row: int, to: QPoint, *, is_dropped: bool = True
 
 
 @pytest.mark.parametrize(("row", "target"), [(0, 2), (4, 1), (2, 5)])
-def test_a_row_is_dragged_to_its_new_place(qtbot: QtBot, panel: WatchlistPanel, row: int, target: int) -> None:
+def test_a_row_is_dragged_to_its_new_place(qtbot: QtBot, panel: MarketsPanel, row: int, target: int) -> None:
     with qtbot.waitSignal(panel.markets_changed) as kept, qtbot.assertNotEmitted(panel.market_requested):
         drag(panel, row, centre(panel, target))
     assert kept.args[0][target] == MARKETS[row]
     assert panel.table.held_row is None and panel.current() == MARKETS[row]
 
 
-def test_a_drop_below_all_rows_is_one_at_the_end(panel: WatchlistPanel) -> None:
+def test_a_drop_below_all_rows_is_one_at_the_end(panel: MarketsPanel) -> None:
     drag(panel, 1, centre(panel, 5) + QPoint(0, 60))
     assert symbols(panel)[-1] == MARKETS[1].symbol
 
 
-def test_escape_ends_a_drag_without_a_move(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_escape_ends_a_drag_without_a_move(qtbot: QtBot, panel: MarketsPanel) -> None:
     panel.table.setFocus()
     with qtbot.assertNotEmitted(panel.markets_changed), qtbot.assertNotEmitted(panel.market_requested):
         drag(panel, 0, centre(panel, 3), is_dropped=False)
@@ -269,7 +269,7 @@ def test_escape_ends_a_drag_without_a_move(qtbot: QtBot, panel: WatchlistPanel) 
         )
 
 
-def test_a_removed_row_can_be_restored(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_a_removed_row_can_be_restored(qtbot: QtBot, panel: MarketsPanel) -> None:
     panel.table.setFocus()
     panel.table.selectRow(2)
     qtbot.keyClick(panel.table, Qt.Key.Key_Delete)
@@ -281,7 +281,7 @@ def test_a_removed_row_can_be_restored(qtbot: QtBot, panel: WatchlistPanel) -> N
     assert not panel.actions_of_panel[ActionId.WATCH_UNDO].isEnabled()
 
 
-def test_an_empty_list_says_what_to_do(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_an_empty_list_says_what_to_do(qtbot: QtBot, panel: MarketsPanel) -> None:
     panel.table.setFocus()
     panel.table.selectRow(0)
     for _ in MARKETS:
@@ -297,13 +297,13 @@ LISTED = SymbolList(
 )
 
 
-def popup_of(panel: WatchlistPanel) -> object:
+def popup_of(panel: MarketsPanel) -> object:
     completer = panel.adder.findChild(QCompleter)
     assert completer is not None
     return completer.popup()
 
 
-def test_a_symbol_is_searched_while_typing_and_added_by_enter(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_a_symbol_is_searched_while_typing_and_added_by_enter(qtbot: QtBot, panel: MarketsPanel) -> None:
     with qtbot.waitActive(panel):
         panel.activateWindow()
     with qtbot.waitSignal(panel.adder.symbols_wanted) as wanted:
@@ -324,7 +324,7 @@ def test_a_symbol_is_searched_while_typing_and_added_by_enter(qtbot: QtBot, pane
     assert panel.adder.search.text() == "" and "ETH/BTC" in panel.note.text()
 
 
-def test_enter_takes_the_marked_match_and_the_interval(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_enter_takes_the_marked_match_and_the_interval(qtbot: QtBot, panel: MarketsPanel) -> None:
     panel.show_symbols(LISTED)
     panel.adder.interval.setCurrentText("15m")
     panel.adder.search.setFocus()
@@ -334,7 +334,7 @@ def test_enter_takes_the_marked_match_and_the_interval(qtbot: QtBot, panel: Watc
     assert panel.model.rows[-1].market == WatchedMarket("binance", "XRP/USDT", "15m")
 
 
-def test_a_full_symbol_matches_exactly(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_a_full_symbol_matches_exactly(qtbot: QtBot, panel: MarketsPanel) -> None:
     """BTC/USD is another market than BTC/USDT, which alone this exchange has."""
     panel.show_symbols(replace(LISTED, symbols=("SOL/USDT", "SOL/USDC")))
     panel.adder.search.setFocus()
@@ -351,7 +351,7 @@ def test_a_full_symbol_matches_exactly(qtbot: QtBot, panel: WatchlistPanel) -> N
     assert panel.model.rows[-1].market.symbol == "SOL/USDC"
 
 
-def test_a_symbol_unknown_to_the_exchange_is_not_added(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_a_symbol_unknown_to_the_exchange_is_not_added(qtbot: QtBot, panel: MarketsPanel) -> None:
     panel.show_symbols(LISTED)
     qtbot.keyClicks(panel.adder.search, "zzz")
     assert "no spot market like “zzz”" in panel.note.text()
@@ -359,7 +359,7 @@ def test_a_symbol_unknown_to_the_exchange_is_not_added(qtbot: QtBot, panel: Watc
         qtbot.keyClick(panel.adder.search, Qt.Key.Key_Return)
 
 
-def test_a_market_that_is_there_already_is_not_added_again(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_a_market_that_is_there_already_is_not_added_again(qtbot: QtBot, panel: MarketsPanel) -> None:
     panel.show_symbols(LISTED)
     qtbot.keyClicks(panel.adder.search, "ETH/USDT")
     with qtbot.assertNotEmitted(panel.markets_changed):
@@ -369,7 +369,7 @@ def test_a_market_that_is_there_already_is_not_added_again(qtbot: QtBot, panel: 
 
 @pytest.mark.parametrize(("typed", "is_added"), [("dot/usdt", True), ("dot", False)])
 def test_without_a_symbol_list_a_full_symbol_is_accepted(
-    qtbot: QtBot, panel: WatchlistPanel, typed: str, is_added: bool
+    qtbot: QtBot, panel: MarketsPanel, typed: str, is_added: bool
 ) -> None:
     with qtbot.waitActive(panel):
         panel.activateWindow()
@@ -382,7 +382,7 @@ def test_without_a_symbol_list_a_full_symbol_is_accepted(
     assert is_added or "BASE/QUOTE" in panel.note.text()
 
 
-def test_an_error_replaces_the_message(qtbot: QtBot, panel: WatchlistPanel, clock: ManualClock) -> None:
+def test_an_error_replaces_the_message(qtbot: QtBot, panel: MarketsPanel, clock: ManualClock) -> None:
     panel.table.selectRow(0)
     panel.actions_of_panel[ActionId.WATCH_REMOVE].trigger()
     assert "Removed" in panel.note.text()
@@ -391,7 +391,7 @@ def test_an_error_replaces_the_message(qtbot: QtBot, panel: WatchlistPanel, cloc
     assert "Kraken cannot be reached" in panel.note.text()
 
 
-def test_the_keyboard_reaches_everything(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_the_keyboard_reaches_everything(qtbot: QtBot, panel: MarketsPanel) -> None:
     with qtbot.waitActive(panel):
         panel.activateWindow()
     panel.adder.venue.setFocus()
@@ -404,7 +404,7 @@ def test_the_keyboard_reaches_everything(qtbot: QtBot, panel: WatchlistPanel) ->
 
 @pytest.mark.parametrize(("width", "has_spark"), [(260, False), (300, False), (400, True), (900, True)])
 def test_a_narrow_dock_keeps_the_numbers_and_hides_the_spark_line(
-    qtbot: QtBot, panel: WatchlistPanel, width: int, has_spark: bool
+    qtbot: QtBot, panel: MarketsPanel, width: int, has_spark: bool
 ) -> None:
     panel.resize(max(width, panel.minimumSizeHint().width()), 420)
     assert panel.table.isColumnHidden(DAY) is not has_spark
@@ -414,7 +414,7 @@ def test_a_narrow_dock_keeps_the_numbers_and_hides_the_spark_line(
 
 @pytest.mark.parametrize("width", [300, 400, 900])
 def test_the_text_of_each_state_is_not_cut(
-    panel: WatchlistPanel, state: RunState, monkeypatch: pytest.MonkeyPatch, width: int
+    panel: MarketsPanel, state: RunState, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
     """It tells how reliable a price is, so it is never shortened."""
     painted: set[str] = set()
@@ -439,7 +439,7 @@ def test_a_spark_line_runs_from_edge_to_edge_and_a_flat_one_through_the_middle()
     assert {spark((5.0, 5.0), room, 5.0, 5.0).at(i).y() for i in range(2)} == {45.0}
 
 
-def test_a_hundred_rows_are_shown_quickly(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_a_hundred_rows_are_shown_quickly(qtbot: QtBot, panel: MarketsPanel) -> None:
     many = tuple(WatchedMarket("kraken", f"C{number}/EUR") for number in range(100))
     panel.show_markets(many)
     assert len(symbols(panel)) == 100

@@ -1,4 +1,4 @@
-"""The watchlist's dock in the whole window: its requests, when prices are wanted, and that nothing is cut."""
+"""The Markets dock in the whole window: its requests, when prices are wanted, and that nothing is cut."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.settings.tree import Settings
 from core.settings.window import WatchlistSettings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
-from desktop.app.watchlist import Watching
+from desktop.app.markets import MarketServices
 from desktop.ui.theme import Mode
 from tests.desktop import feed_scenario, watch_scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
@@ -33,7 +33,7 @@ def settings(**market: object) -> Settings:
 
 
 def click_row(qtbot: QtBot, bench: Bench, row: int) -> None:
-    table = bench.window.panels.watchlist.table
+    table = bench.window.panels.markets.table
     place = table.visualRect(table.model().index(row, 0)).center()
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
@@ -43,7 +43,7 @@ def click_row(qtbot: QtBot, bench: Bench, row: int) -> None:
 )
 def test_a_click_on_a_row_chooses_its_market(qtbot: QtBot, make_bench: MakeBench, before: str, after: str) -> None:
     bench = make_bench(settings=settings(feed=before))
-    bench.window.show_dock(ActionId.SHOW_WATCHLIST)
+    bench.window.show_dock(ActionId.SHOW_MARKETS)
     feed_scenario.connected(bench.state)
     with qtbot.waitSignals([bench.market_choice.chosen, bench.shell.settings.changed]):
         click_row(qtbot, bench, 3)
@@ -54,33 +54,33 @@ def test_a_click_on_a_row_chooses_its_market(qtbot: QtBot, make_bench: MakeBench
 def test_the_list_is_kept_in_the_settings_and_follows_them(qtbot: QtBot, make_bench: MakeBench) -> None:
     bench = make_bench(settings=settings())
     window = bench.window
-    window.show_dock(ActionId.SHOW_WATCHLIST)
-    window.panels.watchlist.table.selectRow(0)
+    window.show_dock(ActionId.SHOW_MARKETS)
+    window.panels.markets.table.selectRow(0)
     with qtbot.waitSignal(window.shell.settings.changed) as stored, qtbot.assertNotEmitted(bench.market_choice.chosen):
-        window.panels.watchlist.actions_of_panel[ActionId.WATCH_REMOVE].trigger()
+        window.panels.markets.actions_of_panel[ActionId.WATCH_REMOVE].trigger()
     assert stored.args[0].watchlist.markets == ROWS[1:]
     only = WatchedMarket("okx", "BTC/USDT", "1h")
     window.shell.settings.change(replace(window.shell.settings.current, watchlist=WatchlistSettings(markets=(only,))))
-    assert [row.market for row in window.panels.watchlist.model.rows] == [only]
+    assert [row.market for row in window.panels.markets.model.rows] == [only]
 
 
 def test_prices_are_wanted_while_the_dock_is_in_front(qtbot: QtBot, make_bench: MakeBench) -> None:
     bench = make_bench(settings=settings())
     window = bench.window
     feed_scenario.connected(bench.state)
-    assert not window.panels.watchlist.wants_prices, "it starts behind the losses"
+    assert not window.panels.markets.wants_prices, "it starts behind the losses"
     for action, is_wanted in (
-        (ActionId.SHOW_WATCHLIST, True),
+        (ActionId.SHOW_MARKETS, True),
         (ActionId.SHOW_LOSS, False),
-        (ActionId.SHOW_WATCHLIST, True),
+        (ActionId.SHOW_MARKETS, True),
     ):
         window.show_dock(action)
-        qtbot.waitUntil(lambda is_wanted=is_wanted: window.panels.watchlist.wants_prices is is_wanted)
-    window.docks[ActionId.SHOW_WATCHLIST].close()
-    qtbot.waitUntil(lambda: not window.panels.watchlist.wants_prices)
-    window.show_dock(ActionId.SHOW_WATCHLIST)
-    window.docks[ActionId.SHOW_WATCHLIST].setFloating(True)
-    qtbot.waitUntil(lambda: window.panels.watchlist.wants_prices)
+        qtbot.waitUntil(lambda is_wanted=is_wanted: window.panels.markets.wants_prices is is_wanted)
+    window.docks[ActionId.SHOW_MARKETS].close()
+    qtbot.waitUntil(lambda: not window.panels.markets.wants_prices)
+    window.show_dock(ActionId.SHOW_MARKETS)
+    window.docks[ActionId.SHOW_MARKETS].setFloating(True)
+    qtbot.waitUntil(lambda: window.panels.markets.wants_prices)
 
 
 @pytest.mark.venue
@@ -92,8 +92,8 @@ def test_prices_come_from_the_exchange_and_symbols_are_found_there(
 ) -> None:
     rows = (WatchedMarket("binance", "BTC/USDT"), WatchedMarket("binance", "NO/SUCH"))
     bench = make_bench(settings=Settings(watchlist=WatchlistSettings(markets=rows)))
-    window, panel, table = bench.window, bench.window.panels.watchlist, bench.window.panels.watchlist.model
-    watching = Watching(
+    window, panel, table = bench.window, bench.window.panels.markets, bench.window.panels.markets.model
+    watching = MarketServices(
         bench.shell.settings,
         panel,
         bench.state,
@@ -104,7 +104,7 @@ def test_prices_come_from_the_exchange_and_symbols_are_found_there(
     )
     try:
         feed_scenario.connected(bench.state)
-        window.show_dock(ActionId.SHOW_WATCHLIST)
+        window.show_dock(ActionId.SHOW_MARKETS)
         qtbot.waitUntil(lambda: table.index(0, 3).data() not in (None, "–"))
         assert table.index(0, 2).data() == "64,000.00"
         qtbot.waitUntil(lambda: "no such market" in table.rows[1].state_words)
@@ -131,11 +131,11 @@ def test_nothing_is_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: t
     bench.shell.settings.change(replace(bench.shell.settings.current, watchlist=WatchlistSettings(markets=ROWS)))
     fill(bench)
     feed_scenario.eventful(bench.state)
-    bench.window.show_dock(ActionId.SHOW_WATCHLIST)
+    bench.window.show_dock(ActionId.SHOW_MARKETS)
     watch_scenario.fill_quotes(bench.state)
     settle(qtbot, bench)
     QApplication.sendPostedEvents()
-    keep_picture(bench.window, f"watchlist-{mode}-{size[0]}x{size[1]}")
-    assert bench.window.panels.watchlist.is_on_screen and bench.window.panels.watchlist.wants_prices
-    assert cut_texts(bench.window.panels.watchlist) == []
-    assert not bench.window.panels.watchlist.table.horizontalScrollBar().isVisible()
+    keep_picture(bench.window, f"markets-{mode}-{size[0]}x{size[1]}")
+    assert bench.window.panels.markets.is_on_screen and bench.window.panels.markets.wants_prices
+    assert cut_texts(bench.window.panels.markets) == []
+    assert not bench.window.panels.markets.table.horizontalScrollBar().isVisible()

@@ -1,4 +1,4 @@
-"""The watchlist as a table for Qt: a row a market, with its price, its change, its day, and how far to believe them."""
+"""The markets as a table for Qt: a row a market, with its price, its change, its day, and how far to believe them."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Row:
         return palette.bad if state is QuoteState.NO_MARKET else colours.get(state, palette.muted_text)
 
 
-class WatchlistModel(QAbstractTableModel):
+class MarketsModel(QAbstractTableModel):
     """Rows in the user's order. Changes are signalled cell by cell, so that the selection stays."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:

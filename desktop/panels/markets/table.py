@@ -1,4 +1,4 @@
-"""The watchlist's table: its painted cells, and rows that the user moves."""
+"""The table of markets: its painted cells, and rows that the user moves."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.panels.watchlist.model import (
+from desktop.panels.markets.model import (
     CHANGE,
     DAY,
     LAST,
     MARKET,
     ROW_ROLE,
+    MarketsModel,
     Row,
-    WatchlistModel,
     all_state_words,
 )
 from desktop.ui.formatting import format_age
@@ -170,7 +170,7 @@ def _height(price: float, low: float, high: float, room: QRectF) -> float:
     return room.bottom() - share * room.height()
 
 
-class WatchTable(QTableView):
+class MarketsTable(QTableView):
     """`opened` and `dropped` carry the number of a row, `dropped` also where it is wanted.
 
     Rows are dragged without QDrag, whose own event loop would hold the window's tasks up.
@@ -179,7 +179,7 @@ class WatchTable(QTableView):
     opened = Signal(int)
     dropped = Signal(int, int)
 
-    def __init__(self, model: WatchlistModel, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, model: MarketsModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._pressed: QPoint | None = None

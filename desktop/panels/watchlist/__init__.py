@@ -1,1 +1,0 @@
-"""The Watchlist dock: its table, its model, and the line that adds a market."""
