@@ -222,6 +222,12 @@ FAULTS = (
         "self.seen_until_ms = self.seen_until_ms",
     ),
     Fault(
+        "long-files-outvote-short-ones",
+        "core/training/pretraining/dataset.py",
+        "_drawn(generator, part, share.size)",
+        "_drawn(generator, part, part.size)",
+    ),
+    Fault(
         "worst-epoch-kept",
         "core/training/pretraining/loop.py",
         "skill > best",

@@ -83,8 +83,17 @@ class Dataset:
         return sum(one.validation.shape[0] for one in self.series)
 
     def order(self, seed: int, epoch: int) -> NDArray[np.int64]:
-        """The places of all training samples, shuffled: the same for the same seed and epoch, in every process."""
-        return np.random.default_rng([seed, epoch]).permutation(self.samples)
+        """The places of an epoch's training samples, shuffled: the same for the same seed and epoch, in every process.
+
+        As many as there are samples, with an equal share of each file, whatever its length: of a longer file some are
+        left out, those of a shorter one come again.
+        """
+        generator = np.random.default_rng([seed, epoch])
+        parts = np.split(np.arange(self.samples), np.cumsum([one.training.size for one in self.series])[:-1])
+        filled = [part for part in parts if part.size]
+        shares = np.array_split(np.arange(self.samples), len(filled))
+        drawn = [_drawn(generator, part, share.size) for part, share in zip(filled, shares, strict=True)]
+        return generator.permutation(np.concatenate(drawn))
 
     def batch(self, places: NDArray[np.int64], size: int) -> tuple[Batch, FloatArray]:
         """These training samples with the quantiles that the model corrects [B, H, Q, L].
@@ -111,6 +120,12 @@ def share_of(batch: Batch, reference: FloatArray, rank: int, world_size: int) ->
     rows = slice(rank, None, world_size)
     own = Batch(batch.features[rows], batch.is_real[rows], batch.targets[rows], batch.weights[rows])
     return own, reference[rows]
+
+
+def _drawn(generator: np.random.Generator, places: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """So many of the places, each as often as the others or once more."""
+    rounds = -(-count // places.size)
+    return np.concatenate([generator.permutation(places) for _ in range(rounds)])[:count]
 
 
 def _places(rows: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:

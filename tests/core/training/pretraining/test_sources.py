@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core.domain.candle import Interval
@@ -42,6 +43,21 @@ def test_a_batch_is_padded_with_zero_weight_rows(tmp_path: Path) -> None:
     batch, reference = dataset.batch(order[:5], 8)
     assert batch.size == 8 and reference.shape[0] == 8
     assert (batch.weights[:5] > 0.0).all() and not batch.weights[5:].any()
+
+
+def test_a_short_file_counts_as_much_as_a_long_one(tmp_path: Path) -> None:
+    files = [write(tmp_path / f"{count}.csv", random_walk(count, count)) for count in (140, 200, 700)]
+    series = [build_series(source, 3) for source in read_sources(files, MODEL, 0.25)]
+    dataset = Dataset(series, MODEL.context)
+    order = dataset.order(7, 1)
+    ends = np.cumsum([one.training.size for one in series])
+    assert order.size == dataset.samples
+    counted = np.bincount(np.searchsorted(ends, order, side="right"))
+    assert counted.max() - counted.min() <= 1
+    short = np.bincount(order, minlength=dataset.samples)[: ends[0]]
+    assert short.min() >= 1 and short.max() - short.min() <= 1, "each of its samples is as frequent as the others"
+    assert np.bincount(order).max() == short.max()
+    assert len(set(order[:30] >= ends[1])) == 2, "the files are mixed"
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.5])
