@@ -14,6 +14,7 @@ from core.indicators.shown import ShownIndicator
 from core.settings.group import CONFIG, OWN_DIALOG
 
 ChartInterval = Literal["market", "1m", "5m", "15m", "1h", "4h", "1d"]
+OverviewCharts = Literal[4, 9, 16]
 
 
 def _indicator(data: dict[str, Any]) -> dict[str, Any]:
@@ -84,6 +85,9 @@ class ChartSettings:
     show_markers: bool = Field(default=True, description="Marks at incidents, new bests and restores of training.")
     indicators: tuple[Annotated[dict[str, Any], AfterValidator(_indicator)], ...] = Field(
         default=(), description="Indicators on the chart.", json_schema_extra=OWN_DIALOG
+    )
+    overview_charts: OverviewCharts = Field(
+        default=9, description="Number of charts in the Overview.", json_schema_extra=OWN_DIALOG
     )
     pane_heights: dict[str, Annotated[float, Field(gt=0.0, lt=1.0)]] = Field(
         default_factory=dict, description="Pane heights, as shares of the chart's height.", json_schema_extra=OWN_DIALOG

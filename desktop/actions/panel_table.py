@@ -291,7 +291,67 @@ def markets_actions() -> tuple[ActionInfo, ...]:
     return tuple(ActionInfo(*row, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Markets")) for row in rows)
 
 
+def overview_actions() -> tuple[ActionInfo, ...]:
+    """What can be done in the Overview: how many charts, then the way out."""
+    place = QT_TRANSLATE_NOOP("Actions", "Overview")
+    counts = (
+        (
+            ActionId.OVERVIEW_4,
+            QT_TRANSLATE_NOOP("Actions", "2 × 2"),
+            QT_TRANSLATE_NOOP("Actions", "Show 4 markets"),
+            "2",
+            "view-grid-outline",
+        ),
+        (
+            ActionId.OVERVIEW_9,
+            QT_TRANSLATE_NOOP("Actions", "3 × 3"),
+            QT_TRANSLATE_NOOP("Actions", "Show 9 markets"),
+            "3",
+            "grid",
+        ),
+        (
+            ActionId.OVERVIEW_16,
+            QT_TRANSLATE_NOOP("Actions", "4 × 4"),
+            QT_TRANSLATE_NOOP("Actions", "Show 16 markets"),
+            "4",
+            "dots-grid",
+        ),
+    )
+    return (
+        *(
+            ActionInfo(*row, is_in_tool_bar=True, is_checkable=True, group="overview_charts", place=place)
+            for row in counts
+        ),
+        ActionInfo(
+            ActionId.OVERVIEW_OPEN,
+            QT_TRANSLATE_NOOP("Actions", "&Open"),
+            QT_TRANSLATE_NOOP("Actions", "Show the selected market on the large chart"),
+            "Return",
+            "eye",
+            place=place,
+        ),
+        ActionInfo(
+            ActionId.OVERVIEW_CLOSE,
+            QT_TRANSLATE_NOOP("Actions", "&Back to the chart"),
+            QT_TRANSLATE_NOOP("Actions", "Show the large chart and the panels again"),
+            "Esc",
+            "arrow-left",
+            section=1,
+            is_in_tool_bar=True,
+            place=place,
+        ),
+    )
+
+
 def panel_actions() -> tuple[ActionInfo, ...]:
     """Those of all panels."""
-    tables = (checkpoint_actions, incident_actions, feed_actions, markets_actions, job_actions, log_actions)
+    tables = (
+        checkpoint_actions,
+        incident_actions,
+        feed_actions,
+        markets_actions,
+        job_actions,
+        log_actions,
+        overview_actions,
+    )
     return tuple(info for table in tables for info in table())

@@ -108,6 +108,7 @@ class ActionId(StrEnum):
     LAYOUT_WATCH = "layout_watch"
     LAYOUT_TRAIN = "layout_train"
     LAYOUT_COMPARE = "layout_compare"
+    OVERVIEW = "overview"
     KEEP_LAYOUT = "keep_layout"
     RESET_LAYOUT = "reset_layout"
     SHORTCUTS = "shortcuts"
@@ -145,6 +146,11 @@ class ActionId(StrEnum):
     WATCH_DOWN = "watch_down"
     WATCH_REMOVE = "watch_remove"
     WATCH_UNDO = "watch_undo"
+    OVERVIEW_4 = "overview_4"
+    OVERVIEW_9 = "overview_9"
+    OVERVIEW_16 = "overview_16"
+    OVERVIEW_OPEN = "overview_open"
+    OVERVIEW_CLOSE = "overview_close"
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,6 +168,13 @@ def _layout_actions() -> tuple[ActionInfo, ...]:
             "compare-horizontal",
         ),
         (
+            ActionId.OVERVIEW,
+            QT_TRANSLATE_NOOP("Actions", "&Overview"),
+            QT_TRANSLATE_NOOP("Actions", "Charts of 4, 9 or 16 markets at once; a click opens one large"),
+            "Ctrl+Alt+4",
+            "view-grid-outline",
+        ),
+        (
             ActionId.KEEP_LAYOUT,
             QT_TRANSLATE_NOOP("Actions", "Save &layout…"),
             QT_TRANSLATE_NOOP("Actions", "Save the current places of the panels under a name"),
@@ -176,4 +183,12 @@ def _layout_actions() -> tuple[ActionInfo, ...]:
         ),
     )
     menu = (_VIEW, QT_TRANSLATE_NOOP("Actions", "La&youts"))
-    return tuple(ActionInfo(*row, menu, section=int(row[0] is ActionId.KEEP_LAYOUT) + 3) for row in rows)
+    return tuple(
+        ActionInfo(
+            *row,
+            menu,
+            section=int(row[0] is ActionId.KEEP_LAYOUT) + 3,
+            is_checkable=row[0] is ActionId.OVERVIEW,
+        )
+        for row in rows
+    )

@@ -36,6 +36,7 @@ from desktop.layouts.on_screen import ScreenKeeper, take_first_size
 from desktop.layouts.store import LayoutStore
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
 from desktop.notifications.watch import RunWatch
+from desktop.overview.overview import Overview
 from desktop.services.accuracy_watch import AccuracyWatch
 from desktop.services.backup_watch import BackupWatch
 from desktop.services.disk_space_watch import RoomWatch
@@ -86,6 +87,7 @@ class Application(QObject):
         self._make_charting()
         self.run_watch = RunWatch(self._shell, self.state, self.window.messages)
         self._make_market()
+        self._make_overview()
         self._make_browser()
         self.finder = self._make_finder()
         self._make_side_work()
@@ -180,6 +182,14 @@ class Application(QObject):
         )
         self.watching.check.is_watching = lambda: self.runs.is_watching
 
+    def _make_overview(self) -> None:
+        pages, file = self.window.pages, self._context.folder.database
+        markets = self.state.markets
+        self.overview = Overview(self._shell, pages, markets, self._database, file, self.theme, self._clock)
+        self.overview.market_wanted.connect(self.market_choice.open_stored)
+        self.overview.list_wanted.connect(self.window.show_markets)
+        self.runs.opened.connect(self.overview.show_market)
+
     def _make_browser(self) -> None:
         self.browser = CheckpointTools(
             self._shell,
@@ -273,7 +283,7 @@ class Application(QObject):
         await self.watching.close()
         await self.runs.close()
         self.charting.cancel_reading()  # a market that was just being opened may have begun to load
-        if not self.charting.wait_for_reading():
+        if not self.charting.wait_for_reading() or not self.overview.finish():
             _log.error("The thread that reads stored candles did not end in time.")
         if not self.charting.saving.finish():
             _log.error("The candles that were being exported took too long; the file was left as it was.")

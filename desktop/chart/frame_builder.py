@@ -119,7 +119,8 @@ class FrameBuilder:
         width, height = round(size.width() * ratio), round(size.height() * ratio)
         axis = min(round(self._axis_width * ratio), round(width * _WIDEST_AXIS))
         note = note_room(note_text(self._model), usual_width(self._model, fonts), fonts, ratio, width - axis)
-        lines = readout_lines(self._model, self._layers, fonts, readout_width(width - axis, ratio))
+        room = readout_width(width - axis, ratio)
+        lines = readout_lines(self._model, self._layers, fonts, room) if style.shows_readout else 0
         plot_bottom = max(2, height - fonts.line - fonts.line // 2)
         main_bottom = max(2, plot_bottom - sum(self._pane_heights(plot_bottom).values()))
         volume = int(main_bottom * _VOLUME_SHARE) if style.shows_volume else 0

@@ -35,3 +35,5 @@ class Style:
     scale: ScaleKind = ScaleKind.LINEAR
     shows_volume: bool = True
     shows_bands: bool = True
+    shows_readout: bool = True
+    """False where the numbers are written beside the chart: the candles get their room."""

@@ -150,6 +150,7 @@ DESCRIPTIONS = (
     ),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Marks at incidents, new bests and restores of training."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Indicators on the chart."),
+    QT_TRANSLATE_NOOP("SettingDescriptions", "Number of charts in the Overview."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Pane heights, as shares of the chart's height."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "system: follow the desktop."),
     QT_TRANSLATE_NOOP(

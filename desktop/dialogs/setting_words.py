@@ -78,6 +78,7 @@ _TITLES = {
     "noise": QT_TRANSLATE_NOOP("Settings", "Gradient noise"),
     "notifications": QT_TRANSLATE_NOOP("Settings", "Notifications"),
     "online": QT_TRANSLATE_NOOP("Settings", "Online"),
+    "overview_charts": QT_TRANSLATE_NOOP("Settings", "Charts in the Overview"),
     "pane_heights": QT_TRANSLATE_NOOP("Settings", "Pane heights"),
     "shrinkage": QT_TRANSLATE_NOOP("Settings", "Shrinkage"),
     "poor_forecast_weight": QT_TRANSLATE_NOOP("Settings", "Weight of poor forecasts"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QMainWindow, QMenu
 
@@ -19,6 +19,9 @@ _LONGEST_NAME = 40
 
 class LayoutMenu(QObject):
     """Fills a menu, below what is there, with the layouts that are kept, each time it is opened."""
+
+    applying = Signal()
+    """The docks are about to be put where a layout has them."""
 
     def __init__(self, window: QMainWindow, menu: QMenu, store: LayoutStore | None, notify: Notify) -> None:
         """notify: shows a sentence. Without a store, nothing can be kept, and the menu says why."""
@@ -75,6 +78,7 @@ class LayoutMenu(QObject):
 
     def apply(self, name: str, *_args: object) -> None:
         """Put the docks where this layout has them."""
+        self.applying.emit()
         if self._store is not None and not self._store.apply(self._window, name):
             self._notify(
                 translate(

@@ -23,6 +23,7 @@ from desktop.dialogs.preferences import PreferencesDialog
 from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, DockToggle, arrange, size
 from desktop.layouts.full_screen import FullScreen
 from desktop.layouts.menu import LayoutMenu
+from desktop.layouts.pages import Pages
 from desktop.layouts.store import LayoutStore
 from desktop.layouts.tab_order import float_dock_of, is_behind, scroll_to
 from desktop.notifications.messages import DesktopMessages
@@ -110,6 +111,7 @@ class MainWindow(QMainWindow):
             layout_store,
             partial(banner.notify, key="layout", is_answer=True),
         )
+        self.layouts.applying.connect(self._leave_page)
         self._connect(source)
         self._wire_actions()
         self._show_appearance(chosen)
@@ -146,6 +148,10 @@ class MainWindow(QMainWindow):
         """Open the dock of jobs."""
         self.show_dock(ActionId.SHOW_JOBS)
 
+    def show_markets(self) -> None:
+        """Open the dock of markets."""
+        self.show_dock(ActionId.SHOW_MARKETS)
+
     def come_to_front(self) -> None:
         """Raise the window, as a second start asks."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
@@ -177,6 +183,7 @@ class MainWindow(QMainWindow):
 
     def arrange(self, arrangement: Arrangement) -> None:
         """Put the panels where they belong for a purpose."""
+        self._leave_page()
         arrange(self, self.docks, arrangement)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -203,6 +210,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._refresher.stop()
+        self.pages.show_first()
         if self._layout_store is not None:
             self._layout_store.save(self)
         self.messages.hide()
@@ -211,12 +219,15 @@ class MainWindow(QMainWindow):
 
     def _build(self) -> None:
         self.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks | QMainWindow.DockOption.AllowNestedDocks)
-        middle = QWidget()
-        layout = QVBoxLayout(middle)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
+        middle, first = QWidget(), QWidget()
+        layout, around_chart = QVBoxLayout(middle), QVBoxLayout(first)
+        for each in (layout, around_chart):
+            each.setContentsMargins(0, 0, 0, 0)
+            each.setSpacing(0)
+        around_chart.addWidget(self.chart, 1)
+        self.pages = Pages(self, first, self.docks.values())
         layout.addWidget(self.banner)
-        layout.addWidget(self.chart, 1)
+        layout.addWidget(self.pages, 1)
         self.setCentralWidget(middle)
         self.shell.actions.fill_menu_bar(self.menuBar())
         self.machine = MachineStrip(self._theme)
@@ -246,6 +257,10 @@ class MainWindow(QMainWindow):
         self.status.jobs.clicked.connect(self.show_jobs)
         source.deletion_requested.connect(self._apply_deletions)  # a lambda would keep this window alive
         source.trouble.connect(banner.notify_storage_error)
+
+    def _leave_page(self) -> None:
+        """The docks are about to have other places."""
+        self.pages.show_first(restores_docks=False)
 
     def _apply_deletions(self) -> None:
         self.command_requested.emit(ApplyDeletions())

@@ -112,6 +112,13 @@ def plain(stage: Stage) -> None:
     stage.chart.restyle(shows_volume=False, shows_bands=False)
 
 
+def without_readout(stage: Stage) -> None:
+    """A tile of the Overview: the market's name and price are written above it."""
+    ghosts(stage)
+    stage.chart.restyle(shows_volume=False, shows_readout=False)
+    stage.chart.zoom(0.6)
+
+
 def million(stage: Stage, style: CandleStyle = CandleStyle.CANDLES) -> None:
     """A million candles, all in view."""
     stage.chart.restyle(candles=style)
@@ -369,6 +376,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("ghosts-near", partial(zoomed_ghosts, factor=4.0), scales=EVERY_SCALE),
     Scene("ghosts-far", partial(zoomed_ghosts, factor=0.3)),
     Scene("plain", plain),
+    Scene("tile", without_readout, "light", size=(300, 120)),
     Scene("grouped", grouped, scales=EVERY_SCALE),
     Scene("million-dark", million),
     Scene("million-light", million, "light"),

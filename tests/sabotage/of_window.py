@@ -329,4 +329,28 @@ FAULTS = (
         "palette.candle(rising=row.change > 0.0)",
         "palette.candle(rising=row.change < 0.0)",
     ),
+    Fault(
+        "hidden-wall-is-drawn",
+        "desktop/overview/overview.py",
+        "        self._is_followed = False\n        for tile",
+        "        for tile",
+    ),
+    Fault(
+        "wall-of-any-markets",
+        "desktop/overview/overview.py",
+        "if row.is_in_run or row.market in latest]",
+        "if True]",
+    ),
+    Fault(
+        "docks-lost-behind-a-page",
+        "desktop/layouts/pages.py",
+        "self._window.restoreState(before, LAYOUT_VERSION)",
+        "before.clear()",
+    ),
+    Fault(
+        "candles-of-the-tile-stay",
+        "desktop/overview/tile.py",
+        "            self.chart.model.whole.extend(row.candles)\n",
+        "",
+    ),
 )

@@ -26,6 +26,7 @@ from desktop.actions.panel_table import (
     job_actions,
     log_actions,
     markets_actions,
+    overview_actions,
 )
 from desktop.actions.table import standard_actions
 from desktop.commands.cli import ghostcandle
@@ -36,7 +37,15 @@ from desktop.dialogs.setting_words import effect, title, words
 from tests.support.setting_texts import TABLE, table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-_OF_PANELS = (checkpoint_actions, incident_actions, feed_actions, markets_actions, log_actions, job_actions)
+_OF_PANELS = (
+    checkpoint_actions,
+    incident_actions,
+    feed_actions,
+    markets_actions,
+    log_actions,
+    job_actions,
+    overview_actions,
+)
 
 
 def commands() -> str:

@@ -39,6 +39,8 @@ def readout_box(frame: Frame, model: ChartModel, layers: LayerSet, index: int | 
     """The readout of the candle at `index` (None: the newest), in the top left corner, or in the right one if the
     cursor is near. If the cursor is near both, it is shortened on the side with more room, because there is room above
     the candles but not over them. Empty if there is no room at all."""
+    if not frame.style.shows_readout:
+        return _box(frame, QRect(), ())
     width = readout_width(frame.layout.plot_right, frame.ratio)
     lines = _lines(frame, model, layers, index, width, _most_lines(frame))
     at_rest = _corner(frame, lines, is_left=True)

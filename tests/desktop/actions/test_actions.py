@@ -14,6 +14,7 @@ from desktop.actions.panel_table import (
     job_actions,
     log_actions,
     markets_actions,
+    overview_actions,
 )
 from desktop.actions.table import standard_actions
 from desktop.ui.icons import icon
@@ -27,6 +28,7 @@ ALL = (
     *feed_actions(),
     *markets_actions(),
     *log_actions(),
+    *overview_actions(),
 )
 
 

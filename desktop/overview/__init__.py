@@ -1,0 +1,1 @@
+"""Many markets at once: a wall of charts."""

@@ -1,0 +1,178 @@
+"""The line above a chart of the Overview: the market, its price, what its ghosts are worth, and its feed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from core.domain.candle import Market
+from core.domain.events import AccuracySummary
+from core.domain.plain_text import plain
+from core.market.feeds.base import FeedState
+from core.market.shown_names import shown_symbol
+from desktop.panels.accuracy.answers import Answers, Found, answers_of
+from desktop.panels.accuracy.words import value_of
+from desktop.panels.feed.words import in_one_line, state_colour, state_word
+from desktop.state.markets import MarketRow
+from desktop.ui.formatting import format_percent
+from desktop.ui.icons import tabular
+from desktop.ui.plain_text import paragraphs
+from desktop.ui.theme import Palette
+from desktop.ui.translation import translate
+from desktop.ui.words import with_venue
+
+_USUAL = frozenset({FeedState.LIVE, FeedState.SIMULATED, FeedState.REPLAYING})
+_DOT_PX, _GAP_PX, _MARGIN_PX = 8, 8, 6
+_LONGEST_NAME = 40
+
+Part = tuple[str, QColor]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What the line says besides the price. Where there is no room the feed is dropped, then the worth; of a feed in
+    trouble the worth goes first."""
+
+    name: str
+    worth: str
+    worth_colour: QColor
+    feed: str
+    feed_colour: QColor
+    is_in_trouble: bool
+    tooltip: str
+
+
+def heading(row: MarketRow, palette: Palette) -> Heading:
+    """Of a market."""
+    answers = None if row.accuracy is None else answers_of(row.accuracy, None)
+    feed = state_word(row.feed) if row.is_in_run else translate("Overview", "Stored candles")
+    return Heading(
+        name=f"{plain(shown_symbol(row.market.venue, row.market.symbol), _LONGEST_NAME)} {row.market.interval}",
+        worth="" if answers is None or row.accuracy is None else _worth(answers, row.accuracy),
+        worth_colour=palette.text if answers is None else answers.colour(answers.ghosts, palette),
+        feed=feed,
+        feed_colour=state_colour(row.feed, palette),
+        is_in_trouble=row.is_in_run and row.feed not in _USUAL,
+        tooltip=_tooltip(row, answers, feed),
+    )
+
+
+def _worth(answers: Answers, accuracy: AccuracySummary) -> str:
+    """``Ghosts ✓ +1.2 %``"""
+    ghosts = answers.ghosts
+    value = "" if ghosts.found is Found.EARLY else format_percent(value_of(accuracy.skill_close), 1, signed=True)
+    return f"{ghosts.name} {ghosts.found.value} {value}".rstrip()
+
+
+def _tooltip(row: MarketRow, answers: Answers | None, feed: str) -> str:
+    said = [with_venue(_whole_name(row.market), row.market.venue)]
+    if answers is not None:
+        said += [f"{answer.text}." for answer in answers.all()]
+    if row.is_in_run and not row.is_learned:
+        said.append(translate("Overview", "The model does not learn from it."))
+    said.append(feed if row.feed is None or not row.feed_sentence else in_one_line(row.feed, row.feed_sentence))
+    return "\n".join(said)
+
+
+def _whole_name(market: Market) -> str:
+    return f"{plain(market.symbol)} {market.interval}"
+
+
+class HeadingLine(QWidget):
+    """Painted as a whole: labels would lay out the wall with each price."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.shown: Heading | None = None
+        """None: an empty tile."""
+        self.price = ""
+        self.is_on_chart = False
+        """Whether this market is the one on the large chart."""
+        self._palette: Palette | None = None
+        self._set_fonts()
+
+    def show_heading(self, shown: Heading | None, palette: Palette, *, is_on_chart: bool) -> None:
+        """None: nothing."""
+        if (shown, is_on_chart, palette) == (self.shown, self.is_on_chart, self._palette):
+            return
+        self.shown, self.is_on_chart, self._palette = shown, is_on_chart, palette
+        self.setToolTip("" if shown is None else paragraphs(shown.tooltip))
+        self.update()
+
+    def show_price(self, price: str) -> None:
+        """The newest one; empty: unknown."""
+        if price != self.price:
+            self.price = price
+            self.update()
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.FontChange:
+            self._set_fonts()
+        super().changeEvent(event)
+
+    def sizeHint(self) -> QSize:
+        return QSize(120, self.fontMetrics().height() + _MARGIN_PX)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def texts(self) -> list[str]:
+        """What is painted, from left to right: less where there is less room."""
+        shown = self.shown
+        if shown is None:
+            return []
+        parts, room = self._parts(shown)
+        name = self._bold_metrics.elidedText(shown.name, Qt.TextElideMode.ElideRight, room)
+        return [name, *(text for text, _ in parts)]
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        if self.shown is not None and self._palette is not None:
+            self._paint(painter, self.shown, self._palette)
+        painter.end()
+
+    def _paint(self, painter: QPainter, shown: Heading, palette: Palette) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(shown.feed_colour)
+        painter.drawEllipse(_MARGIN_PX, (self.height() - _DOT_PX) // 2, _DOT_PX, _DOT_PX)
+        parts, room = self._parts(shown)
+        left = _MARGIN_PX + _DOT_PX + _GAP_PX
+        painter.setFont(self._bold)
+        painter.setPen(palette.accent if self.is_on_chart else palette.text)
+        name = self._bold_metrics.elidedText(shown.name, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(QRect(left, 0, room, self.height()), Qt.AlignmentFlag.AlignVCenter, name)
+        painter.setFont(self._usual)
+        right = self.width() - _MARGIN_PX
+        for text, colour in reversed(parts):
+            width = self._metrics.horizontalAdvance(text)
+            painter.setPen(colour)
+            painter.drawText(QRect(right - width, 0, width, self.height()), Qt.AlignmentFlag.AlignVCenter, text)
+            right -= width + _GAP_PX
+
+    def _parts(self, shown: Heading) -> tuple[list[Part], int]:
+        """The texts at the right, and the pixels that are left for the name."""
+        palette = self._palette
+        assert palette is not None, "it is shown with a palette"
+        price = (self.price, palette.text)
+        worth = (shown.worth, shown.worth_colour)
+        feed = (shown.feed, palette.warning if shown.is_in_trouble else palette.muted_text)
+        name_px = self._bold_metrics.horizontalAdvance(shown.name)
+        choices = [[price, worth, feed], [price, feed] if shown.is_in_trouble else [price, worth], [price]]
+        for choice in choices:
+            parts = [part for part in choice if part[0]]
+            room = self._room(parts)
+            if room >= name_px:
+                break
+        return parts, max(room, 0)
+
+    def _room(self, parts: list[Part]) -> int:
+        taken = sum(self._metrics.horizontalAdvance(text) + _GAP_PX for text, _ in parts)
+        return self.width() - 2 * _MARGIN_PX - _DOT_PX - _GAP_PX - taken
+
+    def _set_fonts(self) -> None:
+        self._usual, self._bold = tabular(self.font()), tabular(self.font(), bold=True)
+        self._metrics, self._bold_metrics = QFontMetrics(self._usual), QFontMetrics(self._bold)

@@ -1,0 +1,287 @@
+"""A wall of 4, 9 or 16 charts, one for each market; a click on one opens it large."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import zip_longest
+from pathlib import Path
+from typing import get_args
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QToolBar, QVBoxLayout, QWidget
+
+from core.domain.candle import Market
+from core.domain.clock import Clock
+from core.settings.tree import Settings
+from core.settings.window import OverviewCharts
+from core.storage.errors import StorageError
+from desktop.actions import ActionId, ActionRegistry
+from desktop.actions.panel_table import overview_actions
+from desktop.chart.frame_clock import Dirty, FrameClock
+from desktop.layouts.pages import Pages
+from desktop.overview.tile import Tile
+from desktop.state.database import WindowDatabase
+from desktop.state.markets import MarketRow, MarketsState
+from desktop.state.shell import Shell
+from desktop.ui.plain_text import Label
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import translate
+
+_COUNTS: dict[ActionId, OverviewCharts] = {ActionId(f"overview_{count}"): count for count in get_args(OverviewCharts)}
+_FRAME_MS = 100
+"""Sixteen markets may tick in each frame of a screen; of each, ten pictures a second are enough."""
+_STEPS = {
+    Qt.Key.Key_Left: (0, -1),
+    Qt.Key.Key_Right: (0, 1),
+    Qt.Key.Key_Up: (-1, 0),
+    Qt.Key.Key_Down: (1, 0),
+}
+
+
+class Overview(QWidget):
+    """A page of the window. It has tiles from the first time that it is shown, and follows the markets only while it is
+    shown. Before the window is deleted, end the reading of candles with `finish`."""
+
+    market_wanted = Signal(object)
+    """Market: to be shown large."""
+    list_wanted = Signal()
+    """The list of markets, to add one: an empty tile was clicked."""
+
+    def __init__(
+        self,
+        shell: Shell,
+        pages: Pages,
+        markets: MarketsState,
+        database: WindowDatabase,
+        database_file: Path,
+        theme: Theme,
+        clock: Clock,
+    ) -> None:
+        super().__init__()
+        self._shell, self._pages, self._markets, self._database = shell, pages, markets, database
+        self._database_file, self._theme, self._clock = database_file, theme, clock
+        self.tiles: list[Tile] = []
+        self._by_market: dict[Market, Tile] = {}
+        self._universe: tuple[Market, ...] | None = None
+        """Of which the wall was filled; None: other markets are listed since."""
+        self._on_chart: Market | None = None
+        self._stale: set[Market] = set()
+        self._is_followed = False
+        """Only while it is shown."""
+        self._frames = FrameClock(self._on_frame, self, frame_ms=_FRAME_MS)
+        self.actions_of_panel = ActionRegistry(overview_actions(), self)
+        self.count = Label()
+        self._grid = QGridLayout()
+        self._lay_out()
+        self._wire()
+        self._apply_palette(theme.palette)
+        pages.addWidget(self)
+
+    @property
+    def columns(self) -> int:
+        """Of the wall, as many as it has rows."""
+        return round(self._shell.settings.current.chart.overview_charts**0.5)
+
+    def show_market(self, market: Market | None) -> None:
+        """The market that is on the large chart now."""
+        self._on_chart = market
+        for tile in self.tiles:
+            self._mark(tile)
+
+    def flush(self) -> None:
+        """Show what is new now rather than at the next frame."""
+        self._frames.flush()
+        for tile in self.tiles:
+            tile.chart.flush()
+
+    def finish(self) -> bool:
+        """Wait until no thread reads candles. False on a timeout."""
+        return all([tile.end() for tile in self.tiles])
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._build()
+        self._fill(reads_again=True)
+        self._is_followed = True
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._is_followed = False
+        for tile in self.tiles:
+            tile.history.cancel()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = _STEPS.get(Qt.Key(event.key()))
+        now = next((place for place, tile in enumerate(self.tiles) if tile.hasFocus()), None)
+        if step is None or now is None:
+            super().keyPressEvent(event)
+            return
+        row, column = (at + by for at, by in zip(divmod(now, self.columns), step, strict=True))
+        if 0 <= row < self.columns and 0 <= column < self.columns:
+            by_key = Qt.FocusReason.TabFocusReason if 1 in step else Qt.FocusReason.BacktabFocusReason
+            self.tiles[row * self.columns + column].setFocus(by_key)
+
+    def _lay_out(self) -> None:
+        buttons = QToolBar(translate("Overview", "Overview actions"))
+        buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.actions_of_panel.fill_tool_bar(buttons)
+        top = QHBoxLayout()
+        top.setContentsMargins(8, 2, 4, 2)
+        top.addWidget(self.count, 1)
+        top.addWidget(buttons)
+        self._grid.setSpacing(4)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(4, 0, 4, 4)
+        layout.setSpacing(2)
+        layout.addLayout(top)
+        layout.addLayout(self._grid, 1)
+        self.setAccessibleName(translate("Overview", "Overview of markets"))
+
+    def _wire(self) -> None:
+        actions, settings = self._shell.actions, self._shell.settings
+        actions.wire({ActionId.OVERVIEW: self._toggle})
+        self._pages.currentChanged.connect(self._on_page)
+        self.actions_of_panel.wire(
+            {
+                ActionId.OVERVIEW_OPEN: self._open_focused,
+                ActionId.OVERVIEW_CLOSE: self._pages.show_first,
+                **{each: partial(settings.change_chart, overview_charts=count) for each, count in _COUNTS.items()},
+            }
+        )
+        self._markets.changed.connect(self._on_changed)
+        self._markets.listed.connect(self._on_listed)
+        settings.changed.connect(self._on_settings)
+        self._theme.changed.connect(self._apply_palette)
+        self._check_count()
+
+    @Slot()
+    def _toggle(self) -> None:
+        if self._pages.currentWidget() is self:
+            self._pages.show_first()
+            return
+        self._pages.show_alone(self)
+        first = None if self._on_chart is None else self._by_market.get(self._on_chart)
+        (first or self.tiles[0]).setFocus()
+
+    @Slot()
+    def _on_page(self) -> None:
+        self._shell.actions[ActionId.OVERVIEW].setChecked(self._pages.currentWidget() is self)
+
+    @Slot(object)
+    def _on_settings(self, settings: Settings) -> None:
+        self._check_count()
+        if not self._is_followed:
+            return
+        if len(self.tiles) != settings.chart.overview_charts:
+            self._build()
+            self._fill()
+        for tile in self.tiles:
+            tile.apply(settings.chart)
+
+    def _check_count(self) -> None:
+        chosen = self._shell.settings.current.chart.overview_charts
+        for each, count in _COUNTS.items():
+            self.actions_of_panel[each].setChecked(count == chosen)
+
+    @Slot(object)
+    def _apply_palette(self, palette: Palette) -> None:
+        self.actions_of_panel.apply_palette(palette)
+
+    def _build(self) -> None:
+        """As many tiles as were chosen; those that stay keep their markets."""
+        wanted = self._shell.settings.current.chart.overview_charts
+        while len(self.tiles) > wanted:
+            self._remove(self.tiles.pop())
+        while len(self.tiles) < wanted:
+            tile = Tile(self._theme, self._clock, self._database_file, self)
+            tile.opened.connect(self._open)
+            self.tiles.append(tile)
+        for place in range(4):
+            stretch = int(place < self.columns)
+            self._grid.setRowStretch(place, stretch)
+            self._grid.setColumnStretch(place, stretch)
+        for place, tile in enumerate(self.tiles):
+            self._grid.addWidget(tile, *divmod(place, self.columns))
+            tile.show()
+
+    def _remove(self, tile: Tile) -> None:
+        tile.end()
+        self._grid.removeWidget(tile)
+        tile.hide()
+        tile.deleteLater()
+
+    def _fill(self, *, reads_again: bool = False) -> None:
+        """A market for each tile. reads_again: also the candles of those that stay, after a time without news."""
+        self._universe = self._markets.universe
+        rows, latest = self._rows()
+        self._by_market = {}
+        for tile, row in zip_longest(self.tiles, rows[: len(self.tiles)]):
+            if row is None:
+                tile.show_nothing(translate("Overview", "Click to add another market in the Markets panel."))
+                continue
+            self._by_market[row.market] = tile
+            if reads_again or tile.row is None or tile.row.market != row.market:
+                tile.show_market(row, latest.get(row.market))
+            else:
+                tile.show_row(row)
+            tile.apply(self._shell.settings.current.chart)
+            self._mark(tile)
+        self._count_markets(len(rows))
+
+    def _count_markets(self, there_are: int) -> None:
+        shown = len(self._by_market)
+        words = (
+            translate("Overview", "{0} markets") if shown == there_are else translate("Overview", "{0} of {1} markets")
+        )
+        self.count.setText(words.format(shown, there_are))
+
+    def _rows(self) -> tuple[list[MarketRow], dict[Market, int]]:
+        """Those of the run, then those of the list with stored candles; and when the newest stored candle opened."""
+        there_are = dict.fromkeys((*self._markets.universe, *(row.market for row in self._markets.rows())))
+        latest = {market: at_ms for market in there_are if (at_ms := self._latest_ms(market)) is not None}
+        rows = map(self._markets.row, there_are)
+        return [row for row in rows if row.is_in_run or row.market in latest], latest
+
+    def _latest_ms(self, market: Market) -> int | None:
+        try:
+            return self._database.candles.latest_open_time_ms(market) if self._database.is_open else None
+        except StorageError as error:
+            self._shell.banner.notify_storage_error(str(error))
+            return None
+
+    @Slot()
+    def _on_listed(self) -> None:
+        if self._is_followed:
+            self._universe = None
+            self._frames.request(Dirty.DATA)
+
+    @Slot(object)
+    def _on_changed(self, market: Market) -> None:
+        if self._is_followed:
+            self._stale.add(market)
+            self._frames.request(Dirty.DATA)
+
+    def _on_frame(self, _dirty: Dirty) -> None:
+        stale, self._stale = self._stale, set()
+        if self._markets.universe != self._universe:
+            self._fill()
+        for market in stale & self._by_market.keys():
+            self._by_market[market].show_row(self._markets.row(market))
+
+    def _mark(self, tile: Tile) -> None:
+        tile.mark_on_chart(is_on_chart=tile.row is not None and tile.row.market == self._on_chart)
+
+    @Slot()
+    def _open_focused(self) -> None:
+        for tile in self.tiles:
+            if tile.hasFocus():
+                self._open(tile)
+
+    @Slot(object)
+    def _open(self, tile: Tile) -> None:
+        self._pages.show_first()
+        if tile.row is None:
+            self.list_wanted.emit()
+        elif tile.row.market != self._on_chart:
+            self.market_wanted.emit(tile.row.market)

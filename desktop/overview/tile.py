@@ -1,0 +1,167 @@
+"""One market of the Overview: a line above the chart itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import QEnterEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from core.domain import time_zones
+from core.domain.candle import Candle
+from core.domain.candle_series import CandleSeries
+from core.domain.clock import Clock
+from core.market.shown_names import shown_market
+from core.settings.window import ChartSettings
+from desktop.chart.axes.price_scale import ScaleKind
+from desktop.chart.style import CandleStyle
+from desktop.chart.widget import ChartWidget
+from desktop.overview.heading import HeadingLine, heading
+from desktop.services.candle_loader import HistoryLoading
+from desktop.state.markets import MarketRow
+from desktop.ui.formatting import format_price
+from desktop.ui.theme import Theme
+from desktop.ui.translation import translate
+
+CANDLES_SHOWN = 400
+"""More than the widest tile shows."""
+_SPACING_SHARE = 0.6
+"""Of the large chart's distance between candles."""
+_FRAME_PX = 1
+_LEAST_PX = (120, 60)
+
+
+class Tile(QWidget):
+    """Shows a row of the markets and the candles before it. Takes no mouse into its chart: a click opens the market."""
+
+    opened = Signal(object)
+    """The tile: clicked."""
+
+    def __init__(self, theme: Theme, clock: Clock, database: Path, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.row: MarketRow | None = None
+        """What is shown; None: nothing."""
+        self._theme, self._clock = theme, clock
+        self._taken: tuple[Candle, ...] = ()
+        self.empty_text = ""
+        """Shown while there are no candles."""
+        self._is_on_chart = False
+        self._about: object = None
+        self.history = HistoryLoading(database, self)
+        self.history.later_loaded.connect(self._on_history)
+        self.heading, self.chart = HeadingLine(), ChartWidget(theme, clock)
+        self.chart.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.chart.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.chart.setMinimumSize(*_LEAST_PX)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(_FRAME_PX, _FRAME_PX, _FRAME_PX, _FRAME_PX)
+        layout.setSpacing(0)
+        layout.addWidget(self.heading)
+        layout.addWidget(self.chart, 1)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        theme.changed.connect(self._on_theme)
+
+    def show_market(self, row: MarketRow, latest_ms: int | None) -> None:
+        """Show this market from now on. latest_ms: opening time of its newest stored candle; None: it has none."""
+        interval = row.market.interval
+        series = CandleSeries(interval)
+        series.extend(row.candles)
+        self.row, self._taken = row, row.candles
+        self.chart.set_series(series, shown_market(row.market))
+        self._set_empty_text(translate("Chart", "Waiting for candles…"))
+        self.chart.zoom(_SPACING_SHARE)
+        self.show_row(row)
+        if latest_ms is not None:
+            self.history.start_after(row.market, latest_ms - CANDLES_SHOWN * interval.duration_ms)
+
+    def show_row(self, row: MarketRow) -> None:
+        """The same market, as it is now."""
+        self.row = row
+        if row.candles is not self._taken:
+            self._taken = row.candles
+            self.history.add(row.candles)
+            self.chart.model.whole.extend(row.candles)
+            self.chart.refresh()
+        self.chart.set_forming(row.forming)
+        if row.forecast is not self.chart.model.forecast:
+            self.chart.set_forecast(row.forecast)
+        self._show_heading()
+
+    def show_nothing(self, sentence: str) -> None:
+        """Be empty, and say why."""
+        self.row, self._taken = None, ()
+        self.history.cancel()
+        self.chart.set_series(CandleSeries(self.chart.model.whole.interval))
+        self._set_empty_text(sentence)
+        self._show_heading()
+
+    def mark_on_chart(self, *, is_on_chart: bool) -> None:
+        """Whether its market is the one on the large chart."""
+        self._is_on_chart = is_on_chart
+        self._show_heading()
+
+    def apply(self, chosen: ChartSettings) -> None:
+        """Take what the user chose for the large chart, as far as there is room."""
+        self.chart.restyle(
+            candles=CandleStyle(chosen.candles),
+            scale=ScaleKind(chosen.scale),
+            time_zone=time_zones.find(chosen.time_zone, "" if self.row is None else self.row.market.venue),
+            shows_bands=chosen.show_bands,
+            shows_volume=False,
+            shows_readout=False,
+        )
+
+    def end(self) -> bool:
+        """Read no further. False where a thread still reads."""
+        self.history.cancel()
+        return self.history.wait()
+
+    def in_words(self) -> str:
+        """A description for screen readers."""
+        said = [] if self.heading.shown is None else [self.heading.shown.tooltip]
+        return "\n".join([*said, self.chart.in_words()])
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.opened.emit(self)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        palette, painter = self._theme.palette, QPainter(self)
+        painter.fillRect(self.rect(), palette.outline if self.underMouse() else palette.border)
+        painter.fillRect(self.rect().adjusted(_FRAME_PX, _FRAME_PX, -_FRAME_PX, -_FRAME_PX), palette.panel)
+        painter.end()
+
+    @Slot(object)
+    def _on_history(self, series: CandleSeries) -> None:
+        self.chart.replace_series(series)
+        self._show_heading()
+
+    @Slot()
+    def _on_theme(self) -> None:
+        self._show_heading()
+        self.update()
+
+    def _set_empty_text(self, sentence: str) -> None:
+        self.empty_text = sentence
+        self.chart.set_empty_text(sentence)
+
+    def _show_heading(self) -> None:
+        row, model, palette = self.row, self.chart.model, self._theme.palette
+        newest = model.newest
+        self.heading.show_price("" if newest is None else format_price(newest.close, model.decimals()))
+        about = None if row is None else replace(row, candles=(), forming=None, forecast=None)
+        if (about, palette, self._is_on_chart) == self._about:  # the usual case: only the price is new
+            return
+        self._about = (about, palette, self._is_on_chart)
+        shown = None if row is None else heading(row, palette)
+        self.setAccessibleName("" if shown is None else shown.name)
+        self.heading.show_heading(shown, palette, is_on_chart=self._is_on_chart)

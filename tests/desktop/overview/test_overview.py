@@ -1,0 +1,247 @@
+"""The Overview in the whole window, by mouse and keyboard."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolBar
+from pytestqt.qtbot import QtBot
+
+from core.domain.candle import Candle, Market
+from core.market.feeds.base import FeedState, FeedStatus
+from desktop.actions import ActionId
+from desktop.commands.bench_chart.rig import PaintCounter
+from desktop.layouts.arrangements import TRAIN
+from desktop.overview.tile import Tile
+from tests.desktop import scenario
+from tests.desktop.conftest import MakeBench
+from tests.desktop.overview.stage import MARKETS, STORED, Wall, candles, forecast, wall
+
+BTC, ETH, SOL, XRP = MARKETS[:4]
+MINUTE_MS = 60_000
+
+
+@pytest.fixture
+def shown(make_bench: MakeBench, tmp_path: Path) -> Iterator[Wall]:
+    """A run of two markets, and one with stored candles beside it; the window shows the chart."""
+    with wall(make_bench(), tmp_path / "data") as made:
+        made.store(BTC, ETH, SOL)
+        made.markets.set_list((SOL, XRP, BTC))
+        made.begin_run(BTC, ETH)
+        made.overview.show_market(BTC)
+        yield made
+
+
+def open_overview(qtbot: QtBot, made: Wall, charts: int = 4) -> None:
+    made.bench.shell.settings.change_chart(overview_charts=charts)
+    made.bench.shell.actions[ActionId.OVERVIEW].trigger()
+    qtbot.waitUntil(lambda: not any(tile.history.is_loading for tile in made.tiles))
+    made.settle()
+
+
+def markets_shown(made: Wall) -> list[Market | None]:
+    return [None if tile.row is None else tile.row.market for tile in made.tiles]
+
+
+def tile_of(made: Wall, market: Market) -> Tile:
+    return made.tiles[markets_shown(made).index(market)]
+
+
+def closed_after(market: Market) -> Candle:
+    newest = candles(market)[-1]
+    price = newest.close * 1.001
+    return Candle(newest.open_time_ms + MINUTE_MS, newest.close, price * 1.001, newest.close * 0.999, price, 7.0)
+
+
+def click(widget: Tile, at: QPoint | None = None) -> None:
+    """Where the mouse is: on whatever takes it there."""
+    window = widget.window()
+    place = widget.mapTo(window, at or widget.rect().center())
+    QTest.mouseClick(window.childAt(place) or window, Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
+
+
+def test_the_run_comes_first_then_listed_markets_with_stored_candles(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown)
+    assert markets_shown(shown) == [BTC, ETH, SOL, None]
+    assert shown.overview.count.text() == "3 markets"
+    assert [tile.chart.model.count for tile in shown.tiles] == [STORED, STORED, STORED, 0]
+    assert shown.tiles[3].empty_text.startswith("Click to add another market") and not shown.tiles[3].heading.texts()
+
+
+def test_each_tile_is_a_chart_with_ghosts_price_and_a_heading(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown)
+    btc, sol = tile_of(shown, BTC), tile_of(shown, SOL)
+    frame = btc.chart.frame
+    assert frame.stop - frame.first > 20 and btc.chart.overlay.last_price is not None
+    assert len(btc.chart.model.ghosts()) == 8 and btc.chart.style_shown.shows_bands
+    assert btc.heading.texts()[0] == "BTC/USDT 1m" and btc.heading.texts()[2:] == ["Ghosts ✓ +1.2 %", "Simulated"]
+    assert btc.heading.texts()[1] == btc.chart.overlay.last_price.rows[0][0].text
+    assert sol.heading.texts()[2:] == ["Stored candles"] and not sol.chart.model.ghosts()
+    assert "BTC/USDT 1m, simulated" in btc.heading.toolTip()
+
+
+def test_ticks_closes_and_forecasts_arrive_in_their_tile_alone(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown)
+    btc, eth = tile_of(shown, BTC), tile_of(shown, ETH)
+    counters = {tile: PaintCounter(shown.overview) for tile in (btc, eth)}
+    for tile, counter in counters.items():
+        tile.chart.viewport().installEventFilter(counter)
+    shown.tick(ETH, 0.001)
+    shown.settle()
+    assert eth.chart.model.forming is not None and eth.chart.model.forming.close > candles(ETH)[-1].close
+    assert counters[btc].count == 0 < counters[eth].count, "a tile without news is not painted"
+    new = closed_after(ETH)
+    shown.markets.add_closed(ETH, (new,))
+    shown.markets.apply(forecast(ETH, [new]))
+    shown.settle()
+    assert eth.chart.model.count == STORED + 1 and eth.chart.model.forming is None
+    assert eth.chart.model.ghosts()[0].ghost.open_time_ms == new.open_time_ms + MINUTE_MS
+    assert btc.chart.model.count == STORED and counters[btc].count == 0
+
+
+def test_a_feed_in_trouble_is_named_in_the_heading(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown, 16)
+    shown.markets.take_feed(ETH, FeedStatus(FeedState.RECONNECTING, "The connection was cut.", scenario.NOW_MS))
+    shown.settle()
+    heading = tile_of(shown, ETH).heading
+    assert "Reconnecting" in heading.texts() and "The connection was cut." in heading.toolTip()
+
+
+def test_a_narrow_heading_keeps_name_and_price(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown)
+    heading = tile_of(shown, BTC).heading
+    lengths = []
+    for width in (600, 300, 220, 160):
+        heading.resize(width, heading.height())
+        lengths.append(len(heading.texts()))
+        assert heading.texts()[0].startswith("BTC")
+    assert lengths == sorted(lengths, reverse=True) and lengths[0] == 4 and lengths[-1] == 2
+
+
+def test_a_click_opens_the_market_large_and_brings_the_docks_back(qtbot: QtBot, shown: Wall) -> None:
+    window = shown.bench.window
+    before = {each for each, dock in window.docks.items() if dock.isVisible()}
+    open_overview(qtbot, shown)
+    assert before and not any(dock.isVisible() for dock in window.docks.values())
+    assert not shown.bench.chart.isVisible() and shown.bench.shell.actions[ActionId.OVERVIEW].isChecked()
+    with qtbot.waitSignal(shown.overview.market_wanted) as wanted:
+        click(tile_of(shown, ETH))
+    assert wanted.args == [ETH]
+    assert shown.bench.chart.isVisible() and not shown.overview.isVisible()
+    assert {each for each, dock in window.docks.items() if dock.isVisible()} == before
+    assert not shown.bench.shell.actions[ActionId.OVERVIEW].isChecked()
+
+
+def test_the_market_on_the_chart_opens_without_being_asked_for_again(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown)
+    with qtbot.assertNotEmitted(shown.overview.market_wanted):
+        click(tile_of(shown, BTC))
+    assert shown.bench.chart.isVisible()
+
+
+def test_a_click_on_an_empty_tile_asks_for_the_list_of_markets(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown)
+    with qtbot.waitSignal(shown.overview.list_wanted), qtbot.assertNotEmitted(shown.overview.market_wanted):
+        click(shown.tiles[3])
+
+
+def test_arrow_keys_choose_and_return_opens(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown)
+    with qtbot.waitActive(shown.bench.window):
+        shown.bench.window.activateWindow()
+    assert QApplication.focusWidget() is tile_of(shown, BTC)
+    for key, place in ((Qt.Key.Key_Right, 1), (Qt.Key.Key_Right, 1), (Qt.Key.Key_Down, 3), (Qt.Key.Key_Left, 2)):
+        QTest.keyClick(QApplication.focusWidget(), key)
+        assert QApplication.focusWidget() is shown.tiles[place]
+    with qtbot.waitSignal(shown.overview.market_wanted) as wanted:
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    assert wanted.args == [SOL]
+    assert QApplication.focusWidget() is shown.bench.chart
+
+
+def test_the_shortcut_opens_it_and_escape_leaves_it(qtbot: QtBot, shown: Wall) -> None:
+    window = shown.bench.window
+    with qtbot.waitActive(window):
+        window.activateWindow()
+    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    QTest.keyClick(shown.bench.chart, Qt.Key.Key_4, modifiers)
+    assert shown.overview.isVisible() and len(shown.tiles) == 9
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    assert not shown.overview.isVisible() and shown.bench.chart.isVisible()
+
+
+def test_keys_and_buttons_choose_how_many_charts_there_are(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown)
+    with qtbot.waitActive(shown.bench.window):
+        shown.bench.window.activateWindow()
+    kept = list(shown.tiles)
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_4)
+    assert len(shown.tiles) == 16 and shown.tiles[:4] == kept
+    assert shown.bench.shell.settings.current.chart.overview_charts == 16
+    dropped = [weakref.ref(tile) for tile in shown.tiles[9:]]
+    bar = shown.overview.findChild(QToolBar)
+    button = bar.widgetForAction(shown.overview.actions_of_panel[ActionId.OVERVIEW_9])
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert len(shown.tiles) == 9 and len({(tile.x(), tile.y()) for tile in shown.tiles}) <= 9
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    gc.collect()
+    assert all(tile() is None for tile in dropped)
+
+
+def test_more_markets_than_charts_are_counted(qtbot: QtBot, shown: Wall) -> None:
+    shown.begin_run(*MARKETS[:6])
+    open_overview(qtbot, shown)
+    assert markets_shown(shown) == list(MARKETS[:4]) and shown.overview.count.text() == "4 of 6 markets"
+
+
+def test_markets_that_join_or_leave_the_run_take_their_tiles(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown)
+    shown.begin_run(BTC, XRP)
+    shown.settle()
+    assert markets_shown(shown) == [BTC, XRP, SOL, None], "one that is neither listed nor in the run is gone"
+    assert tile_of(shown, XRP).chart.model.count > 0, "its candles arrive although none are stored"
+
+
+def test_while_hidden_it_follows_nothing_and_then_catches_up(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown)
+    shown.bench.shell.actions[ActionId.OVERVIEW].trigger()
+    later = candles(BTC)[-1]
+    count = 200
+    new = [
+        Candle(
+            later.open_time_ms + at * MINUTE_MS, later.close, later.close * 1.01, later.close * 0.99, later.close, 1.0
+        )
+        for at in range(1, count + 1)
+    ]
+    for each in new:
+        shown.markets.add_closed(BTC, (each,))
+    shown.database.candles.save(BTC, new)
+    shown.overview.flush()
+    assert tile_of(shown, BTC).chart.model.count == STORED, "nothing is done for a hidden tile"
+    open_overview(qtbot, shown)
+    model = tile_of(shown, BTC).chart.model
+    assert int(model.series.open_time_ms[-1]) == new[-1].open_time_ms
+    assert model.missing_before(model.count - 1) == 0 and model.count >= 400 - 1
+
+
+def test_another_arrangement_leaves_the_overview_as_arranged(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown)
+    shown.bench.shell.actions[ActionId.LAYOUT_TRAIN].trigger()
+    assert shown.bench.chart.isVisible()
+    docks = shown.bench.window.docks
+    assert {each for each, dock in docks.items() if not dock.isHidden()} == TRAIN.shown
+
+
+def test_tiles_follow_the_chart_settings_and_the_theme(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown)
+    shown.bench.shell.settings.change_chart(candles="bars", time_zone="UTC")
+    style = tile_of(shown, BTC).chart.style_shown
+    assert style.candles == "bars" and not style.shows_volume and not style.shows_readout
+    shown.bench.theme.set_mode("light")
+    assert tile_of(shown, BTC).chart.style_shown.palette is shown.bench.theme.palette
