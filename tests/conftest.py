@@ -82,7 +82,7 @@ def nothing_is_left_running() -> Iterator[None]:
     widgets = {_address(widget) for widget in _top_level_widgets()}
     _collect_what_fixtures_released()
     yield
-    _let_go_of_the_mouse()
+    _release_mouse_and_keys()
     _let_qt_delete()
     leaked = _wait_until_gone(lambda: [thread.name for thread in _own_threads() if thread not in threads])
     assert not leaked, f"threads left running: {leaked}"
@@ -201,15 +201,20 @@ def _let_qt_delete() -> None:
         core.QCoreApplication.processEvents()
 
 
-def _let_go_of_the_mouse() -> None:
-    """A button that QTest pressed stays down for every later test until one is released; mouseDClick never does."""
+def _release_mouse_and_keys() -> None:
+    """A button that QTest pressed stays down for every later test until one is released; mouseDClick never does. So
+    do Shift and Ctrl of a click or key: until the next event `selectRow` would extend a selection with Shift."""
     if _application() is None:
         return
-    from PySide6.QtTest import QTest  # noqa: PLC0415 - only where Qt is loaded
+    from PySide6.QtCore import Qt  # noqa: PLC0415 - only where Qt is loaded
+    from PySide6.QtTest import QTest  # noqa: PLC0415 - as above
 
-    for button in sys.modules["PySide6.QtGui"].QGuiApplication.mouseButtons():
+    state = sys.modules["PySide6.QtGui"].QGuiApplication
+    for button in state.mouseButtons():
         QTest.mouseRelease(sys.modules["PySide6.QtWidgets"].QWidget(), button)
-    assert not sys.modules["PySide6.QtGui"].QGuiApplication.mouseButtons().value
+    if state.keyboardModifiers().value:
+        QTest.keyRelease(sys.modules["PySide6.QtWidgets"].QWidget(), Qt.Key.Key_Shift)
+    assert not state.mouseButtons().value and not state.keyboardModifiers().value
 
 
 def _top_level_widgets() -> list[object]:
