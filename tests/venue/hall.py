@@ -1,4 +1,4 @@
-"""Ten markets of one exchange, watched at once: the real feeds through real ccxt, over a bad line, into one table."""
+"""Markets of one exchange, watched at once: the real feeds through real ccxt, over a bad line, into one table."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ from tests.venue.rig import CATCH_UP, FAST, SECOND, STEP_MS, RecordingListener
 
 SYMBOLS = tuple(f"{base}/USDT" for base in ("ADA", "BTC", "DASH", "ETC", "ETH", "NXT", "TRX", "XLM", "XMR", "ZEC"))
 MARKETS = tuple(Market("binance", symbol, SECOND) for symbol in SYMBOLS)
+FEW = MARKETS[:4]
+"""Enough for what concerns one of them. The time that a test takes grows with their number."""
 _HISTORY, _FUTURE, _TRADES = 40, 900, 7
 
 
@@ -109,20 +111,21 @@ def tapes(symbols: Sequence[str] = SYMBOLS, interval: Interval = SECOND, history
 async def hall(
     root: Path,
     times: ExchangeTimes = FAST,
+    markets: Sequence[Market] = FEW,
     unknown: tuple[str, ...] = (),
     refused: tuple[str, ...] = (),
     **options: Any,
 ) -> AsyncIterator[Hall]:
-    """All ten are watched. At the end each is closed in time, and their socket is gone.
+    """All of `markets` are watched. At the end each is closed in time, and their socket is gone.
 
     unknown: symbols that the exchange does not have. refused: those that nobody may subscribe to.
     """
     clock = loop_time()
-    exchange = ManyMarkets(tapes(), clock.now_ms, push_s=0.1, **options)
+    exchange = ManyMarkets(tapes([market.symbol for market in markets]), clock.now_ms, push_s=0.2, **options)
     for symbol in unknown:
         exchange.delist(symbol)
     exchange.refused.update(refused)
-    async with watched_together(root, exchange, MARKETS, replace(times, renew_jitter_s=0.0), clock) as found:
+    async with watched_together(root, exchange, markets, replace(times, renew_jitter_s=0.0), clock) as found:
         yield found
 
 

@@ -1,4 +1,4 @@
-"""Ten markets of one exchange: one connection, one queue of requests, and what concerns one market stays with it."""
+"""Markets of one exchange: one connection, one queue of requests, and what concerns one market stays with it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from core.market.feeds.ccxt_objects import make_exchange
 from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed
 from tests.support.fault_proxy import Refuse
-from tests.venue.hall import MARKETS, Hall, hall, minute_hall
+from tests.venue.hall import FEW, MARKETS, Hall, hall, minute_hall
 from tests.venue.rig import FAST, STEP_MS, correct
 
-ONE = MARKETS[3]
-OTHERS = tuple(market for market in MARKETS if market is not ONE)
+ONE = FEW[3]
+OTHERS = tuple(market for market in FEW if market is not ONE)
 
 
 def assert_whole(found: Hall) -> None:
@@ -28,7 +28,7 @@ def assert_whole(found: Hall) -> None:
 
 
 async def test_ten_markets_share_one_connection(tmp_path: Path) -> None:
-    async with hall(tmp_path) as found:
+    async with hall(tmp_path, markets=MARKETS) as found:
         await found.live(5)
         assert found.exchange.sockets_opened == found.exchange.sockets == 1
         assert found.asked("exchangeInfo") == 1, "all markets are described in one answer"
@@ -52,7 +52,7 @@ async def test_without_streams_of_many_symbols_each_is_watched_on_the_same_conne
         assert_whole(found)
 
 
-async def test_after_a_cut_all_ten_are_back_filled_over_one_new_connection(tmp_path: Path) -> None:
+async def test_after_a_cut_all_are_back_filled_over_one_new_connection(tmp_path: Path) -> None:
     async with hall(tmp_path) as found:
         await found.live(2)
         closed = {market: len(each.closed) - len(each.live) for market, each in found.received.items()}
@@ -130,7 +130,7 @@ async def test_a_demanded_wait_stops_the_queue_and_no_stream(tmp_path: Path, sen
 
 
 async def test_a_demanded_wait_during_the_start_is_kept_by_all_ten(tmp_path: Path) -> None:
-    async with hall(tmp_path) as found:
+    async with hall(tmp_path, markets=MARKETS) as found:
         found.exchange.answer(429, retry_after_s=20)
         await found.until(lambda: all(found.reconnects().values()), "all to wait")
         assert len(found.exchange.requests) == 1, "the first answer stopped the others"
@@ -285,7 +285,7 @@ async def test_markets_close_one_after_another_and_the_last_closes_the_connectio
         for feed in feeds[:-1]:
             await feed.aclose()
         assert found.exchange.sockets == 1
-        last = found.received[MARKETS[-1]]
+        last = found.received[FEW[-1]]
         live = len(last.live)
         await found.until(lambda: len(last.live) >= live + 2, "the last one's candles")
         await feeds[-1].aclose()

@@ -18,7 +18,7 @@ from tests.support.fault_proxy import Reset
 from tests.support.tape import generated_tape
 from tests.support.trading_exchange import TradingExchange
 from tests.support.virtual_network import loop_time
-from tests.venue.hall import hall
+from tests.venue.hall import MARKETS, hall
 from tests.venue.rig import SECOND, Rig, watched
 
 pytestmark = pytest.mark.venue
@@ -83,7 +83,7 @@ async def test_repeated_closing_from_another_task_leaves_no_socket(tmp_path: Pat
 
 
 async def test_ten_markets_reconnect_over_one_connection_after_a_reset(tmp_path: Path) -> None:
-    async with hall(tmp_path, PATIENT) as found:
+    async with hall(tmp_path, PATIENT, MARKETS) as found:
         await found.live(1)
         reset = Reset()
         found.venue.proxy.put(reset)
