@@ -21,7 +21,7 @@ from desktop.commands.bench_chart.ticks import Ticks
 from desktop.commands.bench_chart.whole_view import AllInView
 from tests.support.counted import calls_of
 
-FEW, MANY = 1_000, 100_000
+FEW, MANY = 1_000, 20_000
 TURNS = 12
 
 Rigs = dict[int, Rig]
@@ -137,7 +137,7 @@ def test_panes_and_time_axis_share_one_tick_computation(qtbot: QtBot, everything
 @pytest.mark.slow
 def test_a_closed_candle_allocates_no_array_of_all_candles(qtbot: QtBot) -> None:
     peaks = []
-    for count in (MANY // 8, MANY // 2):
+    for count in (12_500, 50_000):
         rig, measure = Rig(count), AllInView(Appends(), "append_all_ms")
         layers = [StudyLayer(IndicatorSpec.of(kind), number) for number, kind in enumerate(INDICATORS)]
         for layer in layers:

@@ -45,10 +45,10 @@ from tests.support.candles import MINUTE, random_walk
 from tests.support.thread_child import ThreadContext
 
 CLOCK = SystemClock()
-COUNT = 50
+COUNT = 32
 MARKETS = tuple(Market(FILE_VENUE, name, MINUTE) for name in ("a", "b", "c"))
 WALKS = dict(
-    zip(MARKETS, (random_walk(COUNT), random_walk(COUNT, seed=9)[6:], random_walk(COUNT, seed=3)[:40]), strict=True)
+    zip(MARKETS, (random_walk(COUNT), random_walk(COUNT, seed=9)[4:], random_walk(COUNT, seed=3)[:24]), strict=True)
 )
 MakeHost = Callable[[SessionSpec], Host]
 HOSTS: dict[str, MakeHost] = {
@@ -109,7 +109,7 @@ def test_every_host_gives_the_bytes_of_the_plain_loop(
 ) -> None:
     events = drive(stored(tmp_path), HOSTS[kind])
     assert record(tmp_path) == expected
-    assert [each[1:3] for each in expected] == [(50, 49), (44, 43), (40, 39)]
+    assert [each[1:3] for each in expected] == [(32, 31), (28, 27), (24, 23)]
     (ready,) = (event for event in events if isinstance(event, TrainerReady))
     assert len(ready.others) == 2 and [each.market for each in ready.members] == list(MARKETS)
     assert len({event.run_id for event in events if isinstance(event, ForecastMade)}) == 3
@@ -176,7 +176,7 @@ def test_a_candle_that_kills_twice_is_set_aside_in_its_market_alone(
     events = drive(stored(tmp_path))
     aside = [event for event in events if isinstance(event, Incident) and event.kind is IncidentKind.CANDLE_SET_ASIDE]
     assert len(aside) == 1 and aside[0].what_happened.startswith("In b 1m (file), the candle of ")
-    assert [each[1] for each in record(tmp_path)] == [50, 43, 40]
+    assert [each[1] for each in record(tmp_path)] == [32, 27, 24]
 
 
 UNSEEDED = replace(rigs.SMALL, training=replace(rigs.SMALL.training, seed=None))
@@ -221,7 +221,7 @@ def samples(root: Path) -> set[int]:
     """Of the steps at whose close all three markets had a candle."""
     with closing(open_database(DataFolder(root).database, readonly=True)) as db:
         steps = RecordReader(db, RunStore(db).list()[0].run_id).steps()
-    return {step.samples for step in steps[8:35]}
+    return {step.samples for step in steps[8:22]}
 
 
 def test_a_market_that_is_switched_off_is_forecast_but_not_learned_from(

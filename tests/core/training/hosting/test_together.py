@@ -32,7 +32,7 @@ from core.training.online.trainer_spec import SessionSpec, for_markets
 from tests.core.training import rigs
 from tests.support.candles import MINUTE, START_MS, random_walk
 
-COUNT = 60
+COUNT = 36
 CPU = Device(torch.device("cpu"), "CPU")
 SETTINGS = replace(rigs.SMALL, online=replace(rigs.SMALL.online, twin_age=20))
 
@@ -87,7 +87,7 @@ def test_a_market_learns_from_the_others_and_the_same_bytes_come_again(tmp_path:
 
 
 def test_no_forecast_of_any_market_depends_on_later_candles_of_one(tmp_path: Path) -> None:
-    moment = 40
+    moment = 24
     true, other = random_walk(COUNT, seed=9), random_walk(COUNT, seed=77)
     changed = [*true[: moment + 1], *(replace(each, volume=9.0 * each.volume) for each in other[moment + 1 :])]
     found = []
