@@ -1,4 +1,4 @@
-"""One clock for all picture changes: requests merge into at most one frame per 16 ms, or another time."""
+"""One clock for all picture changes: requests merge into at most one frame per 16 ms."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ class Dirty(IntFlag):
 
 
 class FrameClock(QObject):
-    """Calls `on_frame` with the merged flags: immediately if idle, otherwise when the current frame's time is over."""
+    """Calls `on_frame` with the merged flags: immediately if idle, otherwise when the current 16 ms are over."""
 
-    def __init__(
-        self, on_frame: Callable[[Dirty], None], parent: QObject | None = None, *, frame_ms: int = FRAME_MS
-    ) -> None:
+    def __init__(self, on_frame: Callable[[Dirty], None], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._on_frame, self._frame_ms = on_frame, frame_ms
+        self._on_frame = on_frame
         self._dirty = Dirty.NOTHING
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -50,6 +48,6 @@ class FrameClock(QObject):
     def _tick(self) -> None:
         if not self._dirty:
             return
-        # Measured from the frame's start: its work is part of its time. Requests during it wait for the next frame.
-        self._timer.start(self._frame_ms)
+        # Measured from the frame's start: its work is part of the 16 ms. Requests during it wait for the next frame.
+        self._timer.start(FRAME_MS)
         self.flush()

@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from core.domain.candle import Candle, Market
 from core.market.feeds.base import FeedState, FeedStatus
 from desktop.actions import ActionId
+from desktop.chart.frame_clock import FrameClock
 from desktop.commands.bench_chart.rig import PaintCounter
 from desktop.layouts.arrangements import TRAIN
 from desktop.overview.tile import Tile
@@ -245,3 +246,16 @@ def test_tiles_follow_the_chart_settings_and_the_theme(qtbot: QtBot, shown: Wall
     assert style.candles == "bars" and not style.shows_volume and not style.shows_readout
     shown.bench.theme.set_mode("light")
     assert tile_of(shown, BTC).chart.style_shown.palette is shown.bench.theme.palette
+
+
+def test_where_all_markets_have_news_two_tiles_are_drawn_in_a_frame(qtbot: QtBot, shown: Wall) -> None:
+    shown.begin_run(*MARKETS[:4])
+    open_overview(qtbot, shown)
+    before = [tile.chart.model.forming for tile in shown.tiles]
+    for market in (SOL, BTC, XRP, ETH, SOL):
+        shown.tick(market, 0.002)
+    changed = []
+    for _ in range(2):
+        shown.overview.findChild(FrameClock).flush()
+        changed.append([tile.chart.model.forming != was for tile, was in zip(shown.tiles, before, strict=True)])
+    assert changed == [[True, False, True, False], [True] * 4], "those whose news came first"
