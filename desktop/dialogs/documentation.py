@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QSignalBlocker, Qt, QUrl
 from PySide6.QtGui import QImage, QTextDocument
 from PySide6.QtWidgets import (
     QDialog,
@@ -101,7 +101,8 @@ class DocumentationDialog(QDialog):
         keep_on_screen(self)
 
     def _offer(self, pages: Iterable[Path]) -> None:
-        self.pages.clear()
+        with QSignalBlocker(self.pages):  # else each removed row makes another one current, and opens it
+            self.pages.clear()
         for page in pages:
             item = QListWidgetItem(_title(self._texts[page]))
             item.setData(_PAGE_ROLE, page)
