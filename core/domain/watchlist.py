@@ -66,3 +66,8 @@ def moved(markets: Sequence[WatchedMarket], market: WatchedMarket, place: int) -
         return tuple(markets)
     place = max(0, min(place, len(others)))
     return (*others[:place], market, *others[place:])
+
+
+def with_learning(markets: Sequence[WatchedMarket], market: WatchedMarket, *, is_learned: bool) -> Watchlist:
+    """Set whether a model learns from `market`."""
+    return tuple(dataclasses.replace(each, is_learned=is_learned) if each == market else each for each in markets)

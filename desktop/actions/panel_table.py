@@ -260,6 +260,13 @@ def markets_actions() -> tuple[ActionInfo, ...]:
             "eye",
         ),
         (
+            ActionId.WATCH_LEARN,
+            QT_TRANSLATE_NOOP("Actions", "&Learn from it"),
+            QT_TRANSLATE_NOOP("Actions", "Switch whether the model learns from this market"),
+            "Space",
+            "school-outline",
+        ),
+        (
             ActionId.WATCH_UP,
             QT_TRANSLATE_NOOP("Actions", "Move &up"),
             QT_TRANSLATE_NOOP("Actions", "Move this market up"),

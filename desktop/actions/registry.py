@@ -142,6 +142,7 @@ class ActionId(StrEnum):
     LOG_FOLDER = "log_folder"
     FEED_COPY = "feed_copy"
     WATCH_OPEN = "watch_open"
+    WATCH_LEARN = "watch_learn"
     WATCH_UP = "watch_up"
     WATCH_DOWN = "watch_down"
     WATCH_REMOVE = "watch_remove"

@@ -20,7 +20,7 @@ from desktop.actions import ActionId
 from desktop.app.backup_notices import BackupNotices
 from desktop.app.context import Context
 from desktop.app.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
-from desktop.app.markets import MarketServices
+from desktop.app.markets import MarketServices, follow_run
 from desktop.app.run_display import RunDisplay
 from desktop.app.start_messages import show_start_notices
 from desktop.chart.controllers.composition import ChartEnsemble
@@ -181,6 +181,7 @@ class Application(QObject):
             parent=self,
         )
         self.watching.check.is_watching = lambda: self.runs.is_watching
+        follow_run(self.runs, self.state.markets)
 
     def _make_overview(self) -> None:
         pages, file = self.window.pages, self._context.folder.database

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
@@ -18,14 +19,38 @@ from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache
 from core.settings.tree import Settings
 from core.storage.folder import DataFolder
+from core.storage.runs import Run
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.services.market_check import MarketCheck
 from desktop.services.quote_feed import QuoteFeed
+from desktop.services.run_controller import RunController
 from desktop.services.symbol_lists import SymbolLists
+from desktop.state.markets import MarketsState
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 
 _log = logging.getLogger("ghostcandle")
+
+
+def follow_run(runs: RunController, markets: MarketsState) -> None:
+    """Let the state of the markets have what comes of the run's: trainer's events reach it through `RunState`."""
+
+    def each(put: Callable[[Market, Any], None]) -> Callable[[Any], None]:
+        def pass_on(payload: object) -> None:
+            for market in markets.universe:
+                put(market, payload)
+
+        return pass_on
+
+    def continue_run(run: Run | None) -> None:
+        if run is not None:
+            markets.set_run(run.market, run.run_id)
+
+    runs.opened.connect(lambda market: markets.set_universe((market,)))
+    runs.training_begins.connect(continue_run)
+    runs.closed.connect(each(markets.add_closed))
+    runs.forming.connect(each(markets.set_forming))
+    runs.feed_event.connect(each(markets.take_feed))
 
 
 class MarketServices(QObject):
@@ -84,4 +109,5 @@ class MarketServices(QObject):
         self._was_live = is_live
 
     def _on_settings(self, settings: Settings) -> None:
-        self.quotes.watch((market.venue, market.symbol) for market in settings.watchlist.markets)
+        listed = settings.watchlist.markets
+        self.quotes.watch((each.venue, each.symbol) for each in listed if not each.market.is_simulated)

@@ -37,6 +37,14 @@ class MarketChoice(QObject):
         where = replace(market, venue=watched.venue, symbol=watched.symbol, interval=watched.interval)
         self.choose(where if market.feed in ("auto", "live") else replace(where, feed="live"))
 
+    def open_listed(self, market: Market) -> None:
+        """Put a market of the list or of the run on the chart."""
+        if not market.is_simulated:
+            self.open_stored(market)
+            return
+        before, interval = self._settings.current.market, str(market.interval)
+        self.choose(replace(before, feed="simulate", venue=market.venue, symbol=market.symbol, interval=interval))
+
     def open_stored(self, market: Market) -> None:
         """Put a market with stored candles on the chart; an exchange's continues with new ones."""
         if market.venue not in (FILE_VENUE, SIMULATED_VENUE):

@@ -162,14 +162,20 @@ class MarketsState(QObject):
 
     @apply.register
     def _(self, event: TrainerReady) -> None:
-        if self._universe:
+        if self._universe and not event.members:
             self.set_run(self._universe[0], event.run_id)
+        for member in event.members:
+            self.set_run(member.market, member.run_id)
+            self._put(member.market, is_learned=member.is_learned)
 
     @apply.register
     def _(self, event: TrainerStatus) -> None:
+        for each in event.markets:
+            self.set_run(each.member.market, each.member.run_id)
+            self.set_summary(each.member.market, each.accuracy, each.position_ms, is_learned=each.member.is_learned)
         market = self._by_run.get(event.run_id)
-        if market is not None:
-            self.set_summary(market, event.accuracy, event.position_ms)
+        if market is not None and not event.markets:  # from the database: no trainer has reported its markets yet
+            self._put(market, accuracy=event.accuracy, position_ms=event.position_ms)
 
     @apply.register
     def _(self, event: ForecastMade) -> None:

@@ -250,7 +250,7 @@ class MainWindow(QMainWindow):
         panels.gradients.recovery_requested.connect(self._recovery.start)
         panels.feed.try_again_requested.connect(self.try_again_requested)
         panels.feed.venue_requested.connect(self._market_choice.choose_venue)
-        panels.markets.market_requested.connect(self._market_choice.watch)
+        panels.markets.market_requested.connect(self._market_choice.open_listed)
         panels.log.trouble.connect(lambda sentence: banner.notify(sentence, key="log folder"))
         self._market_choice.chosen.connect(banner.withdraw_passing)
         self.messages.clicked.connect(self.come_to_front)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QStringListModel, Qt, S
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
+from core.domain.candle import SIMULATED_VENUE
 from core.domain.venue_names import venue_name
 from core.market.symbols import SymbolIndex, SymbolList
 from desktop.ui.accessible import name_box
@@ -15,9 +16,12 @@ from desktop.ui.icons import icon
 from desktop.ui.theme import Palette
 from desktop.ui.translation import translate
 
-VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
+_EXCHANGES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
+VENUES = (*_EXCHANGES, SIMULATED_VENUE)
 INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d")
 _SHOWN_MATCHES = 50
+_SIMULATED = tuple(f"SIM-{seed}" for seed in range(1, 201))
+"""Of more than anybody could watch: each seed is a market."""
 
 
 class MarketAdder(QWidget):
@@ -31,7 +35,7 @@ class MarketAdder(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._known: dict[str, tuple[str, ...]] = {}
-        self._indexes: dict[str, SymbolIndex] = {}
+        self._indexes = {SIMULATED_VENUE: SymbolIndex(_SIMULATED)}
         self.venue, self.interval = QComboBox(), QComboBox()
         self.search = QLineEdit()
         self.add = QToolButton()
@@ -79,7 +83,7 @@ class MarketAdder(QWidget):
         if watched is self.search and isinstance(event, QFocusEvent) and event.gotFocus():
             was_gone = event.reason() is not Qt.FocusReason.PopupFocusReason
             if was_gone:
-                self.symbols_wanted.emit(self.venue_id)
+                self._request()
         return False
 
     def _apply_style(self) -> None:
@@ -116,10 +120,12 @@ class MarketAdder(QWidget):
         self.search.returnPressed.connect(self._on_return)
         self.add.clicked.connect(lambda _checked: self._add_typed())
         self._completer.activated.connect(self._add)
-        self.venue.currentIndexChanged.connect(lambda _index: self._on_venue())
+        self.venue.currentIndexChanged.connect(lambda _index: self._request())
 
-    def _on_venue(self) -> None:
-        self.symbols_wanted.emit(self.venue_id)
+    def _request(self) -> None:
+        """Have the chosen exchange's list; simulated markets have none to fetch."""
+        if self.venue_id != SIMULATED_VENUE:
+            self.symbols_wanted.emit(self.venue_id)
 
     def _complete(self, text: str) -> None:
         index = self._indexes.get(self.venue_id)
@@ -139,10 +145,14 @@ class MarketAdder(QWidget):
     def _no_match(self, text: str) -> str:
         if not text.strip() or self.venue_id not in self._indexes:
             return ""
+        if self.venue_id == SIMULATED_VENUE:
+            return translate("Panels", "Simulated markets are SIM-1 to SIM-200.")
         no_match = translate("Panels", "{0} has no spot market like “{1}”.")
         return no_match.format(venue_name(self.venue_id), text.strip())
 
     def _not_exactly(self, text: str) -> str:
+        if self.venue_id == SIMULATED_VENUE:
+            return self._no_match(text)
         words = translate("Panels", "{0} has no {1}. Choose one from the list.")
         return words.format(venue_name(self.venue_id), text.strip().upper())
 

@@ -1,4 +1,4 @@
-"""The Markets panel: prices of the markets that the user keeps an eye on. A click shows one on the chart."""
+"""The Markets panel: what each market of the list and of the run is doing. A click shows one on the chart."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolBar, QVBoxLayout, QWidget
 
 from core.domain.candle import Market
 from core.domain.venue_names import venue_name
-from core.domain.watchlist import WatchedMarket, Watchlist, added, moved, without
-from core.market.feeds.base import FeedState
-from core.market.feeds.tickers import Quote
+from core.domain.watchlist import WatchedMarket, Watchlist, added, moved, with_learning, without
 from core.market.symbols import SymbolList
 from desktop.actions import ActionId, ActionRegistry
 from desktop.actions.panel_table import markets_actions
 from desktop.panels.markets.adder import MarketAdder
-from desktop.panels.markets.model import MarketsModel, Row
+from desktop.panels.markets.filter_line import FilterLine
+from desktop.panels.markets.model import MarketsModel
+from desktop.panels.markets.ordering import SORTABLE, Column, arranged
+from desktop.panels.markets.reading import RowReader
+from desktop.panels.markets.row import Row
 from desktop.panels.markets.table import MarketsTable
-from desktop.state.quotes import STALE_AFTER_MS, QuoteState, Standing
+from desktop.state.quotes import QuoteState
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_age, format_count, format_duration
 from desktop.ui.interface_size import enlarge_icons
@@ -32,11 +34,11 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 _CHANGES_KEPT = 50
 _MESSAGE_SHOWN_MS = 8_000
 _MINUTE_S = 60
-_EMPTY = QT_TRANSLATE_NOOP("Panels", "There are no markets yet.\nType a few letters of a symbol above and press Enter.")
+_EMPTY = QT_TRANSLATE_NOOP("Panels", "There are no markets yet.\nType a few letters of a symbol below and press Enter.")
 
 
 class MarketsPanel(Panel):
-    """`market_requested` carries a WatchedMarket for the chart, `markets_changed` the list as it is to be kept,
+    """`market_requested` carries a Market for the chart, `markets_changed` the list as it is to be kept,
     `prices_wanted` whether prices are to be asked for now."""
 
     market_requested = Signal(object)
@@ -46,14 +48,20 @@ class MarketsPanel(Panel):
     def __init__(self, state: RunState, theme: Theme, markets: Watchlist, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._record, self._quotes, self._clock = state.feed_record, state.quotes, state.clock
-        self._markets: Watchlist = ()
+        self._known = state.markets
+        self._reader = RowReader(state)
+        self._watched: dict[Market, WatchedMarket] = {}
         self._former: deque[Watchlist] = deque(maxlen=_CHANGES_KEPT)
+        self._changed: set[Market] = set()
+        """Those whose rows are out of date, while `_is_all_stale` is false."""
+        self._is_all_stale = True
         self._message = self._search_message = ""
         self._message_until_ms = 0
         self._is_seen = self._is_needed = self._is_wanted = False
         self._window: QWidget | None = None
         self.model = MarketsModel(theme, self)
         self.table = MarketsTable(self.model, theme)
+        self.filter = FilterLine()
         self.adder = MarketAdder()
         self.note = Label()
         self.actions_of_panel = ActionRegistry(markets_actions(), self.table)
@@ -75,15 +83,13 @@ class MarketsPanel(Panel):
 
     def show_markets(self, markets: Watchlist) -> None:
         """The list as the settings have it."""
-        if markets == self._markets:
+        if _entries(markets) == _entries(self._list):
             return
-        current = self.current()
-        self._markets = markets
-        self._quotes.keep_only({(market.venue, market.symbol) for market in markets})
-        self.adder.offer_venues([market.venue for market in markets])
+        self._watched = {each.market: each for each in markets}
+        self._quotes.keep_only({(each.venue, each.symbol) for each in markets})
+        self._known.set_list(self._watched)
+        self.adder.offer_venues([each.venue for each in markets if not each.market.is_simulated])
         self.refresh()
-        if current in markets:
-            self._select(markets.index(current))
 
     def show_symbols(self, listed: SymbolList) -> None:
         """The markets of an exchange, for the search."""
@@ -106,25 +112,61 @@ class MarketsPanel(Panel):
         self._is_seen = is_seen
         self._update_wanted()
 
-    def current(self) -> WatchedMarket | None:
+    def current(self) -> Market | None:
         """The row that keys and buttons are about."""
-        row = self.table.currentIndex().row()
-        return self._markets[row] if 0 <= row < len(self._markets) else None
+        number = self.table.currentIndex().row()
+        return self.model.rows[number].market if 0 <= number < len(self.model.rows) else None
+
+    def mark_stale(self) -> None:
+        self._is_all_stale = True
+        super().mark_stale()
+
+    def refresh_if_seen(self) -> None:
+        """Where single markets have changed, only their rows are made again; they find their order with the next
+        second."""
+        if not self.is_stale or not self.is_on_screen or self._is_all_stale:
+            super().refresh_if_seen()
+            return
+        self._is_stale = False
+        for market in self._changed:
+            self.model.show_one(self._row(market))
+        self._changed.clear()
 
     def refresh(self) -> None:
+        self._is_all_stale = False
+        self._changed.clear()
         self._update_wanted()
-        now_ms, market = self._clock.now_ms(), self._record.market
-        self.model.show([self._row(each, market, now_ms) for each in self._markets])
-        self._empty.update_state(is_empty=not self._markets, is_loading=False)
+        self._show_rows()
         self._show_note()
         self._update_actions()
 
     def tick(self) -> None:
         self.refresh()
 
+    def _show_rows(self) -> None:
+        current, text = self.current(), self.filter.box.text()
+        header = self.table.horizontalHeader()
+        column = self._sorted_by()
+        is_descending = header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
+        rows = [self._row(known.market) for known in self._known.rows()]
+        self.model.show(arranged(rows, text, column, is_descending=is_descending))
+        self.table.can_be_moved = column is None and not text.strip()
+        if self.current() != current and self.model.place_of(current) >= 0:
+            self._select(current)
+        no_match = translate("Panels", "No market matches “{0}”.").format(text.strip())
+        is_filtered = bool(rows) and not self.model.rows
+        words = no_match if is_filtered else translate("Panels", _EMPTY)
+        self._empty.update_state(is_empty=not self.model.rows, is_loading=False, text=words)
+
+    def _sorted_by(self) -> Column | None:
+        """None: the list's order."""
+        section = self.table.horizontalHeader().sortIndicatorSection()
+        return Column(section) if section in SORTABLE else None
+
     def apply_palette(self, palette: Palette) -> None:
         self.actions_of_panel.apply_palette(palette)
         self.adder.apply_palette(palette)
+        self.filter.apply_palette(palette)
         self.model.repaint()
         for label in (self.note, self._empty):
             colour_text(label, palette.muted_text)
@@ -140,44 +182,28 @@ class MarketsPanel(Panel):
             self._update_wanted()
         return False
 
-    def _row(self, each: WatchedMarket, on_chart: Market | None, now_ms: int) -> Row:
-        standing = self._standing(each, now_ms)
-        status, is_on_chart = self._record.status, each.market == on_chart
-        if is_on_chart:
-            standing = self._of_chart(standing, now_ms)
-        age_s = None if standing.quote is None else max(0, (now_ms - standing.quote.at_ms) // 10_000 * 10)
-        if not is_on_chart:
-            return Row(each, standing, age_s)
-        return Row(each, standing, age_s, True, None if status is None else status.state)
+    @property
+    def _list(self) -> Watchlist:
+        return tuple(self._watched.values())
+
+    def _row(self, market: Market) -> Row:
+        return self._reader.row(market, self._watched.get(market), is_polled=self._is_wanted)
 
     def _on_price(self) -> None:
         """At once, as the chart has it, so that no picture shows two last prices; one row costs a quarter of a
         millisecond."""
         if not self.is_on_screen:
             self.mark_stale()
-            return
-        now_ms, market = self._clock.now_ms(), self._record.market
-        for number, each in enumerate(self._markets):
-            if each.market == market:
-                self.model.show_one(number, self._row(each, market, now_ms))
+        elif self._record.market is not None and self.model.place_of(self._record.market) >= 0:
+            self.model.show_one(self._row(self._record.market))
 
-    def _standing(self, each: WatchedMarket, now_ms: int) -> Standing:
-        return self._quotes.standing((each.venue, each.symbol), now_ms, is_polled=self._is_wanted)
-
-    def _of_chart(self, polled: Standing, now_ms: int) -> Standing:
-        """With the chart's own last price: two numbers for one thing make two things of it. While its feed is live the
-        price holds, however long nobody has traded."""
-        last, status = self._record.last_price, self._record.status
-        if last is None:
-            return polled
-        day = None if polled.quote is None else polled.quote.day
-        is_live = status is not None and status.state is FeedState.LIVE
-        is_old = not is_live and now_ms - last.at_ms > STALE_AFTER_MS
-        return Standing(QuoteState.OLD if is_old else QuoteState.FRESH, Quote(last.price, last.at_ms, day))
+    def _on_market(self, market: Market) -> None:
+        self._changed.add(market)
+        super().mark_stale()
 
     def _update_wanted(self) -> None:
         is_of_use = self._is_needed or (self._is_seen and not self.window().isMinimized())
-        is_wanted = is_of_use and self._record.is_exchange and bool(self._markets)
+        is_wanted = is_of_use and self._record.is_exchange and bool(self._watched)
         if is_wanted != self._is_wanted:
             self._is_wanted = is_wanted
             self.prices_wanted.emit(is_wanted)
@@ -192,7 +218,7 @@ class MarketsPanel(Panel):
 
     def _trouble(self) -> str:
         """The first exchange that does not answer, and when it is asked again."""
-        for venue in dict.fromkeys(market.venue for market in self._markets):
+        for venue in dict.fromkeys(market.venue for market in self._watched):
             trouble = self._quotes.trouble(venue)
             if trouble is not None and self._is_wanted:
                 left_s = round((trouble.next_try_ms - self._clock.now_ms()) / 1000)
@@ -200,7 +226,8 @@ class MarketsPanel(Panel):
         return ""
 
     def _pause_reason(self) -> str:
-        if not self._markets or self._record.is_exchange or self._record.market is None:
+        is_polled_elsewhere = any(not (each.is_simulated or self._known.row(each).is_in_run) for each in self._watched)
+        if not is_polled_elsewhere or self._record.is_exchange or self._record.market is None:
             return ""
         if self._record.market.is_simulated:
             return translate("Panels", "Prices are paused while the chart shows a simulated market.")
@@ -218,7 +245,7 @@ class MarketsPanel(Panel):
     def _add(self, venue: str, symbol: str, interval: str) -> None:
         try:
             market = WatchedMarket(venue, symbol, interval)
-            markets = added(self._markets, market)
+            markets = added(self._list, market)
         except ValidationError:
             self._show_message(translate("Panels", "Enter the symbol as BASE/QUOTE, for example BTC/USDT."))
             return
@@ -226,29 +253,47 @@ class MarketsPanel(Panel):
             self._show_message(str(error))
             return
         self.adder.search.clear()
+        self.filter.box.clear()
         self.keep(markets)
-        self._select(len(markets) - 1)
+        self._select(market.market)
         self._show_message(translate("Panels", "Added {0} ({1}).").format(market.symbol, venue_name(venue)))
 
     def _remove(self) -> None:
-        market = self.current()
-        if market is None:
+        number, market = self.table.currentIndex().row(), self.current()
+        watched = None if market is None else self._watched.get(market)
+        if watched is None:
             return
-        row = self._markets.index(market)
-        self.keep(without(self._markets, market))
-        self._select(min(row, len(self._markets) - 1))
+        self.keep(without(self._list, watched))
+        if self.model.rows:
+            self._select(self.model.rows[min(number, len(self.model.rows) - 1)].market)
         undo = self.actions_of_panel[ActionId.WATCH_UNDO].shortcut().toString()
         text = translate("Panels", "Removed {0} ({1}). {2} restores it.")
-        self._show_message(text.format(market.symbol, venue_name(market.venue), undo))
+        self._show_message(text.format(watched.symbol, venue_name(watched.venue), undo))
 
     def _move(self, row: int, place: int) -> None:
-        if 0 <= row < len(self._markets) and 0 <= place < len(self._markets):
-            self.keep(moved(self._markets, self._markets[row], place))
-            self._select(place)
+        markets = self._list
+        if self.table.can_be_moved and 0 <= row < len(markets):
+            self.keep(moved(markets, markets[row], place))
+            self._select(markets[row].market)
 
     def _move_by(self, step: int) -> None:
         row = self.table.currentIndex().row()
-        self._move(row, row + step)
+        self._move(row, max(0, row + step))
+
+    def _switch(self, row: int) -> None:
+        """Learn from it, or no longer."""
+        if not 0 <= row < len(self.model.rows):
+            return
+        shown = self.model.rows[row]
+        watched = self._watched.get(shown.market)
+        if watched is None:
+            text = translate("Panels", "{0} is learned from because it was opened. Only listed markets have a switch.")
+            self._show_message(text.format(shown.symbol))
+            return
+        self.keep(with_learning(self._list, watched, is_learned=not watched.is_learned))
+        now = self.model.place_of(shown.market)
+        if now >= 0:
+            self._show_message(f"{shown.symbol}: {self.model.rows[now].learning_words}")
 
     def _undo(self) -> None:
         if self._former:
@@ -258,38 +303,60 @@ class MarketsPanel(Panel):
 
     def keep(self, markets: Watchlist) -> None:
         """Another list; the former one can be had back."""
-        if markets != self._markets:
-            self._former.append(self._markets)
+        if _entries(markets) != _entries(self._list):
+            self._former.append(self._list)
             self._take(markets)
 
     def _take(self, markets: Watchlist) -> None:
         self.show_markets(markets)
         self.markets_changed.emit(markets)
 
-    def _select(self, row: int) -> None:
+    def _select(self, market: Market | None) -> None:
+        row = self.model.place_of(market)
         if row >= 0:
             self.table.selectRow(row)
 
     def _open(self, row: int) -> None:
         """Show it on the chart, unless it is there, or is known not to exist."""
-        if not 0 <= row < len(self._markets):
+        if not 0 <= row < len(self.model.rows):
             return
-        market = self._markets[row]
-        standing = self._standing(market, self._clock.now_ms())
+        market = self.model.rows[row].market
+        standing = self._reader.standing(market, is_polled=self._is_wanted)
         if standing.state is QuoteState.NO_MARKET:
             consequence = translate("Panels", "The market cannot be opened.")
             self._show_message(f"{standing.sentence} {consequence}")
-        elif market.market not in (self._record.market, self._record.opening_market):
+        elif market not in (self._record.market, self._record.opening_market):
             self.market_requested.emit(market)
 
+    def _sort_by(self, section: int) -> None:
+        """Chosen in the menu: once more turns the order round."""
+        header = self.table.horizontalHeader()
+        order = header.sortIndicatorOrder()
+        is_again = section == header.sortIndicatorSection() and order is Qt.SortOrder.AscendingOrder
+        header.setSortIndicator(section, Qt.SortOrder.DescendingOrder if is_again else Qt.SortOrder.AscendingOrder)
+
+    def _on_sorting(self, section: int) -> None:
+        if section != -1 and section not in SORTABLE:
+            self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+            return
+        self.filter.show_sorting(section)
+        self.refresh()
+
+    def _focus_table(self) -> None:
+        self.table.setFocus()
+        if self.current() is None and self.model.rows:
+            self._select(self.model.rows[0].market)
+
     def _update_actions(self) -> None:
-        actions, row, count = self.actions_of_panel, self.table.currentIndex().row(), len(self._markets)
-        is_row = 0 <= row < count
+        actions, row, current = self.actions_of_panel, self.table.currentIndex().row(), self.current()
+        is_listed = current in self._watched
+        can_be_moved = is_listed and self.table.can_be_moved
         can = {
-            ActionId.WATCH_OPEN: is_row and self._markets[row].market != self._record.market,
-            ActionId.WATCH_UP: is_row and row > 0,
-            ActionId.WATCH_DOWN: is_row and row < count - 1,
-            ActionId.WATCH_REMOVE: is_row,
+            ActionId.WATCH_OPEN: current is not None and current != self._record.market,
+            ActionId.WATCH_LEARN: current is not None,
+            ActionId.WATCH_UP: can_be_moved and row > 0,
+            ActionId.WATCH_DOWN: can_be_moved and row < len(self._watched) - 1,
+            ActionId.WATCH_REMOVE: is_listed,
             ActionId.WATCH_UNDO: bool(self._former),
         }
         for action_id, is_possible in can.items():
@@ -304,19 +371,26 @@ class MarketsPanel(Panel):
         menu.popup(self.table.viewport().mapToGlobal(position))
 
     def _connect(self) -> None:
-        for signal in (self._quotes.changed, self._record.changed):
+        for signal in (self._quotes.changed, self._record.changed, self._known.listed):
             signal.connect(self.mark_stale)
+        self._known.changed.connect(self._on_market)
         self._record.price_changed.connect(self._on_price)
         self._record.changed.connect(self._update_wanted)
         self.table.opened.connect(self._open)
+        self.table.switched.connect(self._switch)
         self.table.dropped.connect(self._move)
         self.table.customContextMenuRequested.connect(self._open_menu)
         self.table.selectionModel().currentRowChanged.connect(lambda _new, _old: self._update_actions())
+        self.table.horizontalHeader().sortIndicatorChanged.connect(lambda section, _order: self._on_sorting(section))
+        self.filter.sort_chosen.connect(self._sort_by)
+        self.filter.text_changed.connect(lambda _text: self.refresh())
+        self.filter.left.connect(self._focus_table)
         self.adder.chosen.connect(self._add)
         self.adder.hint_changed.connect(self._show_message)
         self.actions_of_panel.wire(
             {
                 ActionId.WATCH_OPEN: lambda: self._open(self.table.currentIndex().row()),
+                ActionId.WATCH_LEARN: lambda: self._switch(self.table.currentIndex().row()),
                 ActionId.WATCH_UP: lambda: self._move_by(-1),
                 ActionId.WATCH_DOWN: lambda: self._move_by(1),
                 ActionId.WATCH_REMOVE: self._remove,
@@ -329,16 +403,22 @@ class MarketsPanel(Panel):
         buttons = QToolBar(translate("Panels", "Actions on markets"))
         enlarge_icons(buttons, 15)
         self.actions_of_panel.fill_tool_bar(buttons)
-        foot = QHBoxLayout()
-        foot.setSpacing(6)
-        foot.addWidget(self.note, 1)
-        foot.addWidget(buttons, 0, Qt.AlignmentFlag.AlignTop)
+        head = QHBoxLayout()
+        head.setSpacing(6)
+        head.addWidget(self.filter, 1)
+        head.addWidget(buttons)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 4, 6, 4)
         layout.setSpacing(4)
-        layout.addWidget(self.adder)
+        layout.addLayout(head)
         layout.addWidget(self.table, 1)
-        layout.addLayout(foot)
+        layout.addWidget(self.adder)
+        layout.addWidget(self.note)
+
+
+def _entries(markets: Watchlist) -> list[tuple[WatchedMarket, bool]]:
+    """All that there is to a list: entries of one market are equal whether it is learned from or not."""
+    return [(each, each.is_learned) for each in markets]
 
 
 def _retry_text(seconds: int) -> str:

@@ -1,239 +1,177 @@
-"""The table of markets: its painted cells, and rows that the user moves."""
+"""The table of markets: its columns as there is room for them, and rows that the user moves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QFontMetrics,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPen,
-    QPolygonF,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QApplication,
-    QHeaderView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTableView,
-    QWidget,
-)
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QStyle, QTableView, QWidget
 
-from desktop.panels.markets.model import (
-    CHANGE,
-    DAY,
-    LAST,
-    MARKET,
-    ROW_ROLE,
-    MarketsModel,
-    Row,
-    all_state_words,
+from desktop.panels.markets.cells import (
+    BAR_PX,
+    CELL_MARGIN_PX,
+    DOT_PX,
+    PADDING_PX,
+    SWITCH_PX,
+    ChartCell,
+    FeedCell,
+    MarketCell,
+    PriceCell,
+    SwitchCell,
+    WorthCell,
+    small,
 )
-from desktop.ui.formatting import format_age
-from desktop.ui.icons import tabular
+from desktop.panels.markets.model import MarketsModel, title
+from desktop.panels.markets.ordering import Column
+from desktop.panels.markets.row import Row, proof_text, worth_text
 from desktop.ui.interface_size import follow_interface_size
 from desktop.ui.tables import Index, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
-_DOT = 8
-_BAR = 3
-_PADDING = 5
-_LEAST_MARKET, _LEAST_DAY, _MOST_DAY = 112, 44, 120
-_CELL_MARGIN = 14
-_WIDEST_AGE_MS = 59 * 60_000
-_LEFT, _RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
-
-
-class CellDelegate(QStyledItemDelegate):
-    """A cell whose ground is the style's, and what is on it our own."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-
-    def _ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> tuple[QRect, Row, bool]:
-        """Paint the cell without its text. Returns where it is, what it shows, and whether it is selected."""
-        empty = QStyleOptionViewItem(option)
-        self.initStyleOption(empty, index)
-        empty.text = ""  # type: ignore[attr-defined]  # PySide6's stubs lack these
-        widget = option.widget  # type: ignore[attr-defined]
-        widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, empty, painter, widget)
-        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
-        return QRect(option.rect), index.data(ROW_ROLE), is_selected  # type: ignore[attr-defined]
-
-    @staticmethod
-    def write(
-        painter: QPainter, place: QRect, text: str, font: QFont, colour: QColor, side: Qt.AlignmentFlag = _LEFT
-    ) -> None:
-        """One line, shortened with an ellipsis where there is no room for it."""
-        painter.setFont(font)
-        painter.setPen(colour)
-        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, place.width())
-        painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, shown)
-
-
-def _halves(place: QRect, left: int, right: int) -> tuple[QRect, QRect]:
-    """The two lines of a cell, between these edges."""
-    width = right - left
-    upper = QRect(left, place.top() + 2, width, place.height() // 2 - 1)
-    return upper, QRect(left, place.center().y() + 1, width, place.height() // 2 - 2)
-
-
-def _small(font: QFont) -> QFont:
-    """Of a cell's second line."""
-    return tabular(font, scale=0.87)
-
-
-class MarketDelegate(CellDelegate):
-    """The symbol; below it exchange and interval. A disc in the state's colour; a bar marks the chart's market."""
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        place, row, is_selected = self._ground(painter, option, index)
-        palette = self._theme.palette
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if row.is_on_chart:
-            bar = palette.inverse_text if is_selected else palette.accent  # the selection's ground is the accent
-            painter.fillRect(place.left(), place.top() + 3, _BAR, place.height() - 6, bar)
-        left = place.left() + _BAR + _PADDING
-        painter.setPen(QPen(palette.inverse_text, 1.5) if is_selected else Qt.PenStyle.NoPen)
-        painter.setBrush(row.dot(palette))
-        middle = place.top() + place.height() / 4 + 3
-        painter.drawEllipse(QRectF(left, middle - _DOT / 2, _DOT, _DOT))
-        upper, lower = _halves(place, left + _DOT + _PADDING, place.right() - 2)
-        font: QFont = option.font  # type: ignore[attr-defined]
-        ink, faint = (palette.inverse_text,) * 2 if is_selected else (palette.text, palette.muted_text)
-        self.write(painter, upper, row.market.symbol, tabular(font, bold=row.is_on_chart), ink)
-        self.write(painter, lower, row.where, _small(font), faint)
-        painter.restore()
-
-
-class PriceDelegate(CellDelegate):
-    """The last price; below it how far to believe it."""
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        place, row, is_selected = self._ground(painter, option, index)
-        palette = self._theme.palette
-        upper, lower = _halves(place, place.left() + 2, place.right() - _CELL_MARGIN // 2 + 1)
-        font: QFont = option.font  # type: ignore[attr-defined]
-        ink, faint = (palette.inverse_text,) * 2 if is_selected else (palette.text, palette.muted_text)
-        painter.save()
-        self.write(painter, upper, row.price_text, font, faint if row.is_uncertain else ink, _RIGHT)
-        self.write(painter, lower, row.state_words, _small(font), faint, _RIGHT)
-        painter.restore()
-
-
-class SparkDelegate(CellDelegate):
-    """The day's closes as a line over the faint one of a day ago; a dash where they are not known."""
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        place, row, is_selected = self._ground(painter, option, index)
-        palette, closes = self._theme.palette, row.closes
-        if len(closes) < 2:
-            return
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        room = QRectF(place).adjusted(_PADDING, 7, -_PADDING, -7)
-        low, high = min(closes), max(closes)
-        if row.day_ago is not None:
-            low, high = min(low, row.day_ago), max(high, row.day_ago)
-        colour = palette.muted_text
-        if not row.is_uncertain and row.change:
-            colour = palette.candle(rising=row.change > 0.0)
-        if row.day_ago is not None:
-            y = _height(row.day_ago, low, high, room)
-            painter.setPen(QPen(palette.inverse_text if is_selected else palette.outline, 1.0, Qt.PenStyle.DotLine))
-            painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
-        painter.setPen(QPen(palette.inverse_text if is_selected else colour, 1.4))
-        painter.drawPolyline(spark(closes, room, low, high))
-        painter.restore()
-
-
-def spark(closes: tuple[float, ...], room: QRectF, low: float, high: float) -> QPolygonF:
-    """The closes as a line from the left edge of `room` to the right, `low` at its foot and `high` at its top."""
-    step = room.width() / (len(closes) - 1)
-    points = (QPointF(room.left() + i * step, _height(close, low, high, room)) for i, close in enumerate(closes))
-    return QPolygonF(list(points))
-
-
-def _height(price: float, low: float, high: float, room: QRectF) -> float:
-    share = 0.5 if high <= low else (price - low) / (high - low)
-    return room.bottom() - share * room.height()
+_LEAST_CHART, _MOST_CHART, _MOST_MARKET, _GAP, _LEAST_WIDTH = 64, 200, 220, 4, 40
+_BY_IMPORTANCE = (
+    Column.MARKET,
+    Column.LAST,
+    Column.CHART,
+    Column.LEARNED,
+    Column.SKILL,
+    Column.CHANGE,
+    Column.GAIN,
+    Column.FEED,
+)
+"""Where there is no room for all columns, the last ones go."""
+_MAY_BE_EMPTY = frozenset({Column.CHANGE, Column.SKILL, Column.GAIN})
+_BESIDE = {Column.MARKET: BAR_PX + DOT_PX + PADDING_PX, Column.FEED: DOT_PX + PADDING_PX}
+"""Beside the texts of a cell, in pixels."""
+_MOST = {column: 130 if column is Column.MARKET else 160 for column in Column}
+"""Longer names are shortened: symbols of files may be long."""
 
 
 class MarketsTable(QTableView):
-    """`opened` and `dropped` carry the number of a row, `dropped` also where it is wanted.
+    """`opened` and `switched` carry the number of a row; `dropped` also where it is wanted.
 
     Rows are dragged without QDrag, whose own event loop would hold the window's tasks up.
     """
 
     opened = Signal(int)
+    switched = Signal(int)
     dropped = Signal(int, int)
 
     def __init__(self, model: MarketsModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self._theme, self._model = theme, model
         self._pressed: QPoint | None = None
         self._place = QPoint()
         self._held: int | None = None
+        self._widths: dict[Column, int] = {}
+        """Of the texts: as wide as the widest so far, so that columns do not tremble."""
+        self._filled: set[Column] = set()
+        """Those of `_MAY_BE_EMPTY` that a row has something in; the others are the first to go."""
+        self.can_be_moved = True
+        """Whether rows are in the order that the user gave them."""
         self.setModel(model)
-        self.setItemDelegateForColumn(MARKET, MarketDelegate(theme, self))
-        self.setItemDelegateForColumn(DAY, SparkDelegate(theme, self))
-        self.setItemDelegateForColumn(LAST, PriceDelegate(theme, self))
-        self._widest_word = 0
+        self.chart_cell = ChartCell(theme, self)
+        self._set_cells()
+        style_table(self, translate("Panels", "Markets"), several=False)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        style_table(self, translate("Panels", "Watched markets"), several=False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        header = self.horizontalHeader()
-        header.setMinimumSectionSize(20)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self._set_header()
         follow_interface_size(self, self._measure)
-        model.modelReset.connect(self.fit_columns)
-        model.dataChanged.connect(self.fit_columns)
+        header_changed = self.horizontalHeader().sortIndicatorChanged
+        header_changed.connect(lambda _section, _order: self._measure())
+        model.modelReset.connect(self._measure)
+        model.dataChanged.connect(self._on_data)
 
     @property
     def held_row(self) -> int | None:
         """The row that is being dragged."""
         return self._held
 
+    @property
+    def shown_columns(self) -> tuple[Column, ...]:
+        """Those that there is room for, from the left."""
+        return tuple(column for column in Column if not self.isColumnHidden(column))
+
+    def _set_cells(self) -> None:
+        theme = self._theme
+        cells = {
+            Column.MARKET: MarketCell(theme, self),
+            Column.CHART: self.chart_cell,
+            Column.LAST: PriceCell(theme, self),
+            Column.LEARNED: SwitchCell(theme, self),
+            Column.SKILL: WorthCell(theme, self, Column.SKILL),
+            Column.GAIN: WorthCell(theme, self, Column.GAIN),
+            Column.FEED: FeedCell(theme, self),
+        }
+        for column, cell in cells.items():
+            self.setItemDelegateForColumn(column, cell)
+
+    def _set_header(self) -> None:
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setMinimumSectionSize(1)
+        header.setSectionsClickable(True)
+        header.setSortIndicatorShown(True)
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.fit_columns()
 
     def _measure(self) -> None:
-        self._widest_word = _widest(
-            QFontMetrics(_small(self.font())), [*all_state_words(), format_age(0, _WIDEST_AGE_MS)]
-        )
         self.verticalHeader().setDefaultSectionSize(2 * self.fontMetrics().height() + 6)
+        metrics, header = self.fontMetrics(), self.horizontalHeader()
+        self._widths = {column: _widest(metrics, (title(column),)) for column in Column}
+        sorted_by = header.sortIndicatorSection()
+        if sorted_by >= 0:
+            self._widths[Column(sorted_by)] += header.style().pixelMetric(QStyle.PixelMetric.PM_HeaderMarkSize) + _GAP
+        self._filled.clear()
+        self._widths[Column.LEARNED] = max(self._widths[Column.LEARNED], SWITCH_PX[0] + CELL_MARGIN_PX)
+        self._take_widths(self._model.rows)
         self.fit_columns()
 
+    def _on_data(self, first: Index, last: Index) -> None:
+        """A changed row is measured, and no other: one update must not cost more with more rows."""
+        if self._take_widths(self._model.rows[first.row() : last.row() + 1]):
+            self.fit_columns()
+
+    def _take_widths(self, rows: Iterable[Row]) -> bool:
+        """Whether a column has to be wider than it was."""
+        metrics, faint = self.fontMetrics(), QFontMetrics(small(self.font()))
+        before, filled = dict(self._widths), set(self._filled)
+        for row in rows:
+            self._filled |= _filled(row)
+            for column, (texts, below) in _texts(row).items():
+                width = max(_widest(metrics, texts), _widest(faint, below)) + _BESIDE.get(column, 0)
+                self._widths[column] = max(self._widths[column], min(width, _MOST[column]))
+        return before != self._widths or filled != self._filled
+
     def fit_columns(self) -> None:
-        """Numbers as wide as they come, the price no narrower than any word below it; of the rest, the day gets a
-        third, and goes where there is no room for it."""
-        metrics, rows = (
-            self.fontMetrics(),
-            [self.model().index(i, 0).data(ROW_ROLE) for i in range(self.model().rowCount())],
-        )
-        last = max(
-            self._widest_word, _widest(metrics, [translate("Panels", "Last"), *(row.price_text for row in rows)])
-        )
-        change = _widest(metrics, [translate("Panels", "Change"), "+10.00 %", *(row.change_text for row in rows)])
-        rest = self.viewport().width() - last - change
-        day = max(_LEAST_DAY, min(rest // 3, _MOST_DAY))
-        is_shown = rest - day >= _LEAST_MARKET
-        self.setColumnHidden(DAY, not is_shown)
-        widths = {LAST: last, CHANGE: change, DAY: day, MARKET: max(rest - (day if is_shown else 0), 60)}
-        for column, width in widths.items():
-            self.setColumnWidth(column, width)
+        """Numbers as wide as they come. What is least important goes where there is no room; the chart and the market
+        share what is left."""
+        least = {**self._widths, Column.CHART: _LEAST_CHART}
+        room = self.viewport().width()
+        shown: list[Column] = []
+        for column in sorted(_BY_IMPORTANCE, key=lambda column: column in _MAY_BE_EMPTY - self._filled):
+            if len(shown) >= 2 and room < least[column]:
+                break
+            shown.append(column)
+            room -= least[column]
+        for column in Column:
+            self.setColumnHidden(column, column not in shown)
+        chart = min(max(room, 0) * 2 // 3, _MOST_CHART - _LEAST_CHART) if Column.CHART in shown else 0
+        market = room - chart
+        if Column.FEED in shown:  # the rest is for its sentences
+            market = max(0, min(market, _MOST_MARKET - least[Column.MARKET]))
+            least[Column.FEED] += room - chart - market
+        for column in shown:
+            extra = {Column.CHART: chart, Column.MARKET: market}.get(column, 0)
+            self.setColumnWidth(column, max(least[column] + extra, _LEAST_WIDTH))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         super().mousePressEvent(event)
@@ -246,7 +184,7 @@ class MarketsTable(QTableView):
             super().mouseMoveEvent(event)
             return
         far = (place - self._pressed).manhattanLength() >= QApplication.startDragDistance()
-        if self._held is None and far and self.indexAt(self._pressed).isValid():
+        if self._held is None and self.can_be_moved and far and self.indexAt(self._pressed).isValid():
             self._held = self.indexAt(self._pressed).row()
             self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
         if self._held is not None:
@@ -263,9 +201,9 @@ class MarketsTable(QTableView):
             return
         super().mouseReleaseEvent(event)
         index = self.indexAt(event.position().toPoint())
-        was_pressed_here = pressed is not None and self.indexAt(pressed).row() == index.row()
-        if index.isValid() and was_pressed_here and event.modifiers() == Qt.KeyboardModifier.NoModifier:
-            self.opened.emit(index.row())
+        former = QPoint(-1, -1) if pressed is None else pressed
+        if index.isValid() and self.indexAt(former) == index and event.modifiers() == Qt.KeyboardModifier.NoModifier:
+            (self.switched if index.column() == Column.LEARNED else self.opened).emit(index.row())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self._held is not None:
@@ -277,7 +215,7 @@ class MarketsTable(QTableView):
 
     def row_at(self, place: QPoint) -> int:
         """The row that a drop there is meant for: the first above all, the last below all."""
-        count = self.model().rowCount()
+        count = self._model.rowCount()
         row = self.rowAt(place.y())
         return row if row >= 0 else 0 if place.y() < 0 else count - 1
 
@@ -286,7 +224,7 @@ class MarketsTable(QTableView):
         if self._held is None:
             return
         target = self.row_at(self._place)
-        rectangle = self.visualRect(self.model().index(target, 0))
+        rectangle = self.visualRect(self._model.index(target, 0))
         y = rectangle.bottom() if target > self._held else rectangle.top()
         painter = QPainter(self.viewport())
         painter.setPen(QPen(self._theme.palette.accent, 2.0))
@@ -299,5 +237,24 @@ class MarketsTable(QTableView):
         self.viewport().update()
 
 
+def _filled(row: Row) -> set[Column]:
+    """Columns that the row has a number in."""
+    numbers = {Column.CHANGE: row.change, Column.SKILL: row.known.skill, Column.GAIN: row.known.model_gain}
+    return {column for column, number in numbers.items() if number is not None}
+
+
+def _texts(row: Row) -> dict[Column, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """What the cells of a row have in their first and in their second line."""
+    skill, gain = row.known.skill, row.known.model_gain
+    return {
+        Column.MARKET: ((row.symbol,), (row.where,)),
+        Column.LAST: ((row.price_text,), (row.state_words, row.change_text)),
+        Column.CHANGE: ((row.change_text,), ()),
+        Column.SKILL: ((worth_text(skill),), (proof_text(skill),)),
+        Column.GAIN: ((worth_text(gain),), (proof_text(gain),)),
+        Column.FEED: ((row.state_words,), ()),
+    }
+
+
 def _widest(metrics: QFontMetrics, texts: Sequence[str]) -> int:
-    return max(metrics.horizontalAdvance(text) for text in texts) + _CELL_MARGIN
+    return max((metrics.horizontalAdvance(text) for text in texts), default=0) + CELL_MARGIN_PX

@@ -26,6 +26,7 @@ from desktop.panels.accuracy.experts import ExpertsPage
 from desktop.panels.feed.panel import FeedPanel
 from desktop.panels.feed.words import state_within, state_word
 from desktop.panels.markets.adder import INTERVALS, VENUES
+from desktop.panels.markets.ordering import Column
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.quotes import QuoteState, quote_word
 from desktop.state.run_state import RunState
@@ -156,11 +157,14 @@ def test_the_markets_are_translated(state: RunState, theme: Theme, qtbot: QtBot)
     panel.set_seen(True)
     feed_scenario.connected(state)
     watch_scenario.fill_quotes(state)
+    watch_scenario.run_universe(state, [markets[0].market, markets[1].market])
     panel.refresh()
-    said = {row.standing.sentence for row in panel.model.rows if row.standing.sentence} | {watch_scenario.CUT}
+    rows = panel.model.rows
+    said = {each for row in rows for each in (row.known.feed_sentence, row.standing.sentence) if each}
+    said.add(watch_scenario.CUT)
     data = frozenset({*said, *map(venue_name, VENUES), *INTERVALS})
     assert not left_english(panel, data)
     cells = [text for text in in_cells(panel.model) if text]
-    assert len(cells) == 8 * len(markets)
+    assert len(cells) == 2 * len(Column) * len(markets)
     names = {f"{row.market.symbol}, {venue_name(row.market.venue)}" for row in panel.model.rows}
     assert not [text for text in cells if untranslated(text, data | names)]

@@ -13,7 +13,7 @@ from core.domain.events import JobProgress
 from desktop.jobs.panel import JobsPanel
 from desktop.jobs.table import PROGRESS
 from desktop.panels.incidents import IncidentsPanel
-from desktop.panels.markets.model import MARKET
+from desktop.panels.markets.ordering import Column
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.run_state import RunState
 from desktop.ui.theme import Mode, Theme
@@ -57,7 +57,7 @@ def test_the_bar_of_the_market_on_the_chart_and_the_dot_of_its_state(
     panel.refresh()
     row = next(number for number, each in enumerate(panel.model.rows) if each.is_on_chart)
     panel.table.selectRow(row)
-    cell = panel.table.visualRect(panel.model.index(row, MARKET))
+    cell = panel.table.visualRect(panel.model.index(row, Column.MARKET))
     bar = QRect(cell.left(), cell.top() + 4, 3, cell.height() - 8)
     ground = theme.palette.accent
     assert has_contrast(pixels(panel.table, bar), ground)

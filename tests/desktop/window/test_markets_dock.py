@@ -61,7 +61,7 @@ def test_the_list_is_kept_in_the_settings_and_follows_them(qtbot: QtBot, make_be
     assert stored.args[0].watchlist.markets == ROWS[1:]
     only = WatchedMarket("okx", "BTC/USDT", "1h")
     window.shell.settings.change(replace(window.shell.settings.current, watchlist=WatchlistSettings(markets=(only,))))
-    assert [row.market for row in window.panels.markets.model.rows] == [only]
+    assert [row.market for row in window.panels.markets.model.rows] == [only.market]
 
 
 def test_prices_are_wanted_while_the_dock_is_in_front(qtbot: QtBot, make_bench: MakeBench) -> None:

@@ -17,9 +17,10 @@ from core.market.feeds.ticker_poller import Quoted
 from core.market.symbols import SymbolList
 from core.settings.tree import MarketSettings
 from desktop.actions import ActionId
-from desktop.panels.markets.model import CHANGE, DAY, LAST, MARKET
+from desktop.panels.markets.cells import Cell
+from desktop.panels.markets.ordering import Column
 from desktop.panels.markets.panel import MarketsPanel
-from desktop.panels.markets.table import CellDelegate, spark
+from desktop.panels.markets.small_chart import spark
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import MISSING, format_percent
 from desktop.ui.theme import Theme
@@ -55,7 +56,7 @@ def symbols(panel: MarketsPanel) -> list[str]:
 
 
 def centre(panel: MarketsPanel, row: int) -> QPoint:
-    return panel.table.visualRect(panel.model.index(row, MARKET)).center()
+    return panel.table.visualRect(panel.model.index(row, Column.MARKET)).center()
 
 
 def click(qtbot: QtBot, panel: MarketsPanel, row: int) -> None:
@@ -63,18 +64,18 @@ def click(qtbot: QtBot, panel: MarketsPanel, row: int) -> None:
 
 
 def test_a_row_shows_price_change_and_their_reliability(panel: MarketsPanel) -> None:
-    assert (text(panel, 0, LAST), text(panel, 0, CHANGE)) == ("64,561.31", "+1.23 %")
-    assert text(panel, 1, CHANGE) == "−3.41 %"
+    assert (text(panel, 0, Column.LAST), text(panel, 0, Column.CHANGE)) == ("64,561.31", "+1.23 %")
+    assert text(panel, 1, Column.CHANGE) == "−3.41 %"
     assert "live" in spoken(panel, 1) and "on the chart" in spoken(panel, 0) and "live" in spoken(panel, 0)
     assert "4 min ago" in spoken(panel, 3), "an old price is shown with its age"
-    assert text(panel, 4, LAST) == text(panel, 4, CHANGE) == MISSING and "waiting" in spoken(panel, 4)
+    assert text(panel, 4, Column.LAST) == text(panel, 4, Column.CHANGE) == MISSING and "waiting" in spoken(panel, 4)
     assert "no such market" in spoken(panel, 5)
-    tooltip = panel.model.index(5, MARKET).data(Qt.ItemDataRole.ToolTipRole)
+    tooltip = panel.model.index(5, Column.MARKET).data(Qt.ItemDataRole.ToolTipRole)
     assert "Binance has no spot market" in tooltip
 
 
 def test_a_change_has_the_colour_of_its_direction(panel: MarketsPanel, theme: Theme) -> None:
-    risen, fallen = (panel.model.index(row, CHANGE).data(Qt.ItemDataRole.ForegroundRole) for row in (0, 1))
+    risen, fallen = (panel.model.index(row, Column.CHANGE).data(Qt.ItemDataRole.ForegroundRole) for row in (0, 1))
     assert (risen, fallen) == (theme.palette.candle(rising=True), theme.palette.candle(rising=False))
 
 
@@ -92,10 +93,10 @@ def test_the_next_try_comes_nearer(panel: MarketsPanel, clock: ManualClock, pass
 def test_behind_another_tab_prices_wait_for_the_next_refresh(panel: MarketsPanel, state: RunState) -> None:
     panel.hide()
     state.feed_record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_602.0, 64_600.0, 64_602.0, 1.0))
-    assert text(panel, 0, LAST) == "64,561.31" and panel.is_stale
+    assert text(panel, 0, Column.LAST) == "64,561.31" and panel.is_stale
     panel.show()
     panel.refresh_if_seen()
-    assert text(panel, 0, LAST) == "64,602.00"
+    assert text(panel, 0, Column.LAST) == "64,602.00"
 
 
 def test_prices_grow_old_without_updates(panel: MarketsPanel, clock: ManualClock) -> None:
@@ -114,16 +115,16 @@ def test_the_row_on_the_chart_has_the_charts_last_price(panel: MarketsPanel, sta
     """The same price must not be shown as two numbers."""
     record = state.feed_record
     record.add_closed((Candle(scenario.NOW_MS - 90_000, 64_600.0, 64_600.0, 64_600.0, 64_600.25, 1.0),))
-    assert text(panel, 0, LAST) == "64,600.25"
+    assert text(panel, 0, Column.LAST) == "64,600.25"
     record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_700.0, 64_600.0, 64_655.5, 1.0))
-    assert text(panel, 0, LAST) == "64,655.50", "at once, as the chart has it"
+    assert text(panel, 0, Column.LAST) == "64,655.50", "at once, as the chart has it"
     day = state.quotes.standing(("binance", "BTC/USDT"), scenario.NOW_MS, is_polled=True).quote
     assert day is not None and day.day is not None and day.day.day_ago is not None
-    assert text(panel, 0, CHANGE) == format_percent(64_655.5 / day.day.day_ago - 1.0, 2, signed=True)
+    assert text(panel, 0, Column.CHANGE) == format_percent(64_655.5 / day.day.day_ago - 1.0, 2, signed=True)
     state.quotes.take(Quoted("binance", {"BTC/USDT": watch_scenario.quote(64_000.0, 0.01)}, {}))
     panel.refresh()
-    assert text(panel, 0, LAST) == "64,655.50", "a poll is older than the chart"
-    assert text(panel, 1, LAST) == "3,214.07"
+    assert text(panel, 0, Column.LAST) == "64,655.50", "a poll is older than the chart"
+    assert text(panel, 1, Column.LAST) == "3,214.07"
 
 
 def test_the_price_on_the_chart_holds_while_it_is_live_and_grows_old_when_it_is_not(
@@ -143,7 +144,7 @@ def test_switching_the_chart_switches_the_row_with_the_charts_price(panel: Marke
     state.feed_record.begin(MarketSettings(symbol="ETH/USDT"))
     state.feed_record.opened(MARKETS[1].market)
     panel.refresh()
-    assert (text(panel, 0, LAST), text(panel, 1, LAST)) == ("64,561.31", "3,214.07")
+    assert (text(panel, 0, Column.LAST), text(panel, 1, Column.LAST)) == ("64,561.31", "3,214.07")
 
 
 def test_prices_are_wanted_only_while_visible_and_an_exchange_is_on_the_chart(
@@ -171,7 +172,7 @@ def test_prices_are_wanted_only_while_visible_and_an_exchange_is_on_the_chart(
 def test_a_click_requests_another_market_but_not_the_current_one(qtbot: QtBot, panel: MarketsPanel) -> None:
     with qtbot.waitSignal(panel.market_requested) as asked:
         click(qtbot, panel, 3)
-    assert asked.args == [MARKETS[3]]
+    assert asked.args == [MARKETS[3].market]
     with qtbot.assertNotEmitted(panel.market_requested):
         click(qtbot, panel, 0)
         qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.RightButton, pos=centre(panel, 2))
@@ -189,15 +190,15 @@ def test_a_market_unknown_to_the_exchange_is_not_opened_and_reported(
     state.quotes.take(Quoted("binance", {"NOSUCH/USDT": watch_scenario.quote(1.0, 0.0)}, {}))
     with qtbot.waitSignal(panel.market_requested) as asked:
         click(qtbot, panel, 5)
-    assert asked.args == [MARKETS[5]], "it has it after all"
+    assert asked.args == [MARKETS[5].market], "it has it after all"
 
 
 def test_a_double_click_requests_only_its_market(qtbot: QtBot, panel: MarketsPanel) -> None:
-    asked: list[WatchedMarket] = []
+    asked: list[Market] = []
     panel.market_requested.connect(asked.append)
     qtbot.mouseDClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=centre(panel, 2))
     click(qtbot, panel, 2)
-    assert set(asked) == {MARKETS[2]}
+    assert set(asked) == {MARKETS[2].market}
 
 
 def test_a_market_being_opened_is_not_requested_again(qtbot: QtBot, panel: MarketsPanel, state: RunState) -> None:
@@ -219,7 +220,7 @@ def test_arrows_select_and_enter_requests_a_market(qtbot: QtBot, panel: MarketsP
         qtbot.keyClick(panel.table, Qt.Key.Key_Down)
     with qtbot.waitSignal(panel.market_requested) as asked:
         qtbot.keyClick(panel.table, key)
-    assert asked.args == [MARKETS[1]]
+    assert asked.args == [MARKETS[1].market]
 
 
 def test_a_row_is_moved_by_keys_and_back(qtbot: QtBot, panel: MarketsPanel) -> None:
@@ -228,7 +229,7 @@ def test_a_row_is_moved_by_keys_and_back(qtbot: QtBot, panel: MarketsPanel) -> N
     with qtbot.waitSignal(panel.markets_changed) as kept:
         qtbot.keyClick(panel.table, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
     assert kept.args[0][:2] == (MARKETS[1], MARKETS[0])
-    assert panel.current() == MARKETS[0], "the row that was moved stays the current one"
+    assert panel.current() == MARKETS[0].market, "the row that was moved stays the current one"
     qtbot.keyClick(panel.table, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
     with qtbot.assertNotEmitted(panel.markets_changed):
         qtbot.keyClick(panel.table, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
@@ -251,7 +252,7 @@ def test_a_row_is_dragged_to_its_new_place(qtbot: QtBot, panel: MarketsPanel, ro
     with qtbot.waitSignal(panel.markets_changed) as kept, qtbot.assertNotEmitted(panel.market_requested):
         drag(panel, row, centre(panel, target))
     assert kept.args[0][target] == MARKETS[row]
-    assert panel.table.held_row is None and panel.current() == MARKETS[row]
+    assert panel.table.held_row is None and panel.current() == MARKETS[row].market
 
 
 def test_a_drop_below_all_rows_is_one_at_the_end(panel: MarketsPanel) -> None:
@@ -274,7 +275,7 @@ def test_a_removed_row_can_be_restored(qtbot: QtBot, panel: MarketsPanel) -> Non
     panel.table.selectRow(2)
     qtbot.keyClick(panel.table, Qt.Key.Key_Delete)
     assert len(symbols(panel)) == 5 and "SOL/USDT" in panel.note.text() and "Ctrl+Z" in panel.note.text()
-    assert panel.current() == MARKETS[3]
+    assert panel.current() == MARKETS[3].market
     with qtbot.waitSignal(panel.markets_changed) as kept:
         qtbot.keyClick(panel.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert kept.args[0] == MARKETS
@@ -331,7 +332,7 @@ def test_enter_takes_the_marked_match_and_the_interval(qtbot: QtBot, panel: Mark
     qtbot.keyClicks(panel.adder.search, "xrp")
     qtbot.keyClick(popup_of(panel), Qt.Key.Key_Return)
     assert "Added" in panel.note.text()
-    assert panel.model.rows[-1].market == WatchedMarket("binance", "XRP/USDT", "15m")
+    assert panel.current() == WatchedMarket("binance", "XRP/USDT", "15m").market
 
 
 def test_a_full_symbol_matches_exactly(qtbot: QtBot, panel: MarketsPanel) -> None:
@@ -402,14 +403,26 @@ def test_the_keyboard_reaches_everything(qtbot: QtBot, panel: MarketsPanel) -> N
     assert {panel.adder.venue, panel.adder.search, panel.adder.interval, panel.table} <= reached
 
 
-@pytest.mark.parametrize(("width", "has_spark"), [(260, False), (300, False), (400, True), (900, True)])
-def test_a_narrow_dock_keeps_the_numbers_and_hides_the_spark_line(
-    qtbot: QtBot, panel: MarketsPanel, width: int, has_spark: bool
+@pytest.mark.parametrize("width", [230, 300, 400, 500, 600, 900, 1_400])
+def test_columns_go_by_importance_where_there_is_no_room_and_fill_the_rest(
+    panel: MarketsPanel, state: RunState, width: int
 ) -> None:
+    watch_scenario.run_universe(state, [MARKETS[0].market, MARKETS[1].market])
+    panel.refresh()
     panel.resize(max(width, panel.minimumSizeHint().width()), 420)
-    assert panel.table.isColumnHidden(DAY) is not has_spark
-    total = sum(panel.table.columnWidth(column) for column in range(4) if not panel.table.isColumnHidden(column))
-    assert total <= panel.table.viewport().width()
+    shown = panel.table.shown_columns
+    order = (Column.MARKET, Column.LAST, Column.CHART, Column.LEARNED, Column.SKILL, Column.CHANGE, Column.GAIN)
+    assert set(shown) == set((*order, Column.FEED)[: len(shown)])
+    assert len(shown) == 8 if width >= 900 else len(shown) < 8
+    assert sum(map(panel.table.columnWidth, shown)) == panel.table.viewport().width()
+
+
+def test_columns_without_a_number_are_the_first_to_go(panel: MarketsPanel, state: RunState) -> None:
+    panel.resize(400, 420)
+    assert Column.CHANGE in panel.table.shown_columns and Column.SKILL not in panel.table.shown_columns
+    watch_scenario.run_universe(state, [MARKETS[0].market, MARKETS[1].market])
+    panel.refresh()
+    assert Column.SKILL in panel.table.shown_columns and Column.CHANGE not in panel.table.shown_columns
 
 
 @pytest.mark.parametrize("width", [300, 400, 900])
@@ -422,13 +435,13 @@ def test_the_text_of_each_state_is_not_cut(
     def record(_painter: QPainter, place: QRect, line: str, font: QFont, *_: object) -> None:
         painted.add(QFontMetrics(font).elidedText(line, Qt.TextElideMode.ElideRight, place.width()))
 
-    monkeypatch.setattr(CellDelegate, "write", staticmethod(record))
+    monkeypatch.setattr(Cell, "write", staticmethod(record))
     state.apply(FeedStatus(FeedState.RECONNECTING, "…", scenario.NOW_MS))
     panel.resize(width, 420)
     panel.refresh()
     panel.table.grab()
-    words = {row.state_words for row in panel.model.rows}
-    assert {"reconnecting", "no such market", "waiting", "4 min ago"} <= words
+    words = {row.state_words for row in panel.model.rows if not row.is_usual}
+    assert words == {"reconnecting", "no such market", "waiting", "4 min ago"}
     assert words <= painted and {row.where for row in panel.model.rows} <= painted
 
 
@@ -444,3 +457,172 @@ def test_a_hundred_rows_are_shown_quickly(qtbot: QtBot, panel: MarketsPanel) -> 
     panel.show_markets(many)
     assert len(symbols(panel)) == 100
     panel.grab()
+
+
+@pytest.fixture
+def universe(panel: MarketsPanel, state: RunState) -> MarketsPanel:
+    """The panel over a run of ten simulated markets, none of them listed."""
+    panel.show_markets(())
+    watch_scenario.run_universe(state)
+    panel.refresh()
+    return panel
+
+
+def filter_by(qtbot: QtBot, panel: MarketsPanel, text: str) -> None:
+    panel.filter.box.clear()
+    qtbot.keyClicks(panel.filter.box, text)
+
+
+def sort_by(panel: MarketsPanel, column: Column) -> None:
+    """By a click on its title."""
+    header = panel.table.horizontalHeader()
+    place = QPoint(header.sectionViewportPosition(column) + header.sectionSize(column) // 2, header.height() // 2)
+    QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+
+
+def test_the_runs_markets_are_shown_though_they_are_not_listed(universe: MarketsPanel) -> None:
+    assert symbols(universe) == [f"SIM-{number}" for number in range(1, 11)]
+    assert universe.note.text() == "", "nothing is paused: their prices come from the run"
+    assert (text(universe, 0, Column.SKILL), text(universe, 2, Column.SKILL)) == ("+4.12 %", "+1.04 %")
+    assert "2.88 to 5.36" in spoken(universe, 0) and "not proven" in spoken(universe, 2)
+    assert text(universe, 3, Column.SKILL) == MISSING and "n = 412" in spoken(universe, 3)
+    assert "reconnecting" in spoken(universe, 9) and "simulated" in spoken(universe, 0)
+    tooltip = universe.model.index(9, Column.FEED).data(Qt.ItemDataRole.ToolTipRole)
+    assert "No message for 30" in tooltip
+    universe.table.selectRow(0)
+    assert not universe.actions_of_panel[ActionId.WATCH_REMOVE].isEnabled(), "it is not in the list"
+
+
+def test_only_what_is_proven_is_green_or_red(universe: MarketsPanel, theme: Theme) -> None:
+    palette, role = theme.palette, Qt.ItemDataRole.ForegroundRole
+    colours = [universe.model.index(row, Column.SKILL).data(role) for row in range(5)]
+    assert colours == [palette.good, palette.good, palette.muted_text, palette.muted_text, palette.bad]
+
+
+def test_a_price_of_the_run_is_its_feeds(universe: MarketsPanel, state: RunState) -> None:
+    market = watch_scenario.SIMULATED[1]
+    forming = watch_scenario.candles_of(1)[-1]
+    state.markets.set_forming(market, replace(forming, close=forming.close + 1.0))
+    universe.refresh_if_seen()
+    assert text(universe, 1, Column.LAST) == f"{forming.close + 1.0:,.2f}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"), [("sim-1", ["SIM-1", "SIM-10"]), ("RECONN", ["SIM-10"]), ("simulated 1m 7", ["SIM-7"])]
+)
+def test_the_filter_shows_matching_markets(qtbot: QtBot, universe: MarketsPanel, typed: str, found: list[str]) -> None:
+    filter_by(qtbot, universe, typed)
+    assert symbols(universe) == found
+    qtbot.keyClick(universe.filter.box, Qt.Key.Key_Escape)
+    assert len(symbols(universe)) == 10
+
+
+def test_a_filter_without_a_match_says_so(qtbot: QtBot, universe: MarketsPanel) -> None:
+    filter_by(qtbot, universe, "zzz")
+    assert universe._empty.isVisible() and "No market matches “zzz”" in universe._empty.text()
+
+
+def test_enter_leads_from_the_filter_to_the_market(qtbot: QtBot, panel: MarketsPanel) -> None:
+    with qtbot.waitActive(panel):
+        panel.activateWindow()
+    filter_by(qtbot, panel, "ethusdt")
+    qtbot.keyClick(panel.filter.box, Qt.Key.Key_Return)
+    assert panel.table.hasFocus()
+    with qtbot.waitSignal(panel.market_requested) as asked:
+        qtbot.keyClick(panel.table, Qt.Key.Key_Enter)
+    assert asked.args == [MARKETS[1].market]
+
+
+def test_a_filter_moves_no_row_and_removes_the_right_one(qtbot: QtBot, panel: MarketsPanel) -> None:
+    filter_by(qtbot, panel, "binance")
+    panel.table.selectRow(2)
+    assert not panel.actions_of_panel[ActionId.WATCH_UP].isEnabled(), "rows between are hidden"
+    panel.actions_of_panel[ActionId.WATCH_REMOVE].trigger()
+    panel.filter.box.clear()
+    assert symbols(panel) == [each.symbol for each in MARKETS if each != MARKETS[2]]
+
+
+def test_a_title_sorts_up_then_down_then_not_at_all(universe: MarketsPanel) -> None:
+    universe.resize(1_000, 420)
+    own = symbols(universe)
+    sort_by(universe, Column.SKILL)
+    assert symbols(universe)[:2] == ["SIM-5", "SIM-10"] and symbols(universe)[-2:] == ["SIM-4", "SIM-9"]
+    sort_by(universe, Column.SKILL)
+    assert symbols(universe)[:4] == ["SIM-1", "SIM-2", "SIM-6", "SIM-7"]
+    assert symbols(universe)[-2:] == ["SIM-4", "SIM-9"], "nothing is known of them yet"
+    sort_by(universe, Column.SKILL)
+    assert symbols(universe) == own
+
+
+def test_the_menu_sorts_columns_that_are_hidden_too(universe: MarketsPanel) -> None:
+    universe.resize(300, 420)
+    assert universe.table.isColumnHidden(Column.FEED)
+    by_name = {action.text(): action for action in universe.filter.sort.menu().actions()}
+    by_name["Feed"].trigger()
+    assert symbols(universe)[0] == "SIM-10" and by_name["Feed"].isChecked()
+    by_name["Market"].trigger()
+    by_name["Market"].trigger()
+    assert symbols(universe)[:2] == ["SIM-10", "SIM-9"], "numbers by their value"
+    by_name["Own order"].trigger()
+    assert symbols(universe)[0] == "SIM-1"
+
+
+def test_the_chart_has_no_order(universe: MarketsPanel) -> None:
+    sort_by(universe, Column.CHART)
+    assert universe.table.horizontalHeader().sortIndicatorSection() == -1 and symbols(universe)[0] == "SIM-1"
+
+
+def test_the_selected_market_stays_selected_in_another_order(universe: MarketsPanel) -> None:
+    universe.table.selectRow(8)
+    chosen = universe.current()
+    sort_by(universe, Column.LAST)
+    assert universe.current() == chosen and universe.table.currentIndex().row() != 8
+
+
+def test_the_switch_is_kept_with_the_list(qtbot: QtBot, panel: MarketsPanel) -> None:
+    place = panel.table.visualRect(panel.model.index(2, Column.LEARNED)).center()
+    with qtbot.waitSignal(panel.markets_changed) as kept, qtbot.assertNotEmitted(panel.market_requested):
+        qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert [each.is_learned for each in kept.args[0]] == [False, False, True, False, False, False]
+    assert "15m" in panel.note.text() and "will learn from it" in spoken(panel, 2)
+    panel.table.setFocus()
+    with qtbot.waitSignal(panel.markets_changed) as kept:
+        qtbot.keyClick(panel.table, Qt.Key.Key_Space)
+    assert not any(each.is_learned for each in kept.args[0])
+    qtbot.keyClick(panel.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert panel.model.rows[2].is_wanted, "as any change of the list it can be undone"
+
+
+def test_the_settings_switch_is_followed(panel: MarketsPanel) -> None:
+    panel.show_markets((replace(MARKETS[0], is_learned=True), *MARKETS[1:]))
+    assert panel.model.rows[0].is_learned
+
+
+def test_a_market_that_only_the_run_has_has_no_switch_of_its_own(qtbot: QtBot, universe: MarketsPanel) -> None:
+    universe.table.selectRow(0)
+    with qtbot.assertNotEmitted(universe.markets_changed):
+        universe.actions_of_panel[ActionId.WATCH_LEARN].trigger()
+    assert "Only listed markets have a switch" in universe.note.text()
+
+
+def test_a_simulated_market_is_added_without_asking_anybody(qtbot: QtBot, panel: MarketsPanel) -> None:
+    with qtbot.waitActive(panel):
+        panel.activateWindow()
+    panel.adder.venue.setCurrentIndex(panel.adder.venue.findData("simulated"))
+    with qtbot.assertNotEmitted(panel.adder.symbols_wanted):
+        panel.adder.search.setFocus()
+    qtbot.keyClicks(panel.adder.search, "sim-7")
+    qtbot.keyClick(popup_of(panel), Qt.Key.Key_Return)
+    assert panel.current() == watch_scenario.SIMULATED[6]
+    qtbot.keyClicks(panel.adder.search, "zzz")
+    assert "SIM-1 to SIM-200" in panel.note.text()
+
+
+def test_the_price_cell_has_the_change_where_it_has_no_column(
+    panel: MarketsPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    painted: list[str] = []
+    monkeypatch.setattr(Cell, "write", staticmethod(lambda _painter, _place, line, *_rest: painted.append(line)))
+    panel.resize(300, 420)
+    panel.table.grab()
+    assert panel.table.isColumnHidden(Column.CHANGE) and "+1.23 %" in painted

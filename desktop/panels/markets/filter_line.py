@@ -1,0 +1,86 @@
+"""The line above the table: which of the markets are shown, and in which order. It adds none: that is the adder's."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QToolButton, QWidget
+
+from desktop.panels.markets.model import title
+from desktop.panels.markets.ordering import SORTABLE, Column
+from desktop.ui.icons import icon
+from desktop.ui.plain_text import paragraphs
+from desktop.ui.theme import Palette
+from desktop.ui.translation import translate
+
+_OWN_ORDER = -1
+
+
+class _FilterBox(QLineEdit):
+    """Down and Enter lead into the table, Escape shows all."""
+
+    left = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.left.emit()
+        elif event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
+
+class FilterLine(QWidget):
+    """`left` asks for the table to be focused; `sort_chosen` carries a column's number, -1 for the list's order."""
+
+    text_changed = Signal(str)
+    left = Signal()
+    sort_chosen = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.box = _FilterBox()
+        self.sort = QToolButton()
+        self._choices: dict[int, QAction] = {}
+        self._apply_style()
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.box, 1)
+        layout.addWidget(self.sort)
+        self.box.textChanged.connect(self.text_changed)
+        self.box.left.connect(self.left)
+
+    def show_sorting(self, column: int) -> None:
+        """Check what the table is sorted by."""
+        self._choices.get(column, self._choices[_OWN_ORDER]).setChecked(True)
+
+    def apply_palette(self, palette: Palette) -> None:
+        self.sort.setIcon(icon("sort", palette.text))
+
+    def _apply_style(self) -> None:
+        self.box.setPlaceholderText(translate("Panels", "Filter"))
+        self.box.setAccessibleName(translate("Panels", "Filter the markets below"))
+        words = translate("Panels", "Show only markets with these letters in symbol, exchange, interval or state")
+        self.box.setToolTip(paragraphs(words))
+        self.box.setClearButtonEnabled(True)
+        self.box.setMinimumWidth(60)
+        self.sort.setToolTip(paragraphs(translate("Panels", "Sort the markets; a click on a column's title does too")))
+        self.sort.setAccessibleName(translate("Panels", "Sort"))
+        self.sort.setAutoRaise(True)
+        self.sort.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.sort.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.sort.setMenu(self._menu())
+
+    def _menu(self) -> QMenu:
+        menu, group = QMenu(self), QActionGroup(self)
+        names = {_OWN_ORDER: translate("Panels", "Own order")}
+        names |= {int(column): title(Column(column)) for column in SORTABLE}
+        for column, name in names.items():
+            action = menu.addAction(name)
+            action.setCheckable(True)
+            group.addAction(action)
+            action.triggered.connect(lambda _checked, column=column: self.sort_chosen.emit(column))
+            self._choices[column] = action
+        self._choices[_OWN_ORDER].setChecked(True)
+        return menu

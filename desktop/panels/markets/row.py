@@ -1,0 +1,195 @@
+"""One market as the panel shows it: a row's numbers and words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from PySide6.QtGui import QColor
+
+from core.domain.candle import Market
+from core.domain.events import Estimate
+from core.domain.venue_names import venue_name
+from core.market.feeds.base import FeedState
+from core.market.shown_names import shown_symbol
+from desktop.panels.accuracy.words import how_many, proof_in_full, span, value_of
+from desktop.panels.feed.words import in_one_line, state_colour, state_within
+from desktop.state.markets import MarketRow
+from desktop.state.quotes import QuoteState, Standing, quote_word
+from desktop.ui.formatting import MISSING, decimals_of_prices, format_age, format_percent, format_price, format_time
+from desktop.ui.theme import Palette
+from desktop.ui.translation import translate
+
+_UNCERTAIN = frozenset({QuoteState.OLD, QuoteState.NO_ANSWER, QuoteState.NOT_ASKED})
+_USUAL = frozenset({FeedState.LIVE, FeedState.SIMULATED, FeedState.REPLAYING})
+
+
+@dataclass(frozen=True)
+class Row:
+    """One market as it is shown.
+
+    feed: of a market that is on the chart or in the run. is_wanted: the list says that it is to be learned from.
+    """
+
+    known: MarketRow
+    standing: Standing
+    age_s: int | None
+    feed: FeedState | None = None
+    is_on_chart: bool = False
+    is_listed: bool = True
+    is_wanted: bool = False
+
+    @property
+    def market(self) -> Market:
+        return self.known.market
+
+    @property
+    def symbol(self) -> str:
+        """``BTC/USDT``"""
+        return shown_symbol(self.market.venue, self.market.symbol)
+
+    @property
+    def where(self) -> str:
+        """``Binance · 1m``"""
+        return f"{venue_name(self.market.venue)} · {self.market.interval}"
+
+    @property
+    def state_words(self) -> str:
+        """``live``, ``4 min ago``, ``offline``; of a market with a feed, how that does."""
+        state = self.standing.state
+        if self.feed is not None and state is not QuoteState.NO_MARKET:
+            return state_within(self.feed)
+        if self.is_uncertain and self.age_s is not None:
+            return format_age(0, 1000 * max(10, self.age_s))
+        return quote_word(state)
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether there is nothing to be said of its price."""
+        is_well = self.feed in _USUAL if self.feed is not None else self.standing.state is QuoteState.FRESH
+        return is_well and not self.is_uncertain
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether the price is older than it should be."""
+        return self.standing.state in _UNCERTAIN
+
+    @property
+    def closes(self) -> tuple[float, ...]:
+        """Of a day, with the last price at the end; empty where they are not known."""
+        quote = self.standing.quote
+        return () if quote is None or quote.day is None else (*quote.day.closes, quote.last)
+
+    @property
+    def day_ago(self) -> float | None:
+        quote = self.standing.quote
+        return None if quote is None or quote.day is None else quote.day.day_ago
+
+    @property
+    def last(self) -> float | None:
+        """The price."""
+        return None if self.standing.quote is None else self.standing.quote.last
+
+    @property
+    def change(self) -> float | None:
+        """As a fraction."""
+        return None if self.standing.quote is None else self.standing.quote.change
+
+    @cached_property
+    def price_text(self) -> str:
+        return MISSING if self.last is None else format_price(self.last, self.decimals)
+
+    @cached_property
+    def decimals(self) -> int | None:
+        """As many as the market's prices have."""
+        if self.last is None:
+            return None
+        closes = self.closes[-24:] or tuple(candle.close for candle in self.known.candles[-24:])
+        return decimals_of_prices((*closes, self.last))
+
+    @property
+    def change_text(self) -> str:
+        return format_percent(self.change, 2, signed=True)
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether its switch is on: the list says so, or the run learns from it as the market that was opened."""
+        return self.is_wanted or self.known.is_learned
+
+    @property
+    def learning_words(self) -> str:
+        """What the switch does, and whether it is in effect."""
+        if self.known.is_learned and not self.is_wanted:
+            return translate("Panels", "The model learns from it: it was opened.")
+        if self.known.is_learned:
+            return translate("Panels", "The model learns from it.")
+        if self.known.is_in_run:
+            return translate("Panels", "The model forecasts it, and does not learn from it.")
+        if self.is_wanted:
+            text = translate("Panels", "The model will learn from it together with an opened market of {0} candles.")
+            return text.format(self.market.interval)
+        return translate("Panels", "The model does not learn from it.")
+
+    def dot(self, palette: Palette) -> QColor:
+        """The colour that goes with the words."""
+        state = self.standing.state
+        if self.feed is not None or self.is_on_chart:
+            return state_colour(self.feed, palette)
+        colours = {QuoteState.FRESH: palette.good, QuoteState.OLD: palette.warning, QuoteState.NO_ANSWER: palette.bad}
+        return palette.bad if state is QuoteState.NO_MARKET else colours.get(state, palette.muted_text)
+
+    def tooltip(self) -> str:
+        """All of it, a line each."""
+        name = translate("Panels", "{0}, {1} candles, {2}: {3}")
+        lines = [name.format(self.symbol, self.market.interval, venue_name(self.market.venue), self.state_words)]
+        lines += [*self._of_price(), *self._of_ghosts(), self.learning_words]
+        if self.known.feed is not None and self.known.feed_sentence:
+            lines.append(in_one_line(self.known.feed, self.known.feed_sentence))
+        return "\n".join((*lines, self.standing.sentence) if self.standing.sentence else lines)
+
+    def _of_price(self) -> list[str]:
+        lines, quote = [], self.standing.quote
+        if quote is not None:
+            at = format_time(quote.at_ms, seconds=True)
+            lines.append(translate("Panels", "{0} at {1}").format(self.price_text, at))
+        if self.day_ago is not None:
+            day_ago = translate("Panels", "{0} from a day ago, when it was {1}")
+            lines.append(day_ago.format(self.change_text, format_price(self.day_ago, self.decimals)))
+        if self.is_on_chart:
+            lines.append(translate("Panels", "On the chart: {0}.").format(state_within(self.feed)))
+        return lines
+
+    def _of_ghosts(self) -> list[str]:
+        """Skill and gain with their intervals, whatever they prove."""
+        parts = (
+            (self.known.skill, translate("Panels", "Skill of the ghosts"), translate("Panels", "Skill: {0} ({1})")),
+            (self.known.model_gain, translate("Panels", "Gain from the model"), translate("Panels", "Gain: {0} ({1})")),
+        )
+        lines = []
+        for estimate, name, words in parts:
+            if estimate is not None:
+                if value_of(estimate) is not None:
+                    lines.append(words.format(format_percent(estimate.value, 2, signed=True), span(estimate)))
+                lines.append(proof_in_full(estimate, name))
+        return lines
+
+
+def worth_text(estimate: Estimate | None) -> str:
+    """``+1.24 %``; a dash while it has no interval."""
+    return format_percent(None if estimate is None else value_of(estimate), 2, signed=True)
+
+
+def proof_text(estimate: Estimate | None) -> str:
+    """``0.31 to 2.12``; ``not proven`` where 0 is in it; how many candles there are while it has no interval."""
+    if estimate is None:
+        return ""
+    if estimate.low is None or estimate.high is None:
+        return how_many(estimate.n)
+    return translate("Panels", "not proven") if estimate.low <= 0.0 <= estimate.high else span(estimate)
+
+
+def worth_colour(estimate: Estimate | None, palette: Palette) -> QColor:
+    """Green or red only where it is proven."""
+    if estimate is None or estimate.low is None or estimate.high is None or estimate.low <= 0.0 <= estimate.high:
+        return palette.muted_text
+    return palette.good if estimate.low > 0.0 else palette.bad

@@ -1,0 +1,184 @@
+"""The small chart of a row: the newest candles and the ghosts ahead of them, or the closes of a day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF
+
+from core.domain.candle import Candle, Market
+from core.domain.events import ForecastMade, Ghost
+from desktop.panels.markets.row import Row
+from desktop.state.markets import MarketRow
+from desktop.ui.theme import Palette
+
+_SLOT_PX, _BODY_PX = 4, 3
+_MARGIN_X, _MARGIN_Y = 4, 4
+_LARGEST_SHARE_OF_GHOSTS = 0.4
+_OPACITY_OF_OLD = 0.5
+_KEPT = 128
+"""More than a list may have."""
+
+
+class SmallCharts:
+    """Paints each once and keeps the picture: a changed price beside it, a scroll or a selection costs a copy."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Market, tuple[object, QPixmap]] = {}
+        self.painted = 0
+        """How many were painted rather than copied."""
+
+    def picture(self, row: Row, size: QSize, ratio: float, palette: Palette, *, is_selected: bool) -> QPixmap:
+        """Of this size in logical pixels, transparent where nothing is."""
+        known = row.known
+        shown = (known.candles, known.forming, known.forecast) if has_candles(known) else (row.closes, row.day_ago)
+        key = (shown, row.is_uncertain, size.toTuple(), ratio, palette, is_selected)
+        former = self._kept.get(row.market)
+        if former is not None and former[0] == key:
+            return former[1]
+        picture = QPixmap(size * ratio)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        paint(painter, QRectF(0, 0, size.width(), size.height()), row, palette, is_selected=is_selected)
+        painter.end()
+        self.painted += 1
+        if len(self._kept) >= _KEPT:
+            self._kept.clear()
+        self._kept[row.market] = (key, picture)
+        return picture
+
+
+def has_candles(known: MarketRow) -> bool:
+    """Whether there are candles to show; else it is the closes of a day."""
+    return known.newest is not None
+
+
+def paint(painter: QPainter, place: QRectF, row: Row, palette: Palette, *, is_selected: bool) -> None:
+    """What there is to show of a market."""
+    room = place.adjusted(_MARGIN_X, _MARGIN_Y, -_MARGIN_X, -_MARGIN_Y)
+    if row.is_uncertain:
+        painter.setOpacity(_OPACITY_OF_OLD)
+    if has_candles(row.known):
+        _paint_candles(painter, _Scene.of(row.known, room), palette, is_selected=is_selected)
+    elif len(row.closes) > 1:
+        _paint_closes(painter, room.adjusted(0, 3, 0, -3), row, palette, is_selected=is_selected)
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """What is drawn, and where: a slot a candle, the newest ghost at the right edge."""
+
+    room: QRectF
+    candles: Sequence[Candle]
+    ghosts: Sequence[Ghost]
+    first_ms: int
+    interval_ms: int
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, known: MarketRow, room: QRectF) -> _Scene:
+        slots = max(4, int(room.width() // _SLOT_PX))
+        interval_ms = known.market.interval.duration_ms
+        newest = known.newest
+        assert newest is not None, "it has candles"
+        ghosts = ghosts_ahead(known.forecast, newest, int(slots * _LARGEST_SHARE_OF_GHOSTS), interval_ms)
+        last_ms = max([newest.open_time_ms, *(ghost.open_time_ms for ghost in ghosts)])
+        first_ms = last_ms - (slots - 1) * interval_ms
+        candles = [each for each in known.candles if each.open_time_ms >= first_ms]
+        candles += [] if known.forming is None else [known.forming]
+        prices = [price for candle in candles for price in (candle.low, candle.high)]
+        for ghost in ghosts:
+            prices += [ghost.low, ghost.high, ghost.close_quantiles[0], ghost.close_quantiles[-1]]
+        return cls(room, candles, ghosts, first_ms, interval_ms, min(prices), max(prices))
+
+    def x(self, open_time_ms: int) -> float:
+        """The left edge of a slot."""
+        return self.room.left() + _SLOT_PX * ((open_time_ms - self.first_ms) // self.interval_ms)
+
+    def y(self, price: float) -> float:
+        return height_of(price, self.low, self.high, self.room)
+
+
+def ghosts_ahead(forecast: ForecastMade | None, newest: Candle, most: int, interval_ms: int) -> tuple[Ghost, ...]:
+    """Those of the forming candle and of later ones; none where all of them are over, or where candles lie between."""
+    if forecast is None or newest.open_time_ms - forecast.origin_open_time_ms > interval_ms:
+        return ()
+    ahead = [ghost for ghost in forecast.ghosts if ghost.open_time_ms >= newest.open_time_ms]
+    return tuple(ahead[: max(most, 1)])
+
+
+def _paint_candles(painter: QPainter, scene: _Scene, palette: Palette, *, is_selected: bool) -> None:
+    ink = palette.inverse_text if is_selected else None
+    band = QColor(palette.inverse_text if is_selected else palette.ghost_up)
+    band.setAlpha(70)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(band)
+    painter.drawPolygon(_band(scene))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    taken_ms = scene.candles[-1].open_time_ms if scene.candles else 0
+    for ghost in scene.ghosts:
+        if ghost.open_time_ms > taken_ms:
+            _paint_one(painter, scene, ghost, ink or palette.ghost(rising=ghost.close >= ghost.open))
+    for candle in scene.candles:
+        _paint_one(painter, scene, candle, ink or palette.candle(rising=candle.close >= candle.open))
+
+
+def _band(scene: _Scene) -> QPolygonF:
+    """The 90 % band, from the close that it begins at."""
+    middle = _BODY_PX / 2
+    upper = [QPointF(scene.x(g.open_time_ms) + middle, scene.y(g.close_quantiles[-1])) for g in scene.ghosts]
+    lower = [QPointF(scene.x(g.open_time_ms) + middle, scene.y(g.close_quantiles[0])) for g in scene.ghosts]
+    begin = [
+        QPointF(scene.x(each.open_time_ms) + middle, scene.y(each.close))
+        for each in scene.candles
+        if scene.ghosts and each.open_time_ms < scene.ghosts[0].open_time_ms
+    ][-1:]
+    return QPolygonF([*begin, *upper, *reversed(lower)])
+
+
+def _paint_one(painter: QPainter, scene: _Scene, candle: Candle | Ghost, colour: QColor) -> None:
+    """On whole pixels: at this size a blurred body has no colour."""
+    x = round(scene.x(candle.open_time_ms))
+    top, foot = round(scene.y(max(candle.open, candle.close))), round(scene.y(min(candle.open, candle.close)))
+    high, low = round(scene.y(candle.high)), round(scene.y(candle.low))
+    painter.fillRect(x + _BODY_PX // 2, high, 1, max(low - high, 1), colour)
+    painter.fillRect(x, top, _BODY_PX, max(foot - top, 1), colour)
+
+
+def _paint_closes(painter: QPainter, room: QRectF, row: Row, palette: Palette, *, is_selected: bool) -> None:
+    """The day's closes as a line over the faint one of a day ago."""
+    closes, day_ago = row.closes, row.day_ago
+    low, high = _span((*closes, *([] if day_ago is None else [day_ago])))
+    colour = palette.muted_text
+    if not row.is_uncertain and row.change:
+        colour = palette.candle(rising=row.change > 0.0)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    if day_ago is not None:
+        y = height_of(day_ago, low, high, room)
+        painter.setPen(QPen(palette.inverse_text if is_selected else palette.outline, 1.0, Qt.PenStyle.DotLine))
+        painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
+    painter.setPen(QPen(palette.inverse_text if is_selected else colour, 1.4))
+    painter.drawPolyline(spark(closes, room, low, high))
+
+
+def _span(prices: Iterable[float]) -> tuple[float, float]:
+    known = tuple(prices)
+    return min(known), max(known)
+
+
+def spark(closes: tuple[float, ...], room: QRectF, low: float, high: float) -> QPolygonF:
+    """The closes as a line from the left edge of `room` to the right, `low` at its foot and `high` at its top."""
+    step = room.width() / (len(closes) - 1)
+    points = (QPointF(room.left() + i * step, height_of(close, low, high, room)) for i, close in enumerate(closes))
+    return QPolygonF(list(points))
+
+
+def height_of(price: float, low: float, high: float, room: QRectF) -> float:
+    """Where a price is between `low` at the foot of `room` and `high` at its top; in the middle if they are equal."""
+    share = 0.5 if high <= low else (price - low) / (high - low)
+    return room.bottom() - share * room.height()
