@@ -117,6 +117,8 @@ class FirstForecast:
     stored nor scored."""
 
     forecast: ForecastMade
+    market: Market | None = None
+    """None: there is only one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +356,7 @@ class TrainerStatus:
     shares: ExpertShares | None = None
     """The mixture of the shown forecast."""
     markets: tuple[MarketStatus, ...] = ()
-    """Of each market, in the order of `TrainerReady.members`; empty before a trainer is running."""
+    """Of each market, in the order of `TrainerReady.members`; before a trainer is running, of one that was read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,16 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from core.domain.events import Estimate, ForecastMode, LossSummary, OnlineGain, TrainerState, TrainerStatus
+from core.domain.events import (
+    Estimate,
+    ForecastMode,
+    LossSummary,
+    MarketStatus,
+    MemberRun,
+    OnlineGain,
+    TrainerState,
+    TrainerStatus,
+)
 from core.domain.incident_kinds import ENDS_OF_EPISODES
 from core.settings.tree import Settings
 from core.storage.checkpoints import CheckpointRows
@@ -47,25 +56,34 @@ def summarise(db: Database, run: Run) -> dict[str, Any]:
 
 def stored_status(db: Database, run: Run, settings: Settings) -> TrainerStatus:
     """The status of a run from its stored data, before its trainer has started; without the device and the expert
-    shares. settings: the trainer's. Raises StorageError."""
-    reader = RecordReader(db, run.run_id)
-    by_mode, ledger, last = reader.scored_by_mode(_FOREVER), _score_ledger(reader, run), reader.steps(1)
+    shares. Steps and losses are those of its model. settings: the trainer's. Raises StorageError."""
+    reader, of_model = RecordReader(db, run.run_id), RecordReader(db, run.head_id)
+    by_mode, ledger, last = reader.scored_by_mode(_FOREVER), _score_ledger(reader, run), of_model.steps(1)
     counts = sum(by_mode.values()), sum(count for (mode, _), count in by_mode.items() if mode is ForecastMode.LIVE)
+    market = MarketStatus(
+        member=MemberRun(run.run_id, run.market, run.is_learned),
+        position_ms=reader.latest_origin_ms(),
+        accuracy=replace(ledger.own_summary(*counts, None), after_gap=by_mode.get((ledger.own_mode, True), 0)),
+        accuracy_apart=ledger.other_summary(*counts),
+        online=_stored_gain(ledger, reader.counts().candles, settings.online.twin_age),
+        shares=None,
+    )
     return TrainerStatus(
-        run_id=run.run_id,
+        run_id=run.head_id,
         state=TrainerState.STOPPED,
         step=last[0].step if last else 0,
         candles=reader.counts().candles,
-        position_ms=reader.latest_origin_ms(),
+        position_ms=market.position_ms,
         steps_per_s=None,
         last_step_at_ms=last[0].at_ms if last else None,
-        loss=_losses(reader)[0],
-        accuracy=replace(ledger.own_summary(*counts, None), after_gap=by_mode.get((ledger.own_mode, True), 0)),
+        loss=_losses(of_model)[0],
+        accuracy=market.accuracy,
         device="",
         learning_rate=settings.training.learning_rate,
         clip_norm=settings.gradients.clip_norm,
-        accuracy_apart=ledger.other_summary(*counts),
-        online=_stored_gain(ledger, reader.counts().candles, settings.online.twin_age),
+        accuracy_apart=market.accuracy_apart,
+        online=market.online,
+        markets=(market,),
     )
 
 

@@ -176,18 +176,20 @@ class Application(QObject):
             context.urls,
             limit=context.candles,
             new_run=context.new_run,
+            group=(context.settings.market, *context.others) if context.others else (),
             holds=holds,
             check=self.watching.check,
             parent=self,
         )
         self.watching.check.is_watching = lambda: self.runs.is_watching
+        self.market_choice.show_watched = self.runs.show
         follow_run(self.runs, self.state.markets)
 
     def _make_overview(self) -> None:
         pages, file = self.window.pages, self._context.folder.database
         markets = self.state.markets
         self.overview = Overview(self._shell, pages, markets, self._database, file, self.theme, self._clock)
-        self.overview.market_wanted.connect(self.market_choice.open_stored)
+        self.overview.market_wanted.connect(self.market_choice.open_listed)
         self.overview.list_wanted.connect(self.window.show_markets)
         self.runs.opened.connect(self.overview.show_market)
 
@@ -332,7 +334,7 @@ class Application(QObject):
             return
         if notice is not None:
             self.banner.notify(notice, Severity.WARNING, key="database")
-        self.state.begin(None, last_run_id=self.display.last_run_id())
+        self.display.begin()
         self.backups.start()
         if self._context.is_first_start:
             welcome = WelcomeDialog(self.settings.current, self.window)
@@ -367,6 +369,7 @@ class Application(QObject):
         window.try_again_requested.connect(self.watching.try_again)  # after the hold was dropped
         self.market_choice.chosen.connect(self._open_market)
         self.settings.changed.connect(self._save_settings)
+        self.settings.changed.connect(self.runs.learn)
         self._connect_break()
 
     def _connect_break(self) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
@@ -35,22 +34,15 @@ _log = logging.getLogger("ghostcandle")
 def follow_run(runs: RunController, markets: MarketsState) -> None:
     """Let the state of the markets have what comes of the run's: trainer's events reach it through `RunState`."""
 
-    def each(put: Callable[[Market, Any], None]) -> Callable[[Any], None]:
-        def pass_on(payload: object) -> None:
-            for market in markets.universe:
-                put(market, payload)
-
-        return pass_on
-
     def continue_run(run: Run | None) -> None:
         if run is not None:
             markets.set_run(run.market, run.run_id)
 
-    runs.opened.connect(lambda market: markets.set_universe((market,)))
+    runs.universe_changed.connect(markets.set_universe)
     runs.training_begins.connect(continue_run)
-    runs.closed.connect(each(markets.add_closed))
-    runs.forming.connect(each(markets.set_forming))
-    runs.feed_event.connect(each(markets.take_feed))
+    runs.market_closed.connect(markets.add_closed)
+    runs.market_forming.connect(markets.set_forming)
+    runs.market_feed_event.connect(markets.take_feed)
 
 
 class MarketServices(QObject):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
@@ -19,14 +20,17 @@ from desktop.chart.controllers.composition import ChartEnsemble
 from desktop.chart.widget import ChartWidget
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
 from desktop.services.run_controller import RunController
+from desktop.state.incident_history import INCIDENTS_KEPT
 from desktop.state.library import Library
-from desktop.state.run_state import DRIFTS_KEPT, INCIDENTS_KEPT, RunState
+from desktop.state.run_state import DRIFTS_KEPT, RunState
 from desktop.state.shell import Shell
 from desktop.state.step_history import STEPS_KEPT
 from desktop.ui.translation import translate
 
 _FELL_BACK = "feed"
 """The banner's key of why another market is shown than the requested one."""
+_OTHER_FEED = "feed of "
+"""With a market: of why it has no candles, though it is not on the chart."""
 _REFUSED = "refused market"
 """Of why the market has not changed."""
 
@@ -64,6 +68,7 @@ class RunDisplay(QObject):
         runs.pace_changed.connect(charting.travel.set_pace)
         runs.feed_reported.connect(charting.take_report)
         runs.feed_event.connect(self._on_feed_event)
+        runs.market_feed_event.connect(self._on_other_feed)
         self._connect_feed_record()
         runs.batch.connect(state.apply)
         runs.batch.connect(self._take_holes)
@@ -110,18 +115,34 @@ class RunDisplay(QObject):
     def show_market(self, market: Market) -> None:
         """Put this market's stored candles on the chart, in place of the former one's."""
         self.market = market
-        self._state.begin(None, market.interval.duration_ms, self.last_run_id(market))
+        if self._runs.is_switching:
+            self._state.show_market(market)
+            self._shell.settings.change(replace(self._shell.settings.current, market=self._runs.settings.market))
+        else:
+            self.begin(market)
         self._charting.show_market(market)
         self._alerts_elsewhere.show_market(market)
         self._shell.window.setWindowTitle(translate("Window", "{0} – Ghostcandle").format(shown_market(market)))
+        if self._runs.is_switching:
+            self._guard(self._show_switched)
 
-    def last_run_id(self, market: Market | None = None) -> str | None:
-        """Its checkpoints are listed until a trainer reports the run that it continues."""
+    def begin(self, market: Market | None = None) -> None:
+        """Forget the former run. Until a trainer reports the run that it continues, the checkpoints of the last one of
+        this market, or of any, are listed."""
+        interval_ms = None if market is None else market.interval.duration_ms
         try:
-            return self._library.last_run_id(market)
+            last = self._library.last_run(market)
         except StorageError as error:
             self._shell.banner.notify_storage_error(str(error))
-            return None
+            last = None
+        run_id, head_id = (None, None) if last is None else (last.run_id, last.head_id)
+        self._state.begin(None, interval_ms, run_id, head_id, market)
+
+    def _guard(self, read: Callable[[], None]) -> None:
+        try:
+            read()
+        except StorageError as error:
+            self._shell.banner.notify_storage_error(str(error))
 
     def _on_feed_event(self, event: object) -> None:
         self._state.apply(event)  # type: ignore[arg-type]
@@ -130,33 +151,63 @@ class RunDisplay(QObject):
             if event.state is FeedState.FAILED:
                 self._chart.set_empty_text(event.sentence)
 
+    def _on_other_feed(self, market: Market, event: object) -> None:
+        """One that is not on the chart has no dock that shows its failure."""
+        key = f"{_OTHER_FEED}{market}"
+        if not isinstance(event, FeedStatus):
+            return
+        if market != self.market and event.state is FeedState.FAILED:
+            words = translate("Window", "{0} has no candles. {1}").format(shown_market(market), event.sentence)
+            self._shell.banner.notify(words, Severity.WARNING, key=key)
+        else:
+            self._shell.banner.withdraw(key)
+
     def _on_training(self, run: Run | None) -> None:
         """The trainer's process starts meanwhile, which takes seconds."""
         self._state.trainer_starts(run is not None)
         if run is not None:
             QTimer.singleShot(0, self, lambda: self._show_stored(run))
 
-    def _show_stored(self, run: Run) -> None:
-        if not self._library.is_open or run.market != self.market or self._state.trainer is not None:
-            return
-        try:
-            self._show_record(run.run_id)
-            self._state.take_stored(self._library.stored_status(run, self._runs.settings))
-        except StorageError as error:
-            self._shell.banner.notify_storage_error(str(error))
+    def _show_stored(self, head: Run) -> None:
+        if self._library.is_open and self._state.trainer is None:
+            self._guard(lambda: self._show_stored_model(head))
 
-    def _on_ready(self, ready: TrainerReady) -> None:
+    def _show_stored_model(self, head: Run) -> None:
+        members = self._library.members(head.run_id)
+        own = next((member for member in members if member.market == self.market), None)
+        if own is None:
+            return
+        self._state.take_members(head.run_id, {member.run_id: member.market for member in members})
+        self._show_model()
+        self._show_record()
+        self._state.take_stored(self._library.stored_status(own, self._runs.settings))
+
+    def _on_ready(self, _ready: TrainerReady) -> None:
         """The run is known, also if it was not at the start."""
-        self._show_record(ready.run_id)
+        self._show_model()
+        self._show_record()
 
-    def _show_record(self, run_id: str) -> None:
-        """Show the run's stored steps, incidents and forecast."""
-        library, market = self._library, self.market
-        if market is None or len(self._state.steps):
+    def _show_model(self) -> None:
+        """Show the stored steps and incidents of the model."""
+        state, library = self._state, self._library
+        if state.head_id is not None and not len(state.steps):
+            state.add_steps(library.steps(state.head_id, STEPS_KEPT))
+            state.add_incidents(library.incidents(state.members or (state.head_id,), INCIDENTS_KEPT))
+
+    def _show_switched(self) -> None:
+        """Before a trainer is running, the scores are the stored ones too."""
+        self._show_record()
+        if self._state.trainer is None and self._state.head_id is not None:
+            members = self._library.members(self._state.head_id)
+            for own in (member for member in members if member.run_id == self._state.run_id):
+                self._state.take_stored(self._library.stored_status(own, self._runs.settings))
+
+    def _show_record(self) -> None:
+        """Show the newest stored forecast and the drifts of the market on the chart."""
+        run_id, market = self._state.run_id, self.market
+        if run_id is None or market is None or self._state.forecast is not None:
             return
-        self._state.add_steps(library.steps(run_id, STEPS_KEPT))
-        self._state.add_incidents(library.incidents(run_id, INCIDENTS_KEPT))
-        self._state.add_drifts(library.drifts(run_id, DRIFTS_KEPT))
-        forecast = library.newest_forecast(run_id, market.interval)
+        self._state.add_drifts(self._library.drifts(run_id, DRIFTS_KEPT))
+        forecast = self._library.newest_forecast(run_id, market.interval)
         if forecast is not None:
             self._state.apply(forecast)

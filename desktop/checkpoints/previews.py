@@ -52,7 +52,7 @@ class CheckpointPreviews(QObject):
         panel.ghosts_requested.connect(self.show)
         state.checkpoint_forecast.connect(self._on_forecast)
         state.forecast_changed.connect(self._ask_again)
-        state.run_changed.connect(self.hide)
+        state.record_changed.connect(self.hide)
 
     @property
     def is_shown(self) -> bool:

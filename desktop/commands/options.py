@@ -38,7 +38,7 @@ _RUN = frozenset(
     {"feed", "venue", "symbol", "interval", "file", "speed", "candles", "trainer", "new_run", "start_from"}
 )
 _SHARED = _COMMON | _RUN
-_SEVERAL = "headless takes it several times: one model then learns all of them."
+_SEVERAL = "Several times: one model learns all of them."
 _FEEDS = click.Choice(["auto", "live", "replay", "simulate", "stored"])
 _log = logging.getLogger("ghostcandle")
 

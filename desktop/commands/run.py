@@ -36,10 +36,9 @@ _SAFE_MODE = (
 def run(context: Context, safe_mode: bool) -> None:
     """Open the window (the default command).
 
-    Where there is no display, the same job runs without one: progress in the terminal, and a PNG of the window.
+    With several --symbol or --file one model learns all of these markets. Where there is no display, the same job runs
+    without one: progress in the terminal, and a PNG of the window.
     """
-    if context.others:
-        raise UserError("The window learns one market at a time. For several: ghostcandle headless.", 2)
     if safe_mode:
         context = in_safe_mode(context)
     has_display = _has_display()

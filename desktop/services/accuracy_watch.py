@@ -137,7 +137,7 @@ class AccuracyWatch(QObject):
         self._pause.setInterval(PAUSE_MS)
         self._pause.timeout.connect(self._ask)
         state.scored.connect(self._on_scored)
-        state.run_changed.connect(self._on_run)
+        state.record_changed.connect(self._on_record)
 
     def want(self, request: Request) -> None:
         """Somebody looks at this now. Said as often as it is looked at."""
@@ -159,7 +159,7 @@ class AccuracyWatch(QObject):
         self._asked = None
 
     @Slot()
-    def _on_run(self) -> None:
+    def _on_record(self) -> None:
         self._asked = None
 
     @Slot()

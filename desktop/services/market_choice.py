@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
@@ -21,6 +22,8 @@ class MarketChoice(QObject):
     def __init__(self, settings: SettingsStore, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._settings = settings
+        self.show_watched: Callable[[Market], bool] = lambda _market: False
+        """Puts one of several markets that are watched already on the chart. False where it is none."""
 
     def choose(self, market: MarketSettings) -> None:
         """Put it on the chart at its own interval."""
@@ -39,6 +42,8 @@ class MarketChoice(QObject):
 
     def open_listed(self, market: Market) -> None:
         """Put a market of the list or of the run on the chart."""
+        if self.show_watched(market):
+            return
         if not market.is_simulated:
             self.open_stored(market)
             return

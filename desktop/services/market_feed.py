@@ -1,21 +1,22 @@
-"""The bridge from asyncio to Qt: one market's feed, run on the window's event loop, as signals."""
+"""The bridge from asyncio to Qt: the feeds of a run's markets, run on the window's event loop, as signals."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from core.domain.candle import Candle, Market
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
 from core.domain.clock import Clock
 from core.domain.validation import Rejection
 from core.market.feeds.auto import BuiltFeed, build_feed
-from core.market.feeds.base import CatchUpProgress, Feed, FeedStatus
-from core.market.feeds.pace import ReplayPace
+from core.market.feeds.base import CatchUpProgress, Feed, FeedError, FeedStatus
+from core.market.feeds.many import open_feeds
+from core.market.feeds.pace import JointPace, ReplayPace
 from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.reading import Watch
@@ -23,6 +24,7 @@ from core.market.pipeline import FeedReport, MarketPipeline
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore
+from core.training.online.trainer_spec import in_order
 
 WATCHABLE_SPEED = 2.0
 """Candles per second of a replay for which no speed was chosen: somebody looks at it."""
@@ -30,22 +32,24 @@ _HEAVY = {"auto": "ccxt.pro", "live": "ccxt.pro", "replay": "pandas"}
 """What a feed imports when it is built: done on a thread, so that the window stays fluid meanwhile."""
 
 
-class MarketFeed(QObject):
-    """Builds a feed, pumps it through the pipeline into the candle table, and says what came.
+class MarketFeeds(QObject):
+    """Builds the feeds, pumps each through its pipeline into the candle table, and says of which market what came.
 
     `build` and `run` are awaited on the loop that the window runs on; everything happens in the window's thread.
     """
 
-    closed = Signal(object, object)
-    """A sequence of Candle that are stored now, and a tuple of the opening times of those that came live."""
-    forming = Signal(object)
-    """Candle"""
-    feed_event = Signal(object)
-    """FeedStatus or CatchUpProgress"""
-    corrected = Signal(object)
-    """Candle: it replaces the one stored before."""
-    feed_reported = Signal(object)
-    """FeedReport"""
+    closed = Signal(object, object, object)
+    """Market, a sequence of Candle that are stored now, and a tuple of the opening times of those that came live."""
+    forming = Signal(object, object)
+    """Market, Candle"""
+    feed_event = Signal(object, object)
+    """Market, FeedStatus or CatchUpProgress"""
+    corrected = Signal(object, object)
+    """Market, Candle: it replaces the one stored before."""
+    feed_reported = Signal(object, object)
+    """Market, FeedReport"""
+    ended = Signal(object)
+    """Market: no more candles of it will come."""
 
     def __init__(
         self,
@@ -62,20 +66,36 @@ class MarketFeed(QObject):
         self._clock = clock
         self._urls = urls
         self._venue_holds = venue_holds
-        self._feed: Feed | None = None
+        self._feeds: dict[Market, Feed] = {}
+        self.asked: dict[Market, MarketSettings] = {}
+        """What each market was asked for with, in the order of the markets at a close."""
 
-    async def build(self, settings: MarketSettings, seed: int | None, limit: int | None, watch: Watch) -> BuiltFeed:
-        """Find out where candles come from. watch: see `build_feed`.
+    async def build(
+        self, wanted: Sequence[MarketSettings], seed: int | None, limit: int | None, watch: Watch
+    ) -> BuiltFeed:
+        """Find out where candles come from; gives the feed of the first market, which is shown.
 
-        Raises FeedError or CandleFileError with a sentence.
+        wanted: that one, and those that one model learns with it. Where the sample is shown instead, it is alone.
+        watch: see `build_feed`. Raises FeedError or CandleFileError with a sentence.
         """
-        module = _HEAVY.get(settings.feed)
+        first, *others = wanted
+        module = _HEAVY.get(first.feed)
         if module is not None:
             await asyncio.to_thread(importlib.import_module, module)
-        if settings.feed == "replay" and settings.speed is None and limit is None:
-            settings = replace(settings, speed=WATCHABLE_SPEED)
-        built = await build_feed(
-            settings,
+        built = await self._build_one(first, seed, limit, watch)
+        shown = built.feed.market
+        if shown.is_simulated:
+            first = replace(first, venue=SIMULATED_VENUE, symbol=shown.symbol)
+        self.asked, self._feeds = {shown: first}, {shown: built.feed}
+        if others and (first.feed in ("replay", "stored") or shown.venue != FILE_VENUE):
+            await self._add(others, seed, limit, watch)
+        return built
+
+    async def _build_one(self, wanted: MarketSettings, seed: int | None, limit: int | None, watch: Watch) -> BuiltFeed:
+        if wanted.feed == "replay" and wanted.speed is None and limit is None:
+            wanted = replace(wanted, speed=WATCHABLE_SPEED)
+        return await build_feed(
+            wanted,
             seed=seed,
             clock=self._clock,
             limit=limit,
@@ -85,50 +105,101 @@ class MarketFeed(QObject):
             holds=self._venue_holds,
             watch=watch,
         )
-        self._feed = built.feed
-        return built
+
+    async def _add(self, others: Sequence[MarketSettings], seed: int | None, limit: int | None, watch: Watch) -> None:
+        """Those of an exchange share its connection, so all of them are opened together."""
+        (first,) = self.asked.values()
+        if first.feed in ("replay", "stored"):
+            for each in others:
+                feed = (await self._build_one(each, seed, limit, watch)).feed
+                self.asked[feed.market], self._feeds[feed.market] = each, feed
+            ordered = _ordered(self.asked)
+        else:
+            self.asked |= {_market(each): each for each in others if _market(each) not in self.asked}
+            ordered = _ordered(self.asked)
+            await self.aclose()
+            self._feeds = open_feeds(
+                ordered,
+                self._clock,
+                catch_up=first.catch_up_candles,
+                limit=limit,
+                speed=first.speed or (0.0 if limit is not None else None),
+                urls=self._urls,
+                fallback_venues=first.fallback_venues,
+                holds=self._venue_holds,
+            )
+        self.asked = {market: self.asked[market] for market in ordered}
 
     @property
     def pace(self) -> ReplayPace | None:
-        """Of a replay whose candles come by and by."""
-        pace = getattr(self._feed, "pace", None)
-        return pace if isinstance(pace, ReplayPace) else None
+        """Of replays whose candles come by and by."""
+        paces = [getattr(feed, "pace", None) for feed in self._feeds.values()]
+        replays = [pace for pace in paces if isinstance(pace, ReplayPace)]
+        return JointPace(replays) if len(replays) > 1 else next(iter(replays), None)
 
     def _is_known(self, market: Market) -> bool:
         return self._store.latest_open_time_ms(market) is not None
 
     async def run(self) -> None:
-        """Pump until the feed ends or this is cancelled. The feed is closed in any case."""
-        assert self._feed is not None, "build it first"
+        """Pump until every feed ends or this is cancelled. The feeds are closed in any case."""
+        assert self._feeds, "build them first"
         try:
-            await MarketPipeline(self._feed, self._store, self._holes, self._clock, self).run()
+            await asyncio.gather(*(self._run(market, feed) for market, feed in self._feeds.items()))
         finally:
             await self.aclose()
 
+    async def _run(self, market: Market, feed: Feed) -> None:
+        await MarketPipeline(feed, self._store, self._holes, self._clock, _Listener(self, market)).run()
+        self.ended.emit(market)
+
     async def aclose(self) -> None:
-        """Release the feed's sockets and files."""
-        feed, self._feed = self._feed, None
-        if feed is not None:
+        """Release the feeds' sockets and files."""
+        feeds, self._feeds = self._feeds, {}
+        for feed in feeds.values():
             with contextlib.suppress(asyncio.CancelledError):
                 await feed.aclose()
 
+
+class _Listener:
+    """Passes on what the pipeline of one market reports."""
+
+    def __init__(self, feeds: MarketFeeds, market: Market) -> None:
+        self._feeds, self._market = feeds, market
+
     def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
-        self.closed.emit(candles, live_open_times_ms)
+        self._feeds.closed.emit(self._market, candles, live_open_times_ms)
 
     def on_forming(self, candle: Candle) -> None:
-        self.forming.emit(candle)
+        self._feeds.forming.emit(self._market, candle)
 
     def on_status(self, status: FeedStatus) -> None:
-        self.feed_event.emit(status)
+        self._feeds.feed_event.emit(self._market, status)
 
     def on_catch_up(self, progress: CatchUpProgress) -> None:
-        self.feed_event.emit(progress)
+        self._feeds.feed_event.emit(self._market, progress)
 
     def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
         """It comes as a RejectedMessage too."""
 
     def on_corrected(self, candle: Candle) -> None:
-        self.corrected.emit(candle)
+        self._feeds.corrected.emit(self._market, candle)
 
     def on_report(self, report: FeedReport) -> None:
-        self.feed_reported.emit(report)
+        self._feeds.feed_reported.emit(self._market, report)
+
+
+def _market(asked: MarketSettings) -> Market:
+    """That of an exchange, or simulated. Raises FeedError."""
+    try:
+        venue = SIMULATED_VENUE if asked.feed == "simulate" else asked.venue
+        return Market(venue, asked.symbol, Interval.parse(asked.interval))
+    except ValueError as error:
+        raise FeedError(str(error)) from error
+
+
+def _ordered(markets: Iterable[Market]) -> tuple[Market, ...]:
+    """Raises FeedError where one model cannot learn all of them."""
+    try:
+        return in_order(tuple(markets))
+    except ValueError as error:
+        raise FeedError(str(error)) from error

@@ -1,4 +1,4 @@
-"""One watched market at a time: its feed, its worker, and what the user asks of them."""
+"""What the user asks of the watched markets: to open others, to continue, to learn from more of them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from core.domain.candle import Candle, Market
+from core.domain.candle import FILE_VENUE, Market
 from core.domain.clock import Clock
-from core.domain.events import EventBatch, TrainerFailed
 from core.domain.venue_names import venue_name
 from core.market.feeds.auto import BuiltFeed
-from core.market.feeds.base import FeedError, FeedState, FeedStatus
+from core.market.feeds.base import FeedError, FeedState
 from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.files import CandleFileError
@@ -25,13 +24,11 @@ from core.market.history.reading import Watch
 from core.settings.tree import MarketSettings, Settings
 from core.storage.errors import FullDiskError, StorageError
 from core.storage.folder import DataFolder
-from core.storage.runs import Run
-from core.training.commands import RescoreCandle, TrainerCommand
-from core.training.online.trainer_spec import SessionSpec
 from desktop.services.file_reading import FileReading
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketCheck, MarketQuestion
-from desktop.services.market_feed import MarketFeed
-from desktop.services.worker import TrainingWorker
+from desktop.services.market_feed import MarketFeeds
+from desktop.services.universe import is_same, wanted_markets
+from desktop.services.watched_markets import WatchedMarkets
 from desktop.state.database import WindowDatabase
 from desktop.ui.translation import translate
 
@@ -40,13 +37,10 @@ _BUILT_FIRST = ("replay", "stored")
 _log = logging.getLogger("ghostcandle")
 
 
-class RunController(QObject):
-    """Owns the feed's task and the worker. Lives in the window's thread; its coroutines run on the window's loop."""
+class RunController(WatchedMarkets):
+    """Opens markets, one at a time and those that its model learns with it. Lives in the window's thread; its
+    coroutines run on the window's loop."""
 
-    opening = Signal(object)
-    """MarketSettings: looked for from now on; what belonged to the former market has ended."""
-    opened = Signal(object)
-    """Market: it is watched from now on; its candles follow in `closed`."""
     notice = Signal(str)
     """A sentence for the banner: which market is shown, and why not the one asked for."""
     failed = Signal(str)
@@ -57,24 +51,6 @@ class RunController(QObject):
     """A sentence: an exchange is being asked for a market; the one that is watched stays meanwhile."""
     reading = Signal(object)
     """JobProgress of the file of a replay."""
-    closed = Signal(object)
-    """Sequence of Candle, stored."""
-    corrected = Signal(object)
-    """Candle: stored in place of a closed one, because the feed tells it differently now."""
-    feed_reported = Signal(object)
-    """FeedReport: what the feed says about itself."""
-    forming = Signal(object)
-    """Candle"""
-    pace_changed = Signal(object)
-    """ReplayPace of the feed that runs now; None: it has none, or has ended."""
-    feed_event = Signal(object)
-    """FeedStatus or CatchUpProgress"""
-    batch = Signal(object)
-    """EventBatch"""
-    training_begins = Signal(object)
-    """A trainer is started. Run: the one in the database that it continues; None: there is none."""
-    training_over = Signal()
-    """The trainer's thread has ended, in whatever way."""
 
     def __init__(
         self,
@@ -85,45 +61,24 @@ class RunController(QObject):
         *,
         limit: int | None = None,
         new_run: bool = False,
+        group: Sequence[MarketSettings] = (),
         holds: RateLimitHolds | None = None,
         check: MarketCheck | None = None,
         parent: QObject | None = None,
     ) -> None:
-        """holds: shared with all others who ask exchanges. check: whether an exchange has a market; None: no check
-        before the one that is watched ends."""
-        super().__init__(parent)
+        """group: as in `WatchedMarkets`. holds: shared with all others who ask exchanges. check: whether an exchange
+        has a market; None: no check before the one that is watched ends."""
+        super().__init__(folder, database, clock, group, new_run=new_run, parent=parent)
         self._holds = holds or RateLimitHolds(clock)
         self._check = check
-        self._folder = folder
         self._database = database
-        self._clock = clock
         self._urls = urls
         self._limit = limit
-        self._new_run = new_run
-        self._feed: MarketFeed | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._worker: TrainingWorker | None = None
-        self._market: Market | None = None
-        self._settings = Settings()
         self._pending: Settings | None = None
         self._file: FileReading | None = None
         self._question: MarketQuestion | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
-
-    @property
-    def settings(self) -> Settings:
-        """Those of the market that is watched."""
-        return self._settings
-
-    @property
-    def is_watching(self) -> bool:
-        """Whether a market was opened that has not ended."""
-        return self._market is not None
-
-    @property
-    def is_training(self) -> bool:
-        return self._worker is not None and self._worker.isRunning()
 
     @property
     def is_opening(self) -> bool:
@@ -138,12 +93,42 @@ class RunController(QObject):
         """
         if self._pending is not None and self._pending.market == settings.market:
             return
+        if self._pending is None and (watched := self._watched(settings.market)) is not None:
+            self.show(watched)
+            return
         self._pending = settings
         self.cancel_reading()
         is_asked_for = self._market is not None and self._check is not None and settings.market.feed in EXCHANGE_FEEDS
         if not is_asked_for and (settings.market.feed not in _BUILT_FIRST or self._market is None):
             self._leave_for(settings.market)
         self._spawn(self._open(settings, is_asked_for=is_asked_for))
+
+    def learn(self, settings: Settings) -> None:
+        """Let markets of the list join the model, or be learned from no longer, as they are switched there."""
+        if self._market is None or self._pending is not None:
+            return
+        self._settings = replace(self._settings, watchlist=settings.watchlist)
+        if self._is_complete():
+            self._send_learned()
+        else:
+            self._spawn(self._join())
+
+    def show(self, market: Market) -> bool:
+        return self._pending is None and super().show(market)
+
+    def _is_complete(self) -> bool:
+        """Whether all markets are watched that the model is to learn; the sample is learned alone."""
+        is_sample = self._market is not None and self._market.venue == FILE_VENUE
+        if is_sample and self._settings.market.feed in EXCHANGE_FEEDS:
+            return True
+        known = self._asked.values()
+        return all(any(is_same(asked, each) for asked in known) for each in self._wanted())
+
+    def _wanted(self) -> Sequence[MarketSettings]:
+        """The market on the chart, then the others that are watched or are to be."""
+        others = [asked for market, asked in self._asked.items() if market != self._market]
+        wanted = [_without_sample(each) for each in (*wanted_markets(self._settings, self._group), *others)]
+        return tuple(dict.fromkeys(wanted))
 
     def cancel_reading(self) -> None:
         """Read the file of a replay no further, wait for no exchange's word: the market that is watched stays."""
@@ -168,16 +153,6 @@ class RunController(QObject):
         """Train on the watched market, unless it is training already. A trainer that is ending is awaited."""
         self._settings = settings
         self._spawn(self._start_again())
-
-    def stop_training(self) -> None:
-        """End training with a last checkpoint. The chart keeps running."""
-        if self._worker is not None:
-            self._worker.inbox.stop()
-
-    def send(self, command: TrainerCommand) -> None:
-        """Pass a command to the trainer, where there is one."""
-        if self._worker is not None:
-            self._worker.send(command)
 
     async def close(self) -> None:
         """End the feed and the training, and wait for both."""
@@ -227,9 +202,10 @@ class RunController(QObject):
         return self._pending is not None and self._pending is not settings
 
     async def _open_market(self, settings: Settings, *, trains: bool = True) -> None:
-        feed, built = self._make_feed(), None
+        feed, built = self._make_feeds(), None
+        wanted = wanted_markets(settings, self._group)
         if settings.market.feed in _BUILT_FIRST:
-            built = await self._build(feed, settings)
+            built = await self._build(feed, wanted, settings)
             if built is None or self._is_left(settings):
                 return
             if self._market is not None:
@@ -238,29 +214,47 @@ class RunController(QObject):
         if self._is_left(settings):
             return
         self._settings = settings
-        built = built or await self._build(feed, settings)
+        built = built or await self._build(feed, wanted, settings)
         if built is None:
             return
         if self._is_left(settings):
             await feed.aclose()
             return
-        self._adopt(feed)
         self._market = built.feed.market
+        self._settings = replace(settings, market=feed.asked[self._market])
+        self._adopt(feed)
         self.opened.emit(self._market)
         if built.notice is not None:
             self.notice.emit(built.notice)
         if trains:
-            self._start_worker(self._market)
+            self._start_worker()
         self._run_feed(feed)
 
-    def _make_feed(self) -> MarketFeed:
-        return MarketFeed(self._database.candles, self._database.holes, self._clock, self._urls, self._holds, self)
+    async def _join(self) -> None:
+        """Let the markets that are learned now join the running model: its trainer starts again, with a checkpoint
+        before it. The chart stays."""
+        async with self._turn:
+            if self._market is None or self._pending is not None or self._is_complete():
+                return
+            feeds = self._make_feeds()
+            if await self._build(feeds, self._wanted(), self._settings) is None:
+                return
+            was_training = self.is_training
+            await self._close_feed()
+            await self.trainer.end()
+            self._adopt(feeds)
+            if was_training:
+                self._start_worker()
+            self._run_feed(feeds)
 
-    async def _build(self, feed: MarketFeed, settings: Settings) -> BuiltFeed | None:
+    def _make_feeds(self) -> MarketFeeds:
+        return MarketFeeds(self._database.candles, self._database.holes, self._clock, self._urls, self._holds, self)
+
+    async def _build(self, feed: MarketFeeds, wanted: Sequence[MarketSettings], settings: Settings) -> BuiltFeed | None:
         """None where there is no feed to be had; that has been said then."""
         try:
-            with self._reading(settings.market) as watch:
-                return await feed.build(settings.market, settings.training.seed, self._limit, watch)
+            with self._reading(wanted[0]) as watch:
+                return await feed.build(wanted, settings.training.seed, self._limit, watch)
         except (FeedError, CandleFileError, StorageError) as error:
             self._give_up(settings, str(error), needs_room=isinstance(error, FullDiskError))
         except Exception as error:  # third-party code: the window must not wait for candles for ever
@@ -283,11 +277,6 @@ class RunController(QObject):
             self._file = None
             file.end()
 
-    def _run_feed(self, feed: MarketFeed) -> None:
-        self.pace_changed.emit(feed.pace)
-        self._task = asyncio.ensure_future(feed.run())
-        self._task.add_done_callback(self._on_feed_done)
-
     async def _go_on(self, *, feed: bool, training: bool) -> None:
         trains = training or self.is_training  # one that the user has stopped stays stopped
         if feed:
@@ -307,8 +296,8 @@ class RunController(QObject):
             self._report_feed(
                 FeedState.CONNECTING, translate("Window", "Trying {0} again…").format(venue_name(asked.venue))
             )
-            feed = self._make_feed()
-            if await self._build(feed, replace(self._settings, market=replace(asked, feed="live"))) is not None:
+            feed = self._make_feeds()
+            if await self._build(feed, self._wanted(), self._settings) is not None:
                 self._adopt(feed)
                 self._run_feed(feed)
 
@@ -323,103 +312,18 @@ class RunController(QObject):
 
     async def _start_again(self) -> None:
         async with self._turn:
-            if self._worker is not None and self._worker.inbox.is_stopped:
-                await self._end_worker()
+            if self.trainer.is_stopping:
+                await self.trainer.end()
             if self._market is not None and not self.is_training:
-                self._start_worker(self._market)
-
-    def _adopt(self, feed: MarketFeed) -> None:
-        self._feed = feed
-        feed.closed.connect(self._on_closed)
-        feed.forming.connect(self.forming)
-        feed.feed_event.connect(self.feed_event)
-        feed.corrected.connect(self._on_corrected)
-        feed.feed_reported.connect(self.feed_reported)
-
-    def _start_worker(self, market: Market) -> None:
-        spec = SessionSpec(self._folder.root, market, self._settings, self._new_run)
-        self._new_run = False
-        worker = TrainingWorker(spec, self._clock, self)
-        worker.batch.connect(self.batch)
-        worker.failed.connect(self._on_worker_failed)
-        worker.finished.connect(lambda: self._on_worker_finished(worker))
-        self._worker = worker
-        self.training_begins.emit(self._stored_run(spec))
-        worker.start()
-
-    async def _close_market(self) -> None:
-        await self._end_feed()
-        await self._end_worker()
-        self._forget_feed()
-        self._market = None
-
-    async def _close_feed(self) -> None:
-        await self._end_feed()
-        self._forget_feed()
-
-    async def _end_feed(self) -> None:
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-    def _forget_feed(self) -> None:
-        if self._feed is not None:
-            self._feed.deleteLater()
-            self.pace_changed.emit(None)
-        self._feed = None
-
-    async def _end_worker(self) -> None:
-        """Ask it to stop and wait, on a separate thread: the window keeps painting."""
-        worker, self._worker = self._worker, None
-        if worker is None:
-            return
-        if not await asyncio.to_thread(worker.stop):
-            _log.error("The training thread did not end in time.")
-            return
-        worker.deleteLater()
-
-    def _on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
-        self.closed.emit(candles)
-        if self._worker is not None:
-            self._worker.inbox.candles_stored(live_open_times_ms)
-
-    def _on_corrected(self, candle: Candle) -> None:
-        self.corrected.emit(candle)
-        self.send(RescoreCandle(candle.open_time_ms))
-
-    def _on_worker_failed(self, failure: TrainerFailed) -> None:
-        _log.error("%s\n%s", failure.sentence, failure.details)
-        self.batch.emit(EventBatch((failure,)))
-
-    def _on_worker_finished(self, worker: TrainingWorker) -> None:
-        if self._worker in (worker, None):  # else the next one was started meanwhile
-            self.training_over.emit()
-
-    def _stored_run(self, spec: SessionSpec) -> Run | None:
-        try:
-            return None if spec.new_run else self._database.runs.find(spec.market, spec.fingerprint)
-        except StorageError:
-            return None  # the trainer will meet it too, and say so
-
-    def _on_feed_done(self, task: asyncio.Task[None]) -> None:
-        if task.cancelled():
-            return
-        if task is self._task:
-            self.pace_changed.emit(None)
-        error = task.exception()
-        if error is not None:
-            _log.error("The feed ended with an error.", exc_info=error)
-            self._report_feed(
-                FeedState.FAILED,
-                translate("Window", "The feed ended: {0}. Choose the market again to continue.").format(error),
-            )
-
-    def _report_feed(self, state: FeedState, sentence: str, *, needs_room: bool = False) -> None:
-        self.feed_event.emit(FeedStatus(state, sentence, self._clock.now_ms(), needs_room=needs_room))
+                self._start_worker()
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Keep a reference: asyncio itself holds tasks weakly."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _without_sample(asked: MarketSettings) -> MarketSettings:
+    """An exchange that does not answer is asked again, and not replaced by the sample."""
+    return replace(asked, feed="live") if asked.feed == "auto" else asked

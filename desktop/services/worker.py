@@ -6,6 +6,7 @@ import traceback
 
 from PySide6.QtCore import QObject, QThread, Signal
 
+from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.events import TrainerFailed
 from core.storage.candles import CandleStore
@@ -33,11 +34,15 @@ class TrainingWorker(QThread):
     batch = Signal(object)
     failed = Signal(object)
 
-    def __init__(self, spec: SessionSpec, clock: Clock, parent: QObject | None = None) -> None:
+    def __init__(
+        self, spec: SessionSpec, clock: Clock, parent: QObject | None = None, shown: Market | None = None
+    ) -> None:
+        """shown: the market on the chart; None: the first of the spec."""
         super().__init__(parent)
         self.setObjectName("TrainingWorker")
         self._spec = spec
         self._clock = clock
+        self._shown = shown or spec.market
         self._inbox = Inbox()
 
     @property
@@ -70,6 +75,7 @@ class TrainingWorker(QThread):
             store = CandleStore(db)
             make_host = host_maker(self._spec, self._clock)
             emit, clock = self.batch.emit, self._clock
-            TrainingDriver(self._spec, make_host, store, self._inbox, emit, clock, shows_first=True).run()
+            inbox, shown = self._inbox, self._shown
+            TrainingDriver(self._spec, make_host, store, inbox, emit, clock, shows_first=shown, stays=True).run()
         finally:
             db.close()

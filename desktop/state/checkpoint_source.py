@@ -123,8 +123,8 @@ class CheckpointSource(QObject):
 
     @property
     def run_id(self) -> str | None:
-        """The watched run; before a trainer has reported one, the run that was trained last."""
-        return self._state.run_id or self._state.last_run_id
+        """The head of the watched model; before a trainer has reported one, of the one that was trained last."""
+        return self._state.head_id or self._state.last_head_id
 
     @property
     def catalog(self) -> Catalog:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Interval, Market
@@ -69,10 +69,13 @@ class Library:
     def take_back_deletion(self, ids: Sequence[str]) -> Sequence[str]:
         return self._rows.take_back_deletion(ids)
 
-    def last_run_id(self, market: Market | None = None) -> str | None:
-        """Of the run that was trained last, on a market or on any."""
-        run = RunStore(self._database.db).last_trained(market)
-        return None if run is None else run.run_id
+    def last_run(self, market: Market | None = None) -> Run | None:
+        """The run that was trained last, on a market or on any."""
+        return RunStore(self._database.db).last_trained(market)
+
+    def members(self, head_id: str) -> Sequence[Run]:
+        """The runs of one model, of each market."""
+        return RunStore(self._database.db).members(head_id)
 
     def stored_status(self, run: Run, settings: Settings) -> TrainerStatus:
         """Scores and losses of a run, before its trainer is running."""
@@ -84,8 +87,10 @@ class Library:
         """For the curves, before the first event comes."""
         return self._reader(run_id).steps(newest)
 
-    def incidents(self, run_id: str, newest: int) -> Sequence[Incident]:
-        return self._reader(run_id).incidents(newest)
+    def incidents(self, run_ids: Iterable[str], newest: int) -> Sequence[Incident]:
+        """Of all these runs, ascending by their newest occurrence."""
+        found = [incident for run_id in run_ids for incident in self._reader(run_id).incidents(newest)]
+        return sorted(found, key=lambda incident: incident.newest_at_ms)[-newest:]
 
     def drifts(self, run_id: str, newest: int) -> Sequence[DriftFound]:
         """Where the loss rose for good."""

@@ -174,7 +174,7 @@ class MarketsState(QObject):
             self.set_run(each.member.market, each.member.run_id)
             self.set_summary(each.member.market, each.accuracy, each.position_ms, is_learned=each.member.is_learned)
         market = self._by_run.get(event.run_id)
-        if market is not None and not event.markets:  # from the database: no trainer has reported its markets yet
+        if market is not None and not event.markets:
             self._put(market, accuracy=event.accuracy, position_ms=event.position_ms)
 
     @apply.register
@@ -183,11 +183,13 @@ class MarketsState(QObject):
 
     @apply.register
     def _(self, event: FirstForecast) -> None:
-        """It names no run: it is of the head."""
-        self._take_forecast(self._universe[0] if self._universe else None, event.forecast)
+        """It names no run, and no market if there is only one."""
+        first = self._universe[0] if self._universe else None
+        self._take_forecast(event.market or first, event.forecast)
 
     def _take_forecast(self, market: Market | None, forecast: ForecastMade) -> None:
-        former = None if market is None else self._rows[market].forecast
+        row = None if market is None else self._rows.get(market)
+        former = None if row is None else row.forecast
         if market is not None and (former is None or former.origin_open_time_ms <= forecast.origin_open_time_ms):
             self._put(market, forecast=forecast)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import singledispatchmethod
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.diagnosis import Diagnosis, Disease
 from core.domain.events import (
@@ -28,26 +28,32 @@ from core.domain.events import (
     TrainerState,
     TrainerStatus,
 )
-from core.domain.incident_kinds import REPEATING, IncidentKind
+from core.domain.incident_kinds import IncidentKind
 from core.evaluation.findings import RunAccuracy
-from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
+from core.market.feeds.base import CatchUpProgress, FeedStatus
 from core.training.hosting.catch_up import JOB_ID
 from desktop.state.feed_record import FeedRecord
+from desktop.state.incident_history import IncidentHistory, with_market
 from desktop.state.job_list import JobList
 from desktop.state.markets import MarketsState
 from desktop.state.quotes import QuoteBook
+from desktop.state.status_numbers import charted_status, newest_step
 from desktop.state.step_history import RecentGradients, StepHistory
 from desktop.ui.translation import translate
 
-INCIDENTS_KEPT = 500
 DRIFTS_KEPT = 100
 _CATCH_UP_JOB = "feed catch-up"
-_LEARNING = frozenset({TrainerState.CATCHING_UP, TrainerState.TRAINING})
-_ANSWERING = frozenset({*_LEARNING, TrainerState.PAUSED})
+_ANSWERING = frozenset({TrainerState.CATCHING_UP, TrainerState.TRAINING, TrainerState.PAUSED})
+_OF_ONE_MARKET = (ForecastMade, ForecastScored, DriftFound)
+"""Events of the run of one market; those of the model are of its head."""
 
 
 class RunState(QObject):
-    """Takes events, and says with one coarse signal for each kind what changed. Lives in the window's thread."""
+    """Takes events, and says with one coarse signal for each kind what changed. Lives in the window's thread.
+
+    A model has a run of each of its markets. `run_id` is that of the market on the chart: its forecasts, scores and
+    drifts. `head_id` is that of the model: steps, checkpoints, incidents, diagnosis. With one market they are the same.
+    """
 
     steps_changed = Signal()
     diagnosis_changed = Signal()
@@ -77,7 +83,9 @@ class RunState(QObject):
     failed = Signal(object)
     """TrainerFailed: training cannot continue by itself."""
     run_changed = Signal()
-    """Another run is watched now, or none: all that belonged to the former is gone."""
+    """Another model is watched now, or none: all that belonged to the former is gone."""
+    record_changed = Signal()
+    """The run of another market is on the chart now, or none, whether of the same model or of another one."""
 
     def __init__(self, clock: Clock, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -89,8 +97,14 @@ class RunState(QObject):
         """When the model was last taken back to a checkpoint: steps up to then are of other weights."""
         self.jobs = JobList(clock)
         self.run_id: str | None = None
+        self.head_id: str | None = None
+        self.members: dict[str, Market] = {}
+        """The model's markets by the ids of their runs; empty until a trainer or the database has named them."""
+        self.market: Market | None = None
         self.last_run_id: str | None = None
-        """Of the run that was trained last, as it is stored: its checkpoints are there before any trainer is."""
+        """Of the market's run that was trained last, as it is stored."""
+        self.last_head_id: str | None = None
+        """Of its model: its checkpoints are there before any trainer is."""
         self.interval_ms: int | None = None
         """How long a candle of the watched market lasts; None before there is one."""
         self.trainer: TrainerReady | None = None
@@ -102,7 +116,6 @@ class RunState(QObject):
         self.feed_record = FeedRecord(clock, self)
         """What the feed has said since a market was asked for; `begin` leaves it alone, for that comes later."""
         self.quotes = QuoteBook(self)
-        """The listed markets' prices."""
         self.markets = MarketsState(self)
         """Each market of the list and of the run; `apply` passes it all events."""
         self.failure: TrainerFailed | None = None
@@ -123,7 +136,9 @@ class RunState(QObject):
         self.checkpoint_in_use: str | None = None
         self._step_before_rate: int | None = None
         """The newest step when the learning rate was set."""
-        self._incidents: deque[Incident] = deque(maxlen=INCIDENTS_KEPT)
+        self._model_status: TrainerStatus | None = None
+        """The newest status, with all markets; `status` has the numbers of the one on the chart."""
+        self._incidents = IncidentHistory()
         self._drifts: dict[int, DriftFound] = {}
         """By candle: after a crash, the same may be found again."""
 
@@ -137,8 +152,8 @@ class RunState(QObject):
 
     @property
     def incidents(self) -> tuple[Incident, ...]:
-        """The newest first, at most `INCIDENTS_KEPT`."""
-        return tuple(reversed(self._incidents))
+        """The newest first, at most `INCIDENTS_KEPT`, of all markets of the model."""
+        return self._incidents.newest_first
 
     @property
     def drifts(self) -> tuple[DriftFound, ...]:
@@ -156,13 +171,8 @@ class RunState(QObject):
 
     @property
     def step(self) -> int | None:
-        """Training steps that were taken. A status comes now and then only: the newest step may be newer."""
-        status, last = self.status, self.steps.last
-        if status is None or last is None:
-            return last.step if last is not None else None if status is None else status.step
-        last_step_ms = status.last_step_at_ms
-        is_behind = status.step == 0 if last_step_ms is None else last_step_ms < last.at_ms
-        return last.step if is_behind else status.step
+        """Training steps that were taken."""
+        return newest_step(self.status, self.steps.last)
 
     @property
     def has_answering_trainer(self) -> bool:
@@ -182,39 +192,6 @@ class RunState(QObject):
         """Whether the doctor says so of the model."""
         return self.diagnosis is not None and self.diagnosis.disease is Disease.DIVERGED
 
-    @property
-    def is_finished(self) -> bool:
-        """Whether the trainer has learned from the last candle that there is, and no further one comes: it is idle.
-        It does not say so itself, for candles that come later find it as it was."""
-        has_ended = self.feed is not None and self.feed.state is FeedState.ENDED
-        if not has_ended or self.status is None or self.is_on_break or self.trainer_state not in _LEARNING:
-            return False
-        return self.has_caught_up
-
-    @property
-    def has_caught_up(self) -> bool:
-        """Whether the trainer has learned from the newest candle from the feed, and no catching up is under
-        way: nothing is left to be scored until another candle closes."""
-        newest_ms = self.feed_record.newest_closed_ms
-        # A status comes only now and then, a forecast with each candle, but none yet from a trainer just started.
-        forecast_ms = None if self.forecast is None else self.forecast.origin_open_time_ms
-        status_ms = None if self.status is None else self.status.position_ms
-        positions_ms = [each for each in (status_ms, forecast_ms) if each is not None]
-        has_come_to_it = newest_ms is None or any(each >= newest_ms for each in positions_ms)
-        return has_come_to_it and self.jobs.find(JOB_ID) is None
-
-    def prime(
-        self,
-        run_id: str | None = None,
-        steps: Iterable[StepDone] = (),
-        incidents: Iterable[Incident] = (),
-    ) -> None:
-        """Start from what SQLite holds, both in ascending order of time, before the first event comes."""
-        self.begin(run_id)
-        self.add_steps(steps)
-        self.add_incidents(incidents)
-        self.checkpoints_changed.emit()
-
     def add_steps(self, steps: Iterable[StepDone]) -> None:
         """Take steps in ascending order: from SQLite, or as they come."""
         for step in steps:
@@ -224,11 +201,7 @@ class RunState(QObject):
 
     def add_incidents(self, older: Iterable[Incident]) -> None:
         """Put history, in ascending order, before what came already; none of it counts as happening now."""
-        newer = list(self._incidents)
-        known = {_identity(incident) for incident in newer}
-        self._incidents.clear()
-        self._incidents.extend(incident for incident in older if _identity(incident) not in known)
-        self._incidents.extend(newer)
+        self._incidents.add_older(with_market(each, self.members) for each in older)
         for incident in self._incidents:
             self._note_restore(incident)
         self.incidents_changed.emit()
@@ -238,14 +211,47 @@ class RunState(QObject):
         self._drifts.update({drift.candle_open_time_ms: drift for drift in drifts})
         self.drifts_changed.emit()
 
-    def begin(self, run_id: str | None, interval_ms: int | None = None, last_run_id: str | None = None) -> None:
-        """Forget the former run and its feed: another market was chosen, whose candles last that long, and whose newest
-        run in the database is `last_run_id`."""
-        self.feed, self.interval_ms, self.last_run_id = None, interval_ms, last_run_id
+    def begin(
+        self,
+        run_id: str | None,
+        interval_ms: int | None = None,
+        last_run_id: str | None = None,
+        last_head_id: str | None = None,
+        market: Market | None = None,
+    ) -> None:
+        """Forget the former run and its feed: another market was chosen, whose newest run is `last_run_id`."""
+        self.feed, self.interval_ms, self.market = None, interval_ms, market
+        self.last_run_id, self.last_head_id = last_run_id, last_head_id or last_run_id
         self.jobs.leave((JOB_ID, _CATCH_UP_JOB))
         self._forget_run(run_id)
         self.feed_changed.emit()
         self.jobs_changed.emit()
+
+    def show_market(self, market: Market) -> None:
+        """Put another market of the same model on the chart; what is of the model stays."""
+        self.feed, self.market, self._first_forecast = None, market, None
+        self.interval_ms = market.interval.duration_ms
+        self.jobs.leave((_CATCH_UP_JOB,))
+        self._show_run(next((run_id for run_id, of in self.members.items() if of == market), None))
+        self.feed_changed.emit()
+        self.jobs_changed.emit()
+
+    def take_members(self, head_id: str, markets: Mapping[str, Market]) -> None:
+        """The model that is watched, and the market of each of its runs."""
+        if self.head_id not in (None, head_id):
+            self._forget_run(head_id)
+        self.head_id, self.members = head_id, dict(markets)
+        run_id = next((each for each, of in markets.items() if of == self.market), None if markets else head_id)
+        if run_id != self.run_id:
+            self._show_run(run_id)
+
+    def _show_run(self, run_id: str | None) -> None:
+        self.run_id = run_id
+        self._drifts.clear()
+        self.forecast = self.accuracy = self.accuracy_trouble = None
+        self.status = charted_status(self._model_status, run_id)
+        for signal in (self.record_changed, self.drifts_changed, self.forecast_changed, self.status_changed):
+            signal.emit()
 
     def trainer_starts(self, has_run: bool) -> None:
         """has_run: whether the market has a run to continue."""
@@ -257,8 +263,7 @@ class RunState(QObject):
         """What SQLite holds of the run that the starting trainer continues: there is no need to wait for that."""
         self.is_loading = False
         self.apply(status)
-        self.checkpoints_changed.emit()
-        self.incidents_changed.emit()
+        self._emit_start_change()
 
     def trainer_is_over(self) -> None:
         """It ended, in whatever way: one that was stopped before it stood has said nothing of it."""
@@ -283,16 +288,21 @@ class RunState(QObject):
             self._emit_start_change()
 
     def apply(self, event: TrainerEvent | EventBatch | FeedStatus | CatchUpProgress) -> None:
-        """Take what the trainer or the feed says. What belongs to another run than the watched one is dropped."""
+        """Take what the trainer or the feed says. What is neither of the watched model nor of the market on the chart
+        is dropped here."""
         if not isinstance(event, EventBatch):  # its events come here one by one
             self.markets.apply(event)
         run_id = getattr(event, "run_id", None)
-        if run_id is not None and not isinstance(event, TrainerReady):
-            if self.run_id is None:
-                self.run_id = run_id
-            if run_id != self.run_id:
-                return
-        self._take(event)
+        if run_id is None or isinstance(event, TrainerReady) or self._is_watched(event, run_id):
+            self._take(event)
+
+    def _is_watched(self, event: object, run_id: str) -> bool:
+        if self.head_id is None:
+            self.head_id = run_id
+            self._show_run(self.run_id or run_id)
+        if isinstance(event, Incident):
+            return run_id == self.head_id or run_id in self.members
+        return run_id == (self.run_id if isinstance(event, _OF_ONE_MARKET) else self.head_id)
 
     @singledispatchmethod
     def _take(self, event: object) -> None:
@@ -320,7 +330,7 @@ class RunState(QObject):
     def _(self, event: TrainerStatus) -> None:
         if self.status is not None and self.status.learning_rate != event.learning_rate:
             self._step_before_rate = None if self.steps.last is None else self.steps.last.step
-        self.status = event
+        self._model_status, self.status = event, charted_status(event, self.run_id)
         if self.pause_asked is (event.state is TrainerState.PAUSED):
             self.pause_asked = None
         if event.state not in (TrainerState.FAILED, TrainerState.STOPPED):
@@ -334,8 +344,9 @@ class RunState(QObject):
 
     @_take.register
     def _(self, event: FirstForecast) -> None:
-        self._first_forecast = event.forecast
-        self.forecast_changed.emit()
+        if event.market in (None, self.market):
+            self._first_forecast = event.forecast
+            self.forecast_changed.emit()
 
     @_take.register
     def _(self, event: ForecastScored) -> None:
@@ -357,20 +368,15 @@ class RunState(QObject):
 
     @_take.register
     def _(self, event: Incident) -> None:
-        if event.count > 1:  # its row moves to the newest
-            former = [incident for incident in self._incidents if incident.episode != event.episode]
-            self._incidents.clear()
-            self._incidents.extend(former)
-        self._incidents.append(event)
+        event = with_market(event, self.members)
+        self._incidents.add(event)
         self._note_restore(event)
         self.incident_happened.emit(event)
         self.incidents_changed.emit()
 
     @_take.register
     def _(self, event: TrainerReady) -> None:
-        if self.run_id not in (None, event.run_id):
-            self._forget_run(event.run_id)
-        self.run_id = event.run_id
+        self.take_members(event.run_id, {each.run_id: each.market for each in event.members})
         self.trainer, self.failure = event, None
         self.is_starting = self.is_loading = False
         if event.resumed_from is not None:
@@ -417,15 +423,17 @@ class RunState(QObject):
         self.accuracy_changed.emit()
 
     def _forget_run(self, run_id: str | None) -> None:
-        self.run_id = run_id
+        self.run_id = self.head_id = run_id
+        self.members = {}
         self.steps.clear()
         self.gradients.clear()
         self._incidents.clear()
         self._drifts.clear()
-        self.trainer = self.status = self.forecast = self.failure = self.checkpoint_in_use = None
+        self.trainer = self.status = self.forecast = self.failure = self.checkpoint_in_use = self._model_status = None
         self._first_forecast = self.restored_at_ms = None
         self.diagnosis = self.accuracy = self.accuracy_trouble = None
         self.run_changed.emit()
+        self.record_changed.emit()
 
     def _note_restore(self, incident: Incident) -> None:
         if incident.kind == IncidentKind.RESTORED:
@@ -440,9 +448,3 @@ class RunState(QObject):
         if checkpoint_id != self.checkpoint_in_use:
             self.checkpoint_in_use = checkpoint_id
             self.checkpoints_changed.emit()
-
-
-def _identity(incident: Incident) -> object:
-    """What says that two are the same, wherever they come from: the parent, which tells how a trainer ended, may not
-    know its run, and the record may know of fewer times."""
-    return incident.episode if incident.kind in REPEATING else replace(incident, run_id=None)

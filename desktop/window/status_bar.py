@@ -14,7 +14,7 @@ from core.training.hosting.catch_up import JOB_ID
 from desktop.jobs.bar import JobBar
 from desktop.panels.accuracy.answers import Answers, answers_of, with_share_shown
 from desktop.panels.feed.words import in_one_line, state_colour
-from desktop.state.remaining_candles import ending_words
+from desktop.state.remaining_candles import ending_words, is_finished
 from desktop.state.run_state import RunState
 from desktop.ui.dot import Dot
 from desktop.ui.elided import ElidedLabel
@@ -144,7 +144,7 @@ class StatusPanel(Panel):
             return translate("Panels", _CAUGHT_UP)
         if self._state.pause_asked is not None:
             return translate("Actions", PAUSING if self._state.pause_asked else RESUMING)
-        if self._state.is_finished:
+        if is_finished(self._state):
             return translate("Panels", _FINISHED)
         if trainer_state in _AT_WORK and self._is_waiting():
             return translate("Panels", _WAITING)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject
 
 from core.domain.events import TrainerState
 from desktop.actions import ActionId, ActionRegistry
+from desktop.state.remaining_candles import is_finished
 from desktop.state.run_state import RunState
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
@@ -49,7 +50,7 @@ class TrainingOffer(QObject):
         for action_id in _WHILE_AT_WORK:
             self._actions[action_id].setEnabled(not is_resting)
         for action_id in _WHILE_UP:
-            is_idle = action_id in _WHILE_LEARNING and self._state.is_finished
+            is_idle = action_id in _WHILE_LEARNING and is_finished(self._state)
             self._actions[action_id].setEnabled(not is_resting and not is_coming_up and not is_idle)
 
     def _present_pause(self) -> None:

@@ -209,4 +209,4 @@ def learned(learned_once: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def idle_trainer(monkeypatch: pytest.MonkeyPatch) -> None:
     """The window's trainer takes commands and does nothing."""
-    monkeypatch.setattr("desktop.services.run_controller.TrainingWorker", IdleWorker)
+    monkeypatch.setattr("desktop.services.trainer.TrainingWorker", IdleWorker)

@@ -89,7 +89,8 @@ class CandleGate:
 
     def __init__(self) -> None:
         self._given = 0
-        self._more: asyncio.Future[None] | None = None
+        self._waiting: set[asyncio.Future[None]] = set()
+        """Of each feed that waits for its next."""
 
     @classmethod
     def install(cls, patch: pytest.MonkeyPatch) -> CandleGate:
@@ -101,8 +102,8 @@ class CandleGate:
     def release(self, count: int) -> None:
         """Release this many candles of a replay, or ticks of a simulation. Callable from any thread."""
         self._given += count
-        if self._more is not None:
-            self._more.get_loop().call_soon_threadsafe(self._wake)
+        for more in tuple(self._waiting):
+            more.get_loop().call_soon_threadsafe(self._wake)
 
     @property
     def is_empty(self) -> bool:
@@ -110,19 +111,23 @@ class CandleGate:
         return not self._given
 
     def _wake(self) -> None:
-        if self._more is not None and not self._more.done():
-            self._more.set_result(None)
+        for more in self._waiting:
+            if not more.done():
+                more.set_result(None)
 
     async def wait(self, closed: asyncio.Event) -> bool:
         """True when the feed was closed; False when the next may come."""
         closing = asyncio.ensure_future(closed.wait())
         try:
             while not self._given and not closed.is_set():
-                self._more = asyncio.get_running_loop().create_future()
-                await asyncio.wait({self._more, closing}, return_when=asyncio.FIRST_COMPLETED)
+                more = asyncio.get_running_loop().create_future()
+                self._waiting.add(more)
+                try:
+                    await asyncio.wait({more, closing}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    self._waiting.discard(more)
         finally:
             closing.cancel()
-            self._more = None
         self._given -= not closed.is_set()
         return closed.is_set()
 

@@ -20,7 +20,7 @@ from core.market.resample import ResampledSeries
 from core.storage.folder import DataFolder
 from desktop.chart.widget import ChartWidget
 from desktop.panels.accuracy.panel import AccuracyPanel
-from desktop.state.run_state import INCIDENTS_KEPT
+from desktop.state.incident_history import INCIDENTS_KEPT
 from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.application_style import restored_style

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.domain.candle import Interval, Market
+from core.domain.candle import SIMULATED_VENUE, Interval, Market
 from core.domain.clock import Clock
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.exchange import ExchangeFeed, probe
@@ -50,9 +50,9 @@ async def build_feed(
     """Build the feed of `settings.feed`. limit: the largest number of candles it yields.
 
     is_known: whether candles of a market are stored already. If so its exchange is retried; else the sample is shown.
-    last_simulated: the simulated market to continue if no seed is given; None: a new one. holds: shared with everything
-    else that sends requests to exchanges. watch: as in `read_candle_table`, called on another thread while the file of
-    a replay is read.
+    seed: of the simulated market, unless its symbol names one. last_simulated: the one to continue if neither does;
+    None: a new one. holds: shared with everything else that sends requests to exchanges. watch: as in
+    `read_candle_table`, called on another thread while the file of a replay is read.
 
     Raises FeedError or CandleFileError with a sentence for the user.
     """
@@ -61,8 +61,9 @@ async def build_feed(
         case "replay":
             return BuiltFeed(await _replay(settings, clock, limit, watch))
         case "simulate":
+            named = seed_of(Market(SIMULATED_VENUE, settings.symbol, _interval(settings)))
             wanted = _seed_to_continue(last_simulated()) if seed is None else seed
-            return BuiltFeed(_simulated(settings, wanted, clock, limit))
+            return BuiltFeed(_simulated(settings, wanted if named is None else named, clock, limit))
         case "live":
             return BuiltFeed(_exchange(settings, clock, limit, urls, hold))
         case "stored":

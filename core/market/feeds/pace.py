@@ -66,3 +66,38 @@ class ReplayPace:
         """Set at the next change."""
         self._changed.clear()
         return self._changed
+
+
+class JointPace(ReplayPace):
+    """Several replays at one speed, paused and stepped together."""
+
+    def __init__(self, paces: Sequence[ReplayPace]) -> None:
+        """paces: of each feed."""
+        self._paces = paces
+
+    @property
+    def speed(self) -> float:
+        return self._paces[0].speed
+
+    @property
+    def is_paused(self) -> bool:
+        return self._paces[0].is_paused
+
+    def left_after(self, time_ms: int) -> int:
+        return max(pace.left_after(time_ms) for pace in self._paces)
+
+    def set_speed(self, speed: float) -> None:
+        for pace in self._paces:
+            pace.set_speed(speed)
+
+    def pause(self) -> None:
+        for pace in self._paces:
+            pace.pause()
+
+    def play(self) -> None:
+        for pace in self._paces:
+            pace.play()
+
+    def step(self) -> None:
+        for pace in self._paces:
+            pace.step()

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
+from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.events import (
     EventBatch,
@@ -63,10 +64,12 @@ class TrainingDriver:
         clock: Clock,
         make_probe: Callable[[], DeviceProbe] = ProcessProbe,
         *,
-        shows_first: bool = False,
+        shows_first: Market | None = None,
+        stays: bool = False,
     ) -> None:
         """make_host: takes the spec of the host, which differs from `spec` after a change of the device. shows_first:
-        emit a `FirstForecast` while the trainer is far from the newest candle, for a window."""
+        emit a `FirstForecast` of this market while the trainer is far from the newest candle, for a window. stays: run
+        on when the feeds have ended, until `stop`."""
         self._spec = spec
         self._make_host = make_host
         self._store = store
@@ -83,7 +86,8 @@ class TrainingDriver:
         self._has_failed = False
         self._is_running = False
         """Whether a host is running; between two of them none is."""
-        self._first = FirstForecasts(spec, store, clock) if shows_first else None
+        self._first = FirstForecasts(spec, store, clock, shows_first) if shows_first else None
+        self._stays = stays
         self._meter = CatchUpMeter(clock)
         self._pacer = Pacer(clock)
 
@@ -108,7 +112,7 @@ class TrainingDriver:
     def _is_finished(self) -> bool:
         if self._inbox.is_stopped:
             return True
-        return not self._unanswered and self._queue.is_over
+        return not self._stays and not self._unanswered and self._queue.is_over
 
     def _turn(self) -> None:
         """One round: send commands and candles, take an answer. A dead host is replaced."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from core.domain.candle import Candle
+from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.events import FirstForecast, ForecastMade, ForecastMode
 from core.forecast.ghosts import ghosts
@@ -31,8 +31,9 @@ _log = logging.getLogger("ghostcandle.training")
 class FirstForecasts:
     """Called in the driver's loop; forecasts if the trainer's newest forecast is far from the newest stored candle."""
 
-    def __init__(self, spec: SessionSpec, store: CandleStore, clock: Clock) -> None:
-        self._market, self._horizons = spec.market, spec.settings.model.horizons
+    def __init__(self, spec: SessionSpec, store: CandleStore, clock: Clock, market: Market) -> None:
+        """market: the one that is shown."""
+        self._market, self._horizons = market, spec.settings.model.horizons
         self._store, self._clock = store, clock
         self._rules: SimpleRules | None = None
         self._looked_s: float | None = None
@@ -87,7 +88,8 @@ class FirstForecasts:
                 origin_close=origin.close,
                 ghosts=ghosts(rules.forecast(), origin.close, origin.open_time_ms, interval),
                 is_by_simple_rules=True,
-            )
+            ),
+            self._market,
         )
 
     def _updated_rules(self, candles: Sequence[Candle]) -> SimpleRules:

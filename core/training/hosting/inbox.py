@@ -45,6 +45,12 @@ class Inbox:
             self._ended |= {market}
         self._wake.set()
 
+    def feed_begins(self, market: int) -> None:
+        """Candles of this market may come again, the past ones first."""
+        with self._lock:
+            self._ended -= {market}
+            self._caught_up -= {market}
+
     def stop(self) -> None:
         """End after the current candle."""
         self._is_stopped = True

@@ -147,7 +147,7 @@ class ForecastNote(QObject):
         super().__init__(chart)
         self._state, self._chart = state, chart
         changes = (state.status_changed, state.forecast_changed, state.jobs_changed)
-        for signal in (*changes, state.run_changed, state.feed_changed, chart.series_changed):
+        for signal in (*changes, state.record_changed, state.feed_changed, chart.series_changed):
             signal.connect(self.refresh)
         self._seconds = QTimer(self)
         self._seconds.setInterval(_SECOND_MS)

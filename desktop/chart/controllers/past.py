@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from core.domain.events import ForecastScored, Severity, TrainerReady
+from core.domain.events import ForecastScored, Severity
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from core.storage.record_reader import RecordReader
@@ -53,8 +53,7 @@ class ChartPast(QObject):
         shell, state = self._shell, self._state
         shell.actions.wire({ActionId.HINDSIGHT_HORIZON: self._next_horizon})
         shell.settings.changed.connect(self._show)
-        state.run_changed.connect(self._on_run)
-        state.ready.connect(self._on_ready)
+        state.record_changed.connect(self._on_record)
         state.scored.connect(self._on_scored)
         state.forecast_changed.connect(self._on_forecast)
         state.checkpoints_changed.connect(self._past.forget_saved_checkpoints)
@@ -81,13 +80,8 @@ class ChartPast(QObject):
             self._chart.show_layer(layer, is_shown=getattr(chosen, name) and (is_own or name != _ERRORS))
 
     @Slot()
-    def _on_run(self) -> None:
+    def _on_record(self) -> None:
         self._begin(self._state.run_id)
-
-    @Slot(object)
-    def _on_ready(self, ready: TrainerReady) -> None:
-        if ready.run_id != self._run_id:
-            self._begin(ready.run_id)
 
     def _begin(self, run_id: str | None) -> None:
         self._run_id = run_id

@@ -178,7 +178,7 @@ class TimeTravel(QObject):
         self.bar.speed_chosen.connect(self._on_speed)
         self._chart.installEventFilter(self)
         self._chart.series_changed.connect(self._on_series)
-        for changed in (state.run_changed, state.ready, state.forecast_changed):
+        for changed in (state.record_changed, state.ready, state.forecast_changed):
             changed.connect(self._read_again)
         self._shell.settings.changed.connect(self.present)  # the time zone may have changed
 

@@ -61,7 +61,7 @@ class AccuracyPanel(Panel):
         state.diagnosis_changed.connect(self.mark_stale)
         state.feed_changed.connect(self.mark_stale)
         state.forecast_changed.connect(self.mark_stale)
-        state.run_changed.connect(self.mark_stale)
+        state.record_changed.connect(self.mark_stale)
         state.accuracy_changed.connect(self.mark_stale)
         self.tabs.currentChanged.connect(self._on_tab)
         self.details.wanted.connect(self.wanted)

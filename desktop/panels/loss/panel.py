@@ -110,7 +110,7 @@ class LossPanel(Panel):
         )
         self.apply_palette(theme.palette)
         state.diagnosis_changed.connect(self.mark_stale)
-        for signal in (state.steps_changed, state.drifts_changed, state.status_changed, state.run_changed):
+        for signal in (state.steps_changed, state.drifts_changed, state.status_changed, state.record_changed):
             signal.connect(self.mark_stale)
 
     def refresh(self) -> None:

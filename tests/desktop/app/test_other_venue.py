@@ -124,10 +124,10 @@ def test_listed_markets_are_switched_by_clicks_and_keys(
         application.window.show_dock(ActionId.SHOW_MARKETS)
         await until(lambda: runs.is_training, "the first market")
         await stored(application, feeds[0], CANDLES)
-        first = runs._worker
+        first = runs.trainer.worker
         click_row(application, 1)
         await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second market")
-        assert feeds[0].is_closed and first is not runs._worker and application.series is not None
+        assert feeds[0].is_closed and first is not runs.trainer.worker and application.series is not None
         assert len(application.series) == 0 and application.settings.current.market.venue == "binanceus"
         click_row(application, 0)
         await until(lambda: record.market == ROWS[0].market and runs.is_training, "the first market again")
@@ -185,7 +185,7 @@ def test_retry_connects_at_once_and_training_continues(
         await until(lambda: runs.is_training, "a market")
         feeds[0].set_state(FeedState.LIVE)
         await stored(application, feeds[0], CANDLES[:20])
-        trainer = runs._worker
+        trainer = runs.trainer.worker
         feeds[0].hold.record(VenueError("It answers 429.", wait_s=600.0, is_asked=True))
         feeds[0].set_state(FeedState.RECONNECTING, "It answers 429.")
         await until(lambda: "429" in window.panels.feed.sentence.text(), "why, and that it waits")
@@ -198,7 +198,7 @@ def test_retry_connects_at_once_and_training_continues(
         assert feeds[1].hold.left_s == 0.0, "a retry ignores the requested wait"
         feeds[1].set_state(FeedState.LIVE)
         await stored(application, feeds[1], CANDLES[20:])
-        assert runs._worker is trainer and runs.is_training, "the trainer was left alone"
+        assert runs.trainer.worker is trainer and runs.is_training, "the trainer was left alone"
         assert application.series is not None and list(application.series) == CANDLES
         await until(lambda: not window.panels.feed.try_again.isVisible(), "the retry button's end")
 
@@ -236,7 +236,7 @@ def test_a_mistyped_market_leaves_the_current_one_running(
         await until(lambda: runs.is_training, "the first market")
         feeds[0].set_state(FeedState.LIVE)
         await stored(application, feeds[0], CANDLES[:20])
-        trainer, asked = runs._worker, window.shell.settings.current.market
+        trainer, asked = runs.trainer.worker, window.shell.settings.current.market
         for said, answer in (("Did you mean BTC/USDT or BTC/USDC?", exchange.resume), ("not known", exchange.refuse)):
             answer()
             application.market_choice.watch(WatchedMarket("binance", "BTC/USD", "1m"))
@@ -244,7 +244,7 @@ def test_a_mistyped_market_leaves_the_current_one_running(
             assert "still BTC/USDT 1m (binance)" in window.banner.text.text()
             assert window.shell.settings.current.market == asked and state_of(application) is FeedState.LIVE
         await stored(application, feeds[0], CANDLES[20:])
-        assert len(feeds) == 1 and not feeds[0].is_closed and runs._worker is trainer and runs.is_training
+        assert len(feeds) == 1 and not feeds[0].is_closed and runs.trainer.worker is trainer and runs.is_training
 
     run_window(qapp, over(tmp_path, exchange), story)
 

@@ -91,8 +91,3 @@ def test_the_summary_of_one_market_has_no_skill_before_it_has_an_interval(tmp_pa
     """It ended with an error between 30 and 750 candles."""
     shown = commands.invoke(*headless(tmp_path / "data", "--feed", "replay", "--file", files[0]))
     assert shown.returncode == 0 and "too early to tell" in shown.stdout
-
-
-def test_the_window_refuses_several(tmp_path: Path, files: list[str]) -> None:
-    refused = commands.invoke("run", *named(files), "--data-dir", str(tmp_path / "data"))
-    assert refused.returncode == 2 and "ghostcandle headless" in refused.stderr

@@ -71,6 +71,18 @@ def test_options_override_the_settings(opened: Opened, tmp_path: Path) -> None:
     assert context.new_run and context.candles == 9
 
 
+def test_several_files_or_symbols_are_opened_together(opened: Opened, tmp_path: Path) -> None:
+    commands.invoke("run", "--file", "a.csv", "--file", "b.csv", "--data-dir", str(tmp_path))
+    commands.invoke("run", "--symbol", "ETH/USDT", "--symbol", "LTC/USDT", "--data-dir", str(tmp_path))
+    files, symbols = opened.contexts
+    assert [files.settings.market.file, *(each.file for each in files.others)] == ["a.csv", "b.csv"]
+    assert [symbols.settings.market.symbol, *(each.symbol for each in symbols.others)] == ["ETH/USDT", "LTC/USDT"]
+    both = commands.invoke(
+        "run", "--symbol", "ETH/USDT", "--file", "a.csv", "--file", "b.csv", "--data-dir", str(tmp_path)
+    )
+    assert both.returncode == 2 and len(opened.contexts) == 2
+
+
 def test_a_crashed_owner_is_passed_to_the_window(opened: Opened, tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     folder.owner.write_text(json.dumps({"pid": 2**22, "role": "window", "since_ms": 5}), encoding="utf-8")

@@ -10,7 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.events import Incident, Severity
 from desktop.panels.incidents import IncidentsPanel
-from desktop.state.run_state import INCIDENTS_KEPT, RunState
+from desktop.state.incident_history import INCIDENTS_KEPT
+from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_time
 from desktop.ui.theme import Theme
 from tests.desktop import scenario

@@ -18,7 +18,9 @@ from core.domain.events import (
 )
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.training.hosting.catch_up import JOB_ID
-from desktop.state.run_state import INCIDENTS_KEPT, RunState
+from desktop.state.incident_history import INCIDENTS_KEPT
+from desktop.state.remaining_candles import is_finished
+from desktop.state.run_state import RunState
 from tests.desktop import scenario
 
 
@@ -74,7 +76,9 @@ def test_a_new_run_replaces_the_former(state: RunState) -> None:
 
 
 def test_the_same_run_keeps_its_history_when_it_is_ready_again(state: RunState) -> None:
-    state.prime(scenario.RUN, scenario.steps(5), scenario.incidents())
+    state.begin(scenario.RUN)
+    state.add_steps(scenario.steps(5))
+    state.add_incidents(scenario.incidents())
     state.apply(scenario.ready())
     assert len(state.steps) == len(state.gradients) == 5 and len(state.incidents) == 3
 
@@ -159,26 +163,26 @@ def test_a_run_is_finished_once_the_last_candle_of_an_ended_feed_is_learned(stat
     state.feed_record.opened(Market(FILE_VENUE, "walk#dd2831", scenario.MINUTE))
     state.feed_record.add_closed(candles)
     state.apply(scenario.status(position_ms=last_ms))
-    assert not state.is_finished, "more candles may come"
+    assert not is_finished(state), "more candles may come"
     state.apply(ENDED)
-    assert state.is_finished
+    assert is_finished(state)
     state.apply(scenario.status(position_ms=candles[-2].open_time_ms))
-    assert not state.is_finished, "the last one is being learned from"
+    assert not is_finished(state), "the last one is being learned from"
     state.apply(scenario.forecast(candles))
-    assert state.is_finished, "a status is sent only occasionally"
+    assert is_finished(state), "a status is sent only occasionally"
     state.begin(scenario.RUN)
     state.apply(ENDED)
     state.apply(scenario.status(TrainerState.CATCHING_UP, position_ms=last_ms))
-    assert state.is_finished
+    assert is_finished(state)
     for other in set(TrainerState) - {TrainerState.CATCHING_UP, TrainerState.TRAINING}:
         state.apply(scenario.status(other, position_ms=last_ms))
-        assert not state.is_finished, other
+        assert not is_finished(state), other
     state.apply(scenario.status(position_ms=last_ms))
     state.take_break(is_on=True)
-    assert not state.is_finished, "it ends, to free its device"
+    assert not is_finished(state), "it ends, to free its device"
     state.take_break(is_on=False)
     state.begin(None)
-    assert not state.is_finished
+    assert not is_finished(state)
 
 
 def test_a_run_over_stored_candles_is_finished_after_the_catch_up(state: RunState) -> None:
@@ -186,6 +190,6 @@ def test_a_run_over_stored_candles_is_finished_after_the_catch_up(state: RunStat
     state.apply(scenario.status())
     state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1, 1_000))
     state.apply(ENDED)
-    assert not state.is_finished
+    assert not is_finished(state)
     state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1_000, 1_000))
-    assert state.is_finished
+    assert is_finished(state)

@@ -248,7 +248,8 @@ def test_a_failed_feed_offers_another_market_until_it_is_live(banner: Banner, st
 
 def test_only_new_severe_incidents_are_shown(banner: Banner, state: RunState) -> None:
     Requests().writer(state, banner)
-    state.prime(scenario.RUN, incidents=scenario.incidents())
+    state.begin(scenario.RUN)
+    state.add_incidents(scenario.incidents())
     state.apply(scenario.incidents()[1])
     assert banner.isHidden()
     state.apply(scenario.incidents()[2])

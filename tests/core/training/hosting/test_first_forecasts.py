@@ -38,7 +38,7 @@ def drive(root: Path, candles: list[Candle], *, shows_first: bool) -> list[Train
         inbox,
         emit,
         clock,
-        shows_first=shows_first,
+        shows_first=MARKET if shows_first else None,
     ).run()
     db.close()
     return events
@@ -68,7 +68,7 @@ def test_first_forecasts_follow_the_candles_until_the_trainer_is_near(tmp_path: 
     store_candles(tmp_path, candles[:20])
     db = open_database(DataFolder(tmp_path).database)
     store = CandleStore(db)
-    first = FirstForecasts(rigs.spec(tmp_path), store, clock)
+    first = FirstForecasts(rigs.spec(tmp_path), store, clock, MARKET)
 
     def look(stored: int, *, is_behind: bool = False) -> int | None:
         store.save(MARKET, candles[:stored])

@@ -85,7 +85,9 @@ def test_after_a_restore_the_numbers_belong_to_the_restored_weights(state: RunSt
 
 def test_a_restore_is_remembered_after_a_restart(state: RunState, panel: GradientsPanel) -> None:
     steps = list(scenario.steps(300))
-    state.prime(scenario.RUN, steps, [restored_at(steps[279].at_ms)])
+    state.begin(scenario.RUN)
+    state.add_steps(steps)
+    state.add_incidents([restored_at(steps[279].at_ms)])
     panel.refresh()
     clipped = np.mean([step.clipped for step in steps[280:]])
     assert panel.numbers.values["Clip rate"].text() == f"{100 * clipped:.0f} %"

@@ -1,0 +1,119 @@
+"""The trainer of the watched model, from the window's side: at most one runs at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+
+from PySide6.QtCore import QObject, Signal
+
+from core.domain.candle import Market
+from core.domain.clock import Clock
+from core.domain.events import EventBatch, TrainerFailed
+from core.storage.errors import StorageError
+from core.storage.runs import Run
+from core.training.commands import TrainerCommand
+from core.training.online.trainer_spec import SessionSpec
+from desktop.services.worker import TrainingWorker
+from desktop.state.database import WindowDatabase
+
+_log = logging.getLogger("ghostcandle")
+
+
+class Trainer(QObject):
+    """Owns the worker, and leaves word in its inbox; markets are named, not numbered. Lives in the window's thread."""
+
+    batch = Signal(object)
+    """EventBatch"""
+    begins = Signal(object)
+    """A trainer is started. Run: the one in the database that it continues; None: there is none."""
+    over = Signal()
+    """The trainer's thread has ended, in whatever way."""
+
+    def __init__(self, database: WindowDatabase, clock: Clock, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._database, self._clock = database, clock
+        self._places: dict[Market, int] = {}
+        self.worker: TrainingWorker | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self.worker is not None and self.worker.isRunning()
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether there is one that was asked to end."""
+        return self.worker is not None and self.worker.inbox.is_stopped
+
+    def start(self, spec: SessionSpec, shown: Market, caught_up: Iterable[Market], ended: Iterable[Market]) -> None:
+        """shown: the market on the chart. caught_up, ended: the markets whose feeds have come so far already."""
+        worker = TrainingWorker(spec, self._clock, self, shown)
+        worker.batch.connect(self.batch)
+        worker.failed.connect(self._on_failed)
+        worker.finished.connect(lambda: self._on_finished(worker))
+        self.worker = worker
+        self._places = {market: place for place, market in enumerate(spec.markets)}
+        for market in caught_up:
+            self.caught_up(market)
+        for market in ended:
+            self.feed_ended(market)
+        self.begins.emit(self._stored_run(spec))
+        worker.start()
+
+    def send(self, command: TrainerCommand) -> None:
+        if self.worker is not None:
+            self.worker.send(command)
+
+    def stop(self) -> None:
+        """Let it end with a last checkpoint. Does not wait."""
+        if self.worker is not None:
+            self.worker.inbox.stop()
+
+    async def end(self) -> None:
+        """Ask it to stop and wait, on a separate thread: the window keeps painting."""
+        worker, self.worker = self.worker, None
+        if worker is None:
+            return
+        if not await asyncio.to_thread(worker.stop):
+            _log.error("The training thread did not end in time.")
+            return
+        worker.deleteLater()
+
+    def place_of(self, market: Market) -> int:
+        """Among the markets of its model."""
+        return self._places.get(market, 0)
+
+    def candles_stored(self, market: Market, live_open_times_ms: tuple[int, ...]) -> None:
+        """Candles of this market were stored; those with these opening times came live."""
+        if self.worker is not None:
+            self.worker.inbox.candles_stored(live_open_times_ms, self.place_of(market))
+
+    def caught_up(self, market: Market) -> None:
+        """Its past candles are stored, or cannot be had for now."""
+        if self.worker is not None:
+            self.worker.inbox.caught_up(self.place_of(market))
+
+    def feed_begins(self, market: Market) -> None:
+        """Its candles may come again."""
+        if self.worker is not None:
+            self.worker.inbox.feed_begins(self.place_of(market))
+
+    def feed_ended(self, market: Market) -> None:
+        """No more candles of it will come: the others no longer wait for it."""
+        if self.worker is not None:
+            self.worker.inbox.feed_ended(self.place_of(market))
+
+    def _on_failed(self, failure: TrainerFailed) -> None:
+        _log.error("%s\n%s", failure.sentence, failure.details)
+        self.batch.emit(EventBatch((failure,)))
+
+    def _on_finished(self, worker: TrainingWorker) -> None:
+        if self.worker in (worker, None):  # else the next one was started meanwhile
+            self.over.emit()
+
+    def _stored_run(self, spec: SessionSpec) -> Run | None:
+        try:
+            return None if spec.new_run else self._database.runs.find(spec.market, spec.fingerprint, spec.others)
+        except StorageError:
+            return None  # the trainer will meet it too, and say so

@@ -1,0 +1,46 @@
+"""Which markets one model learns together in the window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from core.domain.candle import SIMULATED_VENUE, Interval
+from core.domain.watchlist import WatchedMarket
+from core.settings.tree import MarketSettings, Settings
+from desktop.services.market_check import EXCHANGE_FEEDS
+
+
+def wanted_markets(settings: Settings, group: Sequence[MarketSettings]) -> tuple[MarketSettings, ...]:
+    """The market that is opened, then those that its model learns with it, each once.
+
+    They are those of the list that are switched on and have its interval; and `group`, of the command line, if it is
+    one of them.
+    """
+    opened = settings.market
+    return tuple(dict.fromkeys((opened, *(group if opened in group else ()), *_listed(settings))))
+
+
+def _listed(settings: Settings) -> Iterator[MarketSettings]:
+    opened = settings.market
+    for row in settings.watchlist.markets:
+        if row.is_learned and _fits(row, opened):
+            yield replace(opened, venue=row.venue, symbol=row.symbol)
+
+
+def _fits(row: WatchedMarket, opened: MarketSettings) -> bool:
+    """Whether both are of exchanges or both simulated, with candles of one length."""
+    is_simulated = row.venue == SIMULATED_VENUE
+    if is_simulated is not (opened.feed == "simulate") or not (is_simulated or opened.feed in EXCHANGE_FEEDS):
+        return False
+    try:
+        return row.market.interval == Interval.parse(opened.interval)
+    except ValueError:
+        return False  # the feed is about to say so
+
+
+def is_same(asked: MarketSettings, wanted: MarketSettings) -> bool:
+    """Whether the same candles are asked for; an exchange's with or without the sample in their place."""
+    if asked.feed in EXCHANGE_FEEDS and wanted.feed in EXCHANGE_FEEDS:
+        wanted = replace(wanted, feed=asked.feed)
+    return asked == wanted

@@ -1,0 +1,237 @@
+"""The whole window over several markets that one model learns: simulated ones, each with its own candles."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from core.domain.candle import SIMULATED_VENUE, Interval, Market
+from core.domain.clock import Clock
+from core.domain.events import ForecastMade, ForecastScored
+from core.domain.watchlist import WatchedMarket
+from core.market.feeds.base import CorrectedCandle, FeedError, FeedEvent
+from core.market.feeds.rate_limits import RateLimitHold
+from core.settings.window import WatchlistSettings
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.runs import RunStore
+from core.training.commands import RescoreCandle
+from desktop.app.composition import Application
+from desktop.app.context import Context
+from tests.desktop.app.test_other_venue import PlayedFeed
+from tests.desktop.services.test_market_feed import write_csv
+from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
+from tests.support.candles import random_walk
+
+MINUTE = Interval.parse("1m")
+MARKETS = tuple(Market(SIMULATED_VENUE, f"SIM-{number}", MINUTE) for number in (3, 5, 7))
+FIRST, SECOND, THIRD = MARKETS
+_TICKS = 24
+"""Of a simulated candle."""
+
+
+def simulated(root: Path, *learned: Market, opened: Market = SECOND, **changes: object) -> Context:
+    """All three in the list, these switched on."""
+    chosen = context(root, feed="simulate", symbol=opened.symbol, interval="1m", file=None, **changes)
+    rows = tuple(WatchedMarket(SIMULATED_VENUE, each.symbol, "1m", each in learned) for each in MARKETS)
+    settings = dataclasses.replace(chosen.settings, watchlist=WatchlistSettings(markets=rows))
+    return dataclasses.replace(chosen, settings=settings)
+
+
+def opens_ms(index: int) -> int:
+    """The opening time of a simulated candle, from 0."""
+    return MINUTE.open_time_ms(1_700_000_000_000) + index * MINUTE.duration_ms
+
+
+def switch(application: Application, market: Market, *, is_learned: bool) -> None:
+    """As the list does it."""
+    store = application.settings
+    rows = tuple(
+        dataclasses.replace(row, is_learned=is_learned) if row.market == market else row
+        for row in store.current.watchlist.markets
+    )
+    store.change(dataclasses.replace(store.current, watchlist=WatchlistSettings(markets=rows)))
+
+
+def positions(application: Application) -> dict[Market, int | None]:
+    status = application.state._model_status
+    return {} if status is None else {each.member.market: each.position_ms for each in status.markets}
+
+
+def has_caught_up(application: Application) -> bool:
+    found = positions(application)
+    return len(found) == 3 and step_of(application) >= CATCH_UP - 2
+
+
+def test_each_candle_of_each_market_is_scored_once_and_the_chart_switches_between_them(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate
+) -> None:
+    scored: Counter[tuple[str, int]] = Counter()
+    made: dict[str, int] = {}
+
+    async def story(application: Application) -> None:
+        runs, state, chart = application.runs, application.state, application.chart
+
+        def count(batch: object) -> None:
+            for event in batch.events:  # type: ignore[attr-defined]
+                if isinstance(event, ForecastScored) and event.horizon == 1:
+                    scored[event.run_id, event.target_open_time_ms] += 1
+                if isinstance(event, ForecastMade):
+                    made[event.run_id] = event.origin_open_time_ms
+
+        runs.batch.connect(count)
+        await until(lambda: has_caught_up(application), "the catch-up of all three")
+        assert runs.universe == MARKETS and state.market == SECOND
+        trainer, worker = state.trainer, runs.trainer.worker
+        assert trainer is not None and [each.market for each in trainer.members] == list(MARKETS)
+        ids = {each.market: each.run_id for each in trainer.members}
+        assert state.run_id == ids[SECOND] and state.head_id == ids[FIRST]
+        gate.release(2 * 3 * _TICKS)
+        await until(lambda: list(made.values()) == [opens_ms(CATCH_UP + 1)] * 3, "their forecasts")
+        steps = len(state.steps)
+        for market in (THIRD, FIRST):
+            runs.show(market)
+            assert state.run_id == ids[market] and chart.model.title.startswith(market.symbol)
+            assert application.series is not None and len(application.series) >= CATCH_UP
+            assert state.forecast is not None and state.forecast.run_id == ids[market]
+            assert chart.model.forecast == state.forecast
+            assert state.forecast.origin_close == application.series[-1].close, "the ghosts begin at its own price"
+            assert state.status is not None and state.status.accuracy.scored > 0
+            assert application.settings.current.market.symbol == market.symbol
+        assert runs.trainer.worker is worker and state.trainer is trainer and len(state.steps) >= steps
+        gate.release(3 * _TICKS)
+        await until(lambda: list(made.values()) == [opens_ms(CATCH_UP + 2)] * 3, "the next forecasts")
+        assert state.forecast is not None and state.forecast.origin_open_time_ms == made[ids[FIRST]]
+        assert state.forecast.run_id == ids[FIRST]
+
+    run_window(qapp, simulated(tmp_path, FIRST, THIRD, speed=None, catch_up_candles=CATCH_UP), story)
+    assert len({run_id for run_id, _ in scored}) == 3 and set(scored.values()) == {1}
+
+
+def members(root: Path) -> dict[str, tuple[str, bool]]:
+    """Of each market of the newest model its run, and whether it is learned."""
+    with closing(open_database(DataFolder(root).database, readonly=True)) as db:
+        head = RunStore(db).list()[0]
+        return {run.market.symbol: (run.run_id, run.is_learned) for run in RunStore(db).members(head.head_id)}
+
+
+def test_a_switched_on_market_joins_and_one_that_is_switched_off_is_learned_from_no_longer(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate
+) -> None:
+    """Also after a restart, with the same runs."""
+    chosen = simulated(tmp_path, FIRST, speed=None, catch_up_candles=CATCH_UP)
+    unseeded = dataclasses.replace(chosen.settings.training, seed=None)
+    chosen = dataclasses.replace(chosen, settings=dataclasses.replace(chosen.settings, training=unseeded))
+    before: dict[str, tuple[str, bool]] = {}
+    titles: list[str] = []
+
+    def learned(application: Application) -> list[bool]:
+        status = application.state._model_status
+        return [] if status is None else [each.member.is_learned for each in status.markets]
+
+    async def first(application: Application) -> None:
+        runs, state = application.runs, application.state
+        await until(lambda: learned(application) == [True, True], "two markets")
+        head, candles = state.head_id, application.series
+        application.chart.series_changed.connect(lambda: titles.append(application.chart.model.title))
+        switch(application, THIRD, is_learned=True)
+        await until(lambda: learned(application) == [True] * 3, "the third")
+        assert runs.universe == MARKETS and state.head_id == head, "the same model"
+        assert application.series is candles and not titles, "the chart was left alone"
+        switch(application, FIRST, is_learned=False)
+        gate.release(3 * _TICKS)
+        await until(lambda: learned(application) == [False, True, True], "that it is switched off")
+        switch(application, FIRST, is_learned=True)
+        switch(application, THIRD, is_learned=False)
+        await until(lambda: learned(application) == [True, True, False], "that it is learned again")
+
+    async def second(application: Application) -> None:
+        await until(lambda: learned(application) == [True, True], "the same two")
+        assert application.runs.universe == (FIRST, SECOND)
+
+    run_window(qapp, chosen, first)
+    before = members(tmp_path)
+    assert {name: is_learned for name, (_, is_learned) in before.items()} == {
+        "SIM-3": True,
+        "SIM-5": True,
+        "SIM-7": False,
+    }
+    run_window(qapp, chosen, second)
+    assert members(tmp_path) == before
+
+
+@pytest.mark.usefixtures("idle_trainer")
+def test_files_of_the_command_line_are_opened_together_and_switched_without_reading_them_again(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate
+) -> None:
+    files = [write_csv(tmp_path / f"{name}.csv", random_walk(60, seed=seed)) for seed, name in enumerate("ab")]
+    chosen = context(tmp_path / "data", file=str(files[0]), speed=2.0, catch_up_candles=20)
+    other = dataclasses.replace(chosen.settings.market, file=str(files[1]))
+
+    async def story(application: Application) -> None:
+        runs, chart = application.runs, application.chart
+        await until(lambda: len(runs.universe) == 2 and chart.model.count == 20, "the first file")
+        worker = runs.trainer.worker
+        assert worker is not None and [each.symbol[0] for each in worker._spec.markets] == ["a", "b"]
+        application.settings.change(dataclasses.replace(application.settings.current, market=other))
+        application.market_choice.chosen.emit(other)
+        assert chart.model.title.startswith("b ") and not runs.is_opening, "at once"
+        await until(lambda: chart.model.count == 20, "the second file")
+        gate.release(2)
+        await until(lambda: chart.model.count == 21, "a candle of each")
+        runs.show(runs.universe[0])
+        assert chart.model.title.startswith("a ") and chart.model.count == 21
+        assert runs.trainer.worker is worker
+
+    run_window(qapp, dataclasses.replace(chosen, others=(other,)), story)
+
+
+class Failing(PlayedFeed):
+    """Ends at once, as its exchange does not have the market."""
+
+    async def events(self, after_ms: int | None = None, known: object = None) -> AsyncIterator[FeedEvent]:
+        if self.market.symbol == "ETH/USDT":
+            raise FeedError("ETH/USDT is not listed.")
+        async for event in super().events(after_ms, known):
+            yield event
+
+
+@pytest.mark.usefixtures("idle_trainer")
+def test_a_market_without_candles_leaves_the_others_running_and_is_named(
+    qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[PlayedFeed] = []
+
+    def make(market: Market, clock: Clock, *_rest: object, **_options: object) -> PlayedFeed:
+        made.append(Failing(market, clock, gate=RateLimitHold(clock)))
+        return made[-1]
+
+    monkeypatch.setattr("core.market.feeds.many.ExchangeFeed", make)
+    monkeypatch.setattr("desktop.services.quote_feed.QuoteFeed._start", lambda _self: None)
+    chosen = context(tmp_path, feed="live", venue="binance", symbol="BTC/USDT", interval="1m", file=None)
+    rows = tuple(WatchedMarket("binance", f"{name}/USDT", "1m", is_learned=True) for name in ("BTC", "ETH", "SOL"))
+    settings = dataclasses.replace(chosen.settings, watchlist=WatchlistSettings(markets=rows))
+
+    async def story(application: Application) -> None:
+        banner, runs = application.window.banner, application.runs
+        await until(lambda: "ETH/USDT 1m (binance)" in banner.text.text(), "the failure's market")
+        assert "is not listed" in banner.text.text() and runs.is_training and len(made) == 3
+        bitcoin = next(feed for feed in made if feed.market.symbol == "BTC/USDT")
+        bitcoin.close_candles(*random_walk(20))
+        await until(lambda: application.series is not None and len(application.series) == 20, "its candles")
+        worker = runs.trainer.worker
+        assert worker is not None and worker.inbox.ended == {1}
+        application.market_choice.watch(rows[2])
+        assert application.chart.model.title.startswith("SOL/USDT") and runs.trainer.worker is worker
+        corrected = random_walk(20)[4]
+        bitcoin.send(CorrectedCandle(dataclasses.replace(corrected, close=corrected.high), corrected))
+        await until(lambda: RescoreCandle(corrected.open_time_ms, 0) in worker.commands(), "the correction")  # type: ignore[attr-defined]
+        assert application.series is not None and len(application.series) == 0, "and not on another's chart"
+
+    run_window(qapp, dataclasses.replace(chosen, settings=settings), story)
