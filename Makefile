@@ -18,7 +18,7 @@ MENU := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/applications
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check lint test-fast test-slow bench sabotage soak hooks stranger bundle bundle-test menu-entry icons pictures docs golden-review golden-approve translation lock clean
+.PHONY: help setup run test check lint style types test-fast test-slow bench sabotage soak hooks stranger bundle bundle-test menu-entry icons pictures docs golden-review golden-approve translation lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -42,15 +42,20 @@ run: setup ## Open the window (without a display: the same job in the terminal)
 check: setup ## Lint, types, and the tests near your change (about a minute)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.check
 
-test: lint test-fast ## Lint, types, import contracts, all fast tests
+test: style ## Lint, types, import contracts, all fast tests
+	@$(MAKE) --no-print-directory --jobs=2 types test-fast
 
-lint: setup
+lint: style types
+
+style: setup
 	$(BIN)/ruff check --no-cache .
 	$(BIN)/ruff format --check .
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/pre-commit validate-config
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+types: setup
+	$(BIN)/mypy
 
 test-fast: setup
 	$(if $(TEMPORARY),TMPDIR=$(TEMPORARY)) $(PYTEST) $(PARALLEL) worksteal -m "$(FAST)" $(ARGS)
