@@ -38,7 +38,7 @@ from tests.desktop.conftest import shown_panel
 from tests.desktop.window.test_pictures import cut_texts, keep_picture
 from tests.support.candles import random_walk
 from tests.support.cut_numbers import cut_numbers
-from tests.support.synthetic_run import correct_newest
+from tests.support.synthetic_run import SyntheticRun, correct_newest
 
 HORIZONS = 3
 CANDLES = 510
@@ -67,7 +67,13 @@ def scored(root: Path, candles: int) -> Scored:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Scored:
-    return scored(tmp_path_factory.mktemp("run"), CANDLES)
+    """A synthetic record, with the status of a short session."""
+    root = tmp_path_factory.mktemp("run")
+    written = SyntheticRun(root / "synthetic", HORIZONS)
+    written.write(random_walk(CANDLES, seed=8))
+    written.close()
+    status = replace(scored(root / "session", 40).status, run_id=written.run_id)
+    return Scored(root / "synthetic", written.run_id, status)
 
 
 @dataclass
