@@ -27,7 +27,7 @@ from desktop.ui.plain_text import with_usual_spaces
 
 _INNERMOST = re.compile(r"⟦[^⟦⟧]*⟧")
 _MARKS_OF_HTML = re.compile(r"<[^>]*>|&\w+;|&#\d+;")
-_KEY = r"(?:(?:Ctrl|Alt|Shift|Meta)\+)*(?:Del|Return|Esc|Up|Down|Left|Right|End|F\d+|\S)"
+_KEY = r"(?:(?:Ctrl|Alt|Shift|Meta)\+)*(?:Del|Return|Esc|Space|Up|Down|Left|Right|End|F\d+|\S)"
 _KEYS = re.compile(rf"\({_KEY}\)|^{_KEY}$", re.MULTILINE)
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 

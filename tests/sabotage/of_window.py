@@ -353,4 +353,34 @@ FAULTS = (
         "            self.chart.model.whole.extend(row.candles)\n",
         "",
     ),
+    Fault(
+        "unknown-skill-sorted-first",
+        "desktop/panels/markets/ordering.py",
+        "return known + [row for row in found if value(row) is None]",
+        "return [row for row in found if value(row) is None] + known",
+    ),
+    Fault(
+        "unproven-skill-with-its-interval",
+        "desktop/panels/markets/row.py",
+        '"not proven") if estimate.low <= 0.0 <= estimate.high',
+        '"not proven") if estimate.high <= 0.0',
+    ),
+    Fault(
+        "ghosts-of-an-old-forecast-on-the-small-chart",
+        "desktop/panels/markets/small_chart.py",
+        "forecast.origin_open_time_ms > interval_ms",
+        "forecast.origin_open_time_ms > 9 * interval_ms",
+    ),
+    Fault(
+        "catch-up-forecast-over-the-newest",
+        "desktop/state/markets.py",
+        "former.origin_open_time_ms <= forecast.origin_open_time_ms",
+        "former.origin_open_time_ms != forecast.origin_open_time_ms",
+    ),
+    Fault(
+        "learning-switch-without-an-undo",
+        "desktop/panels/markets/panel.py",
+        "return [(each, each.is_learned) for each in markets]",
+        "return [(each, True) for each in markets]",
+    ),
 )

@@ -57,7 +57,7 @@ def title(column: Column) -> str:
 
 
 class MarketsModel(QAbstractTableModel):
-    """Rows as they are shown. Changes are signalled row by row, so that the selection stays."""
+    """Rows as they are shown. Changes are signalled cell by cell, so that the selection stays."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -89,9 +89,13 @@ class MarketsModel(QAbstractTableModel):
     def show_one(self, row: Row) -> None:
         """Show this in the place of the row of the same market, if there is one."""
         number = self._places.get(row.market)
-        if number is not None and row != self._rows[number]:
-            self._rows[number] = row
-            self.dataChanged.emit(self.index(number, 0), self.index(number, len(Column) - 1))
+        if number is None or row == self._rows[number]:
+            return
+        former, now = _facts(self._rows[number]), _facts(row)
+        self._rows[number] = row
+        for column in Column:  # cell by cell: for a range Qt repaints the row below it too
+            if now[column] != former[column]:
+                self.dataChanged.emit(self.index(number, column), self.index(number, column))
 
     def repaint(self) -> None:
         """The palette changed."""
@@ -152,6 +156,22 @@ class MarketsModel(QAbstractTableModel):
     def _take(self, rows: Sequence[Row]) -> None:
         self._rows = list(rows)
         self._places = {row.market: number for number, row in enumerate(rows)}
+
+
+def _facts(row: Row) -> tuple[object, ...]:
+    """What each cell is painted from, in the order of the columns."""
+    known, standing = row.known, row.standing
+    chart = (known.candles, known.forming, known.forecast, None if known.newest else row.closes, row.is_uncertain)
+    return (
+        (standing.state, row.feed, row.is_on_chart),
+        chart,
+        (row.price_text, row.state_words, row.change_text, row.is_uncertain),
+        (row.change_text, row.is_uncertain),
+        (row.is_learned, known.is_learned),
+        known.skill,
+        known.model_gain,
+        (row.state_words, standing, known.feed_sentence) if not row.is_usual else row.state_words,
+    )
 
 
 def _side(column: Column) -> Qt.AlignmentFlag:

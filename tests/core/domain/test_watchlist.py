@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from core.domain.watchlist import MOST_WATCHED, WatchedMarket, added, moved, without
+from core.domain.watchlist import DEFAULT_WATCHLIST, MOST_WATCHED, WatchedMarket, added, moved, with_learning, without
 
 LISTS = st.lists(st.integers(0, 30), unique=True, max_size=12).map(
     lambda numbers: tuple(WatchedMarket("kraken", f"C{number}/EUR") for number in numbers)
@@ -62,3 +62,10 @@ def test_whether_a_market_is_learned_makes_it_no_other_market() -> None:
     row = WatchedMarket("kraken", "BTC/EUR", "1h", is_learned=True)
     assert WatchedMarket("kraken", "BTC/EUR", "1h") == row
     assert without((row,), WatchedMarket("kraken", "BTC/EUR", "1h")) == ()
+
+
+def test_learning_is_set_for_one_market_alone() -> None:
+    before = DEFAULT_WATCHLIST
+    after = with_learning(before, before[1], is_learned=True)
+    assert [each.is_learned for each in after] == [False, True, False] and after == before
+    assert with_learning(after, after[1], is_learned=False)[1].is_learned is False

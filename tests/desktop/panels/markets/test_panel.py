@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCompleter
@@ -20,7 +20,6 @@ from desktop.actions import ActionId
 from desktop.panels.markets.cells import Cell
 from desktop.panels.markets.ordering import Column
 from desktop.panels.markets.panel import MarketsPanel
-from desktop.panels.markets.small_chart import spark
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import MISSING, format_percent
 from desktop.ui.theme import Theme
@@ -443,13 +442,6 @@ def test_the_text_of_each_state_is_not_cut(
     words = {row.state_words for row in panel.model.rows if not row.is_usual}
     assert words == {"reconnecting", "no such market", "waiting", "4 min ago"}
     assert words <= painted and {row.where for row in panel.model.rows} <= painted
-
-
-def test_a_spark_line_runs_from_edge_to_edge_and_a_flat_one_through_the_middle() -> None:
-    room = QRectF(10, 20, 100, 50)
-    line = spark((1.0, 3.0, 2.0), room, 1.0, 3.0)
-    assert [line.at(i).toTuple() for i in range(3)] == [(10.0, 70.0), (60.0, 20.0), (110.0, 45.0)]
-    assert {spark((5.0, 5.0), room, 5.0, 5.0).at(i).y() for i in range(2)} == {45.0}
 
 
 def test_a_hundred_rows_are_shown_quickly(qtbot: QtBot, panel: MarketsPanel) -> None:
