@@ -27,7 +27,7 @@ SHARED = ("skill", "skill_vs_best", "skill_without_model", "model_gain")
 def scored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Database, Run]]:
     root = tmp_path_factory.mktemp("run")
     session = rigs.service(root)
-    rigs.feed(session, random_walk(140, seed=3))
+    rigs.feed(session, random_walk(90, seed=3))
     run_id = session.status().run_id
     session.close()
     db = open_database(DataFolder(root).database, readonly=True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
@@ -10,6 +11,8 @@ from core.forecast.calibrate import AdaptiveCalibration
 from core.forecast.score import pinball
 
 NORMAL = np.array([-1.645, -1.282, -0.674, 0.0, 0.674, 1.282, 1.645])
+
+_slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
 def update(calibration: AdaptiveCalibration, horizon: int, shown: np.ndarray, outcome: np.ndarray) -> None:
@@ -59,7 +62,7 @@ def test_a_bias_is_removed_without_widening_the_bands() -> None:
     assert width.mean() < 1.05 * (NORMAL[-1] - NORMAL[0])
 
 
-@pytest.mark.parametrize("flat", [0.3, 0.7, 0.95])
+@pytest.mark.parametrize("flat", [_slow(0.3), 0.7, 0.95])
 def test_a_correct_band_stays_correct_with_many_unchanged_closes(flat: float) -> None:
     """Of the others, a standard normal share: the true quantiles of the mixture are known, and are what is believed."""
     generator, calibration = np.random.default_rng(11), AdaptiveCalibration(1)
@@ -74,7 +77,7 @@ def test_a_correct_band_stays_correct_with_many_unchanged_closes(flat: float) ->
     assert np.mean(inside[2_000:]) == pytest.approx(wanted, abs=0.012)
 
 
-@pytest.mark.parametrize("none", [0.0, 0.4, 0.55, 0.63, 0.9])
+@pytest.mark.parametrize("none", [0.0, _slow(0.4), 0.55, _slow(0.63), 0.9])
 def test_correct_wick_quantiles_are_kept_with_many_wickless_candles(none: float) -> None:
     """The outcome is never below 0, so on a market that often has no wick there is nothing on the other side of a tie
     to hold the median down: it was lifted off 0, and then every candle without a wick lay below all lower levels."""

@@ -64,6 +64,7 @@ def test_continuous_monitoring_claims_no_false_edge(memory: float) -> None:
     assert above <= 0.05 * WEEKS and either <= 0.05 * WEEKS + 3, (above, either)
 
 
+@pytest.mark.slow
 def test_a_fixed_sample_interval_would_claim_false_edges() -> None:
     """The reason: the block bootstrap's interval, computed every 500 candles over the newest 1,000."""
     ours, reference = weeks(0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,18 +21,19 @@ from core.storage.checkpoints import CheckpointRows
 from core.storage.folder import DataFolder
 from core.training.commands import RestoreCheckpoint, SaveCheckpoint, SetLearningRate
 from core.training.hosting.service import TrainingService
+from core.training.online import ledger
 from tests.core.training import rigs
 from tests.support.candles import random_walk
 
 CANDLES = random_walk(420)
-HEALTHY = 123
-WRECKED = 153
+HEALTHY = 83
+WRECKED = 113
 MINUTE_MS = 60_000
-WENT_ON_UNTIL = WRECKED + 110
+WENT_ON_UNTIL = WRECKED + 70
 """Candles after a restore: more than a window, up to past a checkpoint's."""
 OTHER = Market("file", "other", Interval(MINUTE_MS))
-WINDOW = 100
-"""Own scores that a checkpoint needs."""
+WINDOW = 60
+"""Own scores that a checkpoint needs here: the program's 100 would take twice as long."""
 LOSSES = 50
 """The same of losses."""
 SETTINGS = dataclasses.replace(
@@ -67,8 +68,15 @@ def figures(info: CheckpointInfo) -> tuple[float | None, ...]:
     return *skill, info.loss, info.coverage, info.direction
 
 
-_KEPT = 121
-"""Candles of the folder that the others start from: a session continues from its newest checkpoint, of step 120."""
+_KEPT = 81
+"""Candles of the folder that the others start from: a session continues from its newest checkpoint, of step 80."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_window() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ledger, "_FEWEST_FOR_CHECKPOINT", WINDOW)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -170,14 +178,14 @@ def candles_since(info: CheckpointInfo) -> int:
 
 
 def test_an_unscored_model_inherits_no_scores(healthy_folder: Path, tmp_path: Path) -> None:
-    """The walk's: step 10, with thirteen percent, and the trophy 77 steps later."""
+    """Neither does what it saves later: step 10 once had thirteen percent, and soon the trophy."""
     session = well(healthy_folder, tmp_path)
     early = kept(session, "manual")
     best = by_hand(session)
     assert best.skill is not None and early.skill is None
     back = restored(session, early.checkpoint_id)
     assert early.step == 11 and figures(back) == figures(early) and back.skill is back.shown_skill is back.loss is None
-    later = saved(fed(session, HEALTHY + 78))
+    later = saved(fed(session, HEALTHY + 42))
     assert later and all(info.skill is info.model_gain is info.shown_skill is None for info in later)
     assert highest_score(session) not in {info.checkpoint_id for info in [back, *later]}
     session.close()

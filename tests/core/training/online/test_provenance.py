@@ -30,11 +30,11 @@ from tests.support.candles import MINUTE, random_walk
 
 LEARNED = Market("file", "learned", MINUTE)
 WATCHED = Market("file", "watched", MINUTE)
-_EARLIER = 130
+_EARLIER = 136
 """Candles that only the pretraining reads: it needs more than the other roads."""
-_WALK = random_walk(_EARLIER + 45)
+_WALK = random_walk(_EARLIER + 33)
 CANDLES = _WALK[_EARLIER:]
-SEEN, BEFORE = 30, 12
+SEEN, BEFORE = 23, 8
 """Candles that the other run learned; of them those that the watching run had taken when the weights came."""
 LEARNED_UNTIL_MS = CANDLES[SEEN].open_time_ms
 

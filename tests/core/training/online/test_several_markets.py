@@ -27,7 +27,7 @@ from tests.support.candles import MINUTE, START_MS, random_walk
 
 SETTINGS = replace(rigs.SMALL, online=replace(rigs.SMALL.online, twin_age=20))
 NAMES = ("a", "b", "c")
-WALKS = [random_walk(80), random_walk(80, seed=9)[7:], [*random_walk(80, seed=3)[:30], *random_walk(80, seed=3)[33:]]]
+WALKS = [random_walk(52), random_walk(52, seed=9)[7:], [*random_walk(52, seed=3)[:30], *random_walk(52, seed=3)[33:]]]
 
 
 def all_closes(walks: Sequence[Sequence[Candle]] = WALKS) -> list[Candles]:
