@@ -38,7 +38,11 @@ def follow_run(runs: RunController, markets: MarketsState) -> None:
         if run is not None:
             markets.set_run(run.market, run.run_id)
 
-    runs.universe_changed.connect(markets.set_universe)
+    def begin(universe: tuple[Market, ...]) -> None:
+        markets.set_universe(universe)
+        markets.set_opened(runs.always_learned)
+
+    runs.universe_changed.connect(begin)
     runs.training_begins.connect(continue_run)
     runs.market_closed.connect(markets.add_closed)
     runs.market_forming.connect(markets.set_forming)

@@ -110,6 +110,11 @@ class WatchedMarkets(QObject):
         return self.trainer.is_running
 
     @property
+    def always_learned(self) -> frozenset[Market]:
+        """Those that were opened, or named on the command line: no switch of the list ends that."""
+        return self._always_learned
+
+    @property
     def universe(self) -> tuple[Market, ...]:
         """The watched markets, in their order at a close."""
         return tuple(self._asked)

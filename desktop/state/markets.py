@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatchmethod
 
@@ -33,6 +33,8 @@ class MarketRow:
     is_in_run: bool = False
     is_learned: bool = False
     """Whether the model learns from it; one of the run that it does not learn from is forecast all the same."""
+    is_opened: bool = False
+    """Opened, or named on the command line: the run learns from it whatever the list says."""
     feed: FeedState | None = None
     feed_sentence: str = ""
     candles: tuple[Candle, ...] = ()
@@ -111,6 +113,11 @@ class MarketsState(QObject):
             if not self._rows[market].is_in_run:
                 self._put(market, is_in_run=True, is_learned=True)
             self.set_run(market, known.get(market))
+
+    def set_opened(self, markets: Collection[Market]) -> None:
+        """Those of the run that it learns from whatever the list says."""
+        for market in self._universe:
+            self._put(market, is_opened=market in markets)
 
     def set_run(self, market: Market, run_id: str | None) -> None:
         """The run that holds this market's forecasts and scores; another one's are not this one's."""
@@ -214,6 +221,7 @@ _OUTSIDE: dict[str, object] = {
     "run_id": None,
     "is_in_run": False,
     "is_learned": False,
+    "is_opened": False,
     "feed": None,
     "feed_sentence": "",
     "candles": (),

@@ -122,6 +122,18 @@ class PriceCell(Cell):
         self.write(painter, lower, words, small(font), colour, _RIGHT)
 
 
+class ChangeCell(Cell):
+    """The change of a day, on the line of the price."""
+
+    def draw(self, painter: QPainter, place: QRect, row: Row, font: QFont, *, is_selected: bool) -> None:
+        palette = self._theme.palette
+        upper, _lower = halves(place, place.left() + 2, place.right() - CELL_MARGIN_PX // 2 + 1)
+        _first, colour = ink(palette, is_selected=is_selected)
+        if row.change and not row.is_uncertain and not is_selected:
+            colour = palette.candle(rising=row.change > 0.0)
+        self.write(painter, upper, row.change_text, font, colour, _RIGHT)
+
+
 class WorthCell(Cell):
     """A skill or a gain; below it what its interval proves."""
 

@@ -113,21 +113,24 @@ class Row:
 
     @property
     def is_learned(self) -> bool:
-        """Whether its switch is on: the list says so, or the run learns from it as the market that was opened."""
-        return self.is_wanted or self.known.is_learned
+        """Whether its switch is on: the list says so, or it was opened; of a market that only the run has, whether the
+        run learns from it."""
+        return self.is_wanted or self.known.is_opened or (self.known.is_learned and not self.is_listed)
 
     @property
     def learning_words(self) -> str:
         """What the switch does, and whether it is in effect."""
-        if self.known.is_learned and not self.is_wanted:
+        if self.known.is_opened and not self.is_wanted:
             return translate("Panels", "The model learns from it: it was opened.")
-        if self.known.is_learned:
+        if self.is_learned and self.known.is_learned:
             return translate("Panels", "The model learns from it.")
+        if self.is_learned and self.known.is_in_run:
+            return translate("Panels", "The model learns from it with its next candle.")
+        if self.is_learned:
+            text = translate("Panels", "The model learns from it together with an opened market of {0} candles.")
+            return text.format(self.market.interval)
         if self.known.is_in_run:
             return translate("Panels", "The model forecasts it, and does not learn from it.")
-        if self.is_wanted:
-            text = translate("Panels", "The model will learn from it together with an opened market of {0} candles.")
-            return text.format(self.market.interval)
         return translate("Panels", "The model does not learn from it.")
 
     def dot(self, palette: Palette) -> QColor:

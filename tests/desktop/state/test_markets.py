@@ -124,3 +124,10 @@ def test_the_windows_state_passes_on_the_events_of_all_runs(qapp: object) -> Non
     forecast = replace(scenario.forecast(CANDLES), run_id="run-b")
     state.apply(EventBatch((forecast,)))
     assert state.forecast is None and state.markets.row(B).forecast == forecast
+
+
+def test_an_opened_market_is_known_until_it_leaves_the_run(markets: MarketsState) -> None:
+    markets.set_opened({B})
+    assert [row.market for row in markets.rows() if row.is_opened] == [B]
+    markets.set_universe((C,))
+    assert not markets.row(B).is_opened

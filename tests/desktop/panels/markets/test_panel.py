@@ -576,7 +576,7 @@ def test_the_switch_is_kept_with_the_list(qtbot: QtBot, panel: MarketsPanel) -> 
     with qtbot.waitSignal(panel.markets_changed) as kept, qtbot.assertNotEmitted(panel.market_requested):
         qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert [each.is_learned for each in kept.args[0]] == [False, False, True, False, False, False]
-    assert "15m" in panel.note.text() and "will learn from it" in spoken(panel, 2)
+    assert "15m" in panel.note.text() and "together with an opened market" in spoken(panel, 2)
     panel.table.setFocus()
     with qtbot.waitSignal(panel.markets_changed) as kept:
         qtbot.keyClick(panel.table, Qt.Key.Key_Space)
@@ -618,3 +618,15 @@ def test_the_price_cell_has_the_change_where_it_has_no_column(
     panel.resize(300, 420)
     panel.table.grab()
     assert panel.table.isColumnHidden(Column.CHANGE) and "+1.23 %" in painted
+
+
+def test_the_opened_market_is_switched_on_whatever_the_list_says(panel: MarketsPanel, state: RunState) -> None:
+    """Another that is switched off is off at once, though the trainer has yet to hear of it."""
+    opened, other = MARKETS[0], MARKETS[1]
+    watch_scenario.run_universe(state, [opened.market, other.market, MARKETS[2].market])
+    state.markets.set_opened({opened.market})
+    panel.refresh()
+    assert [row.is_learned for row in panel.model.rows[:2]] == [True, False]
+    assert "it was opened" in spoken(panel, 0)
+    panel.show_markets((opened, replace(other, is_learned=True), *MARKETS[2:]))
+    assert panel.model.rows[1].is_learned and "next candle" in spoken(panel, 1)
