@@ -66,8 +66,7 @@ class Tile(QWidget):
 
     def show_market(self, row: MarketRow, latest_ms: int | None) -> None:
         """Show this market from now on. latest_ms: opening time of its newest stored candle; None: it has none."""
-        interval = row.market.interval
-        series = CandleSeries(interval)
+        series = CandleSeries(row.market.interval)
         series.extend(row.candles)
         self.row, self._taken = row, row.candles
         self.chart.set_series(series, shown_market(row.market))
@@ -75,16 +74,13 @@ class Tile(QWidget):
         self.chart.zoom(_SPACING_SHARE)
         self.show_row(row)
         if latest_ms is not None:
-            self.history.start_after(row.market, latest_ms - CANDLES_SHOWN * interval.duration_ms)
+            self._read(latest_ms)
 
     def show_row(self, row: MarketRow) -> None:
         """The same market, as it is now."""
         self.row = row
         if row.candles is not self._taken:
-            self._taken = row.candles
-            self.history.add(row.candles)
-            self.chart.model.whole.extend(row.candles)
-            self.chart.refresh()
+            self._take(row.candles)
         self.chart.set_forming(row.forming)
         if row.forecast is not self.chart.model.forecast:
             self.chart.set_forecast(row.forecast)
@@ -140,8 +136,26 @@ class Tile(QWidget):
         painter.fillRect(self.rect().adjusted(_FRAME_PX, _FRAME_PX, -_FRAME_PX, -_FRAME_PX), palette.panel)
         painter.end()
 
+    def _take(self, candles: tuple[Candle, ...]) -> None:
+        """The newest ones; of a catch-up more have closed, and are stored."""
+        self._taken, series = candles, self.chart.model.whole
+        newest_ms = int(series.open_time_ms[-1]) if len(series) else 0
+        has_missed = bool(candles) and candles[0].open_time_ms > newest_ms + series.interval.duration_ms
+        self.history.add(candles)
+        series.extend(candles)
+        self.chart.refresh()
+        if has_missed:
+            self._read(candles[-1].open_time_ms)
+
+    def _read(self, latest_ms: int) -> None:
+        """Begin to read the candles before this time."""
+        if self.row is not None:
+            market = self.row.market
+            self.history.start_after(market, latest_ms - CANDLES_SHOWN * market.interval.duration_ms)
+
     @Slot(object)
     def _on_history(self, series: CandleSeries) -> None:
+        series.extend(self._taken)
         self.chart.replace_series(series)
         self._show_heading()
 

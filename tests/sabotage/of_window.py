@@ -350,7 +350,7 @@ FAULTS = (
     Fault(
         "candles-of-the-tile-stay",
         "desktop/overview/tile.py",
-        "            self.chart.model.whole.extend(row.candles)\n",
+        "        series.extend(candles)\n",
         "",
     ),
     Fault(

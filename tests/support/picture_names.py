@@ -15,7 +15,17 @@ PANELS = {
 """Docks with a separate picture, by its name."""
 MOVING = "live-dark.png"
 """An animated PNG."""
-_IN_BOTH_THEMES = ("accuracy", "checkpoints", "feed", "gradients", "hindsight", "jobs", "markets", "regimes")
+_IN_BOTH_THEMES = (
+    "accuracy",
+    "checkpoints",
+    "feed",
+    "gradients",
+    "hindsight",
+    "jobs",
+    "markets",
+    "overview",
+    "regimes",
+)
 MADE = frozenset(
     {
         *(f"window-{theme}-{width}x{height}.png" for theme in THEMES for width, height in SIZES),

@@ -32,7 +32,7 @@ from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.app.context import Context
 from desktop.checkpoints.compare_dialog import CompareDialog
-from tests.support import job_pictures, moving_picture, panel_pictures, watching
+from tests.support import job_pictures, moving_picture, overview_pictures, panel_pictures, watching
 from tests.support.picture_names import MADE, SIZES, THEMES
 
 _NO_VENUE = "no-exchange"
@@ -92,6 +92,8 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
         await application.close()
     with tempfile.TemporaryDirectory() as second:
         await watching.shoot(qt, folder, Path(second))
+    with tempfile.TemporaryDirectory() as third:
+        await overview_pictures.shoot(qt, folder, Path(third))
     missing = sorted(name for name in MADE if _is_older(folder / name, started_s))
     assert not missing, f"not made: {', '.join(missing)}"
 

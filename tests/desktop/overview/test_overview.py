@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import weakref
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from desktop.actions import ActionId
 from desktop.chart.frame_clock import FrameClock
 from desktop.commands.bench_chart.rig import PaintCounter
 from desktop.layouts.arrangements import TRAIN
-from desktop.overview.tile import Tile
+from desktop.overview.tile import CANDLES_SHOWN, Tile
 from tests.desktop import scenario
 from tests.desktop.conftest import MakeBench
 from tests.desktop.overview.stage import MARKETS, STORED, Wall, candles, forecast, wall
@@ -229,6 +230,22 @@ def test_while_hidden_it_follows_nothing_and_then_catches_up(qtbot: QtBot, shown
     model = tile_of(shown, BTC).chart.model
     assert int(model.series.open_time_ms[-1]) == new[-1].open_time_ms
     assert model.missing_before(model.count - 1) == 0 and model.count >= 400 - 1
+
+
+def test_a_catch_up_of_more_candles_than_are_kept_is_read_from_the_store(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown)
+    shown.begin_run(BTC, XRP)
+    shown.settle()
+    tile = tile_of(shown, XRP)
+    assert tile.chart.model.count < STORED, "only the newest are kept, and none were stored"
+    newest = candles(XRP)[-1]
+    later = [dataclasses.replace(newest, open_time_ms=newest.open_time_ms + at * MINUTE_MS) for at in range(1, 151)]
+    shown.database.candles.save(XRP, [*candles(XRP), *later])
+    shown.markets.add_closed(XRP, later)
+    shown.settle()
+    qtbot.waitUntil(lambda: not tile.history.is_loading)
+    assert tile.chart.model.count == CANDLES_SHOWN
+    assert int(tile.chart.model.series.open_time_ms[-1]) == later[-1].open_time_ms
 
 
 def test_another_arrangement_leaves_the_overview_as_arranged(qtbot: QtBot, shown: Wall) -> None:
