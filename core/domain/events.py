@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from core.domain.candle import Market
@@ -113,8 +113,7 @@ class ForecastMade:
 
 @dataclass(frozen=True, slots=True)
 class FirstForecast:
-    """The simple rules' forecast at the newest stored candle, shown until the trainer has caught up. Neither committed,
-    stored nor scored."""
+    """The simple rules' forecast at the newest stored candle, until the trainer has caught up; never stored."""
 
     forecast: ForecastMade
     market: Market | None = None
@@ -425,6 +424,7 @@ TrainerEvent = (
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """All events of one candle, in order; one message on the pipe."""
+    """Events of one command, in order; one message on the pipe. is_whole: none of the same command follow."""
 
-    events: tuple[TrainerEvent, ...] = field(default=())
+    events: tuple[TrainerEvent, ...] = ()
+    is_whole: bool = True

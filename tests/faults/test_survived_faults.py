@@ -92,6 +92,8 @@ CASES = {
         FaultKind.FORECAST_NAN,
         1,
         ("rollbacks used up", "forecast without the model"),
+        1,
+        NonFiniteOrigin.PARAMETERS,
         settings=PATIENT,
         is_paused=True,
     ),

@@ -362,14 +362,26 @@ FAULTS = (
     Fault(
         "late-market-waited-for-until-all-are-late",
         "core/training/hosting/closes.py",
-        "wait_ms = _WAIT_SHARE * live_within_ms(interval)",
+        "wait_ms = live_within_ms(interval) - _FORECASTING_MS",
         "wait_ms = 3 * live_within_ms(interval)",
+    ),
+    Fault(
+        "forecast-waits-for-the-step",
+        "core/training/hosting/service.py",
+        "            yield EventBatch((*found, *forecast), is_whole=False)\n",
+        "            found = (*found, *forecast)\n",
+    ),
+    Fault(
+        "switch-lost-with-the-trainer",
+        "core/training/hosting/restarts.py",
+        "                self._learned[market] = is_learned\n",
+        "                pass\n",
     ),
     Fault(
         "late-candle-makes-a-step",
         "core/training/online/session.py",
-        "None if self.is_paused or is_late else",
-        "None if self.is_paused else",
+        "not (is_late or self.is_paused)",
+        "not self.is_paused",
     ),
     Fault(
         "joined-market-counts-what-the-model-knew",

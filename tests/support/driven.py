@@ -17,7 +17,6 @@ from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import RunStore
-from core.training.commands import TrainerCommand
 from core.training.hosting.driver import TrainingDriver
 from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.gpu_probe import DeviceProbe, ProcessProbe
@@ -186,9 +185,9 @@ class _WatchedThread(ThreadHost):
         super().__init__(spec, CLOCK)
         self._driven = driven
 
-    def send(self, command: TrainerCommand) -> None:
+    def receive(self, timeout_s: float) -> EventBatch | None:
         try:
-            super().send(command)
+            return super().receive(timeout_s)
         except HostDiedError as death:
             self._driven.deaths.append(death.cause)
             raise

@@ -21,8 +21,9 @@ from core.training.online.trainer_spec import SessionSpec
 
 _CLOSED_MEANWHILE = 100
 """Candles that may close while the trainer of a new run starts; none of them is skipped."""
-_WAIT_SHARE = 0.5
-"""Of the time in which a forecast counts as live; the rest is left to make those of the markets that are in time."""
+_FORECASTING_MS = 750
+"""Of the time in which a forecast counts as live, left to make those of the markets that are in time: a close of ten
+takes some 100 ms."""
 
 
 class CloseQueue:
@@ -86,7 +87,7 @@ class CloseQueue:
         if self._spec.own_mode is not ForecastMode.LIVE or market not in caught_up:
             return True
         interval = self._markets[market].interval
-        wait_ms = _WAIT_SHARE * live_within_ms(interval)
+        wait_ms = live_within_ms(interval) - _FORECASTING_MS
         return self._clock.now_ms() < interval.close_time_ms(opened_ms) + wait_ms
 
     def _first_start_ms(self, market: int) -> int | None:

@@ -176,6 +176,9 @@ class TrainingDriver:
         batch = self._host.receive(timeout_s)
         if batch is None:
             return False
+        if not batch.is_whole:
+            self._publish(batch)
+            return True
         if isinstance(self._unanswered.popleft(), ObserveClose):
             self._restarts.candle_taken()
         self._publish(batch)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import traceback
 from collections import deque
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from core.domain.clock import Clock
@@ -55,7 +56,8 @@ class CandleError(Exception):
 class Host(Protocol):
     """Runs one `TrainingService`. `tests/core/training/hosting/test_host_choice.py` is the contract of both hosts.
 
-    Every command is answered by exactly one EventBatch, in order; `start` is answered by one as well.
+    Every command is answered by exactly one whole EventBatch, in order, which may follow others of the same command;
+    `start` is answered by one as well.
     """
 
     def start(self) -> None:
@@ -77,39 +79,45 @@ class Host(Protocol):
 
 
 class ThreadHost:
-    """The session in the calling thread: `send` does the work, `receive` returns its events."""
+    """The session in the calling thread, which works while it is asked for an answer."""
 
     def __init__(self, spec: SessionSpec, clock: Clock) -> None:
         self._spec = spec
         self._clock = clock
         self._service: TrainingService | None = None
-        self._answers: deque[EventBatch] = deque()
+        self._answers: deque[Iterator[EventBatch]] = deque()
+        """Of each command; taking the next one does the work."""
 
     def start(self) -> None:
         from core.training.hosting.service import TrainingService  # noqa: PLC0415 - torch is imported only where it computes
 
         try:
             self._service = TrainingService(self._spec, self._clock)
-            self._answers.append(EventBatch(self._service.opening_events()))
+            self._answers.append(iter((EventBatch(self._service.opening_events()),)))
         except Exception as error:
             raise died_in_thread(error) from error
 
     def send(self, command: TrainerCommand) -> None:
         if self._service is None:
             raise HostDiedError("The trainer is not running.")
-        try:
-            self._answers.append(EventBatch(self._service.handle(command)))
-        except Exception as error:
-            self.close()
-            raise died_in_thread(error) from error
+        self._answers.append(self._service.respond(command))
 
     def receive(self, timeout_s: float) -> EventBatch | None:
-        return self._answers.popleft() if self._answers else None
+        while self._answers:
+            try:
+                return next(self._answers[0])
+            except StopIteration:
+                self._answers.popleft()
+            except Exception as error:
+                self.close()
+                raise died_in_thread(error) from error
+        return None
 
     def close(self) -> None:
         if self._service is not None:
             self._service.close()
             self._service = None
+            self._answers.clear()
 
 
 def died(error: Exception) -> HostDiedError:

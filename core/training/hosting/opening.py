@@ -1,4 +1,4 @@
-"""Opens a run: finds or creates it, takes its fence, and builds its session with a new model."""
+"""Opens a run: finds or creates it, takes its fence, builds its session, restores its newest checkpoint."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sqlite_utils import Database
 from torch import nn
 
 from core.domain.candle import Market
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.domain.quantities import LEVELS, QUANTITIES
 from core.forecast.history import FEATURES, OTHERS, History
@@ -22,6 +23,7 @@ from core.storage.checkpoints import CheckpointRows
 from core.storage.folder import DataFolder
 from core.storage.record_writer import EPISODE_MS, TrainingRecord
 from core.storage.runs import Run, RunStore
+from core.storage.weights import CheckpointError
 from core.training.engine.cuda_graph import CudaGraphs
 from core.training.engine.device import Device
 from core.training.engine.engine import TrainingEngine
@@ -35,6 +37,7 @@ from core.training.online.market_session import MarketSession
 from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceModel
 from core.training.online.session import SessionOptions, TrainingSession
+from core.training.online.snapshot import unpack_all
 from core.training.online.trainer_spec import SessionSpec, for_markets
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.ladder import RecoveryLadder
@@ -79,6 +82,20 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
     folder, rows = DataFolder(spec.root), CheckpointRows(db)
     keeper = CheckpointKeeper(folder, records[run.market], rows, settings.checkpoints, settings.model, clock)
     return OpenedRun(spec, run, session, records[run.market], keeper)
+
+
+def restore_newest(
+    session: TrainingSession, keeper: CheckpointKeeper, on_refused: Callable[[CheckpointInfo, str], None]
+) -> CheckpointInfo | None:
+    """Restore the newest checkpoint that passes every check and fits the session; None if there is none."""
+    for info, tensors, metadata in keeper.intact_newest_first(on_refused):
+        try:
+            unpack_all(session, tensors, metadata)
+        except CheckpointError as error:
+            on_refused(info, str(error))
+        else:
+            return info
+    return None
 
 
 def _members(spec: SessionSpec, db: Database, head: Run, clock: Clock) -> dict[Market, Run]:

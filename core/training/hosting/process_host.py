@@ -106,7 +106,7 @@ class ProcessHost:
         if not has_message:
             return None
         message: object = pipe.recv()
-        self._watchdog.answered()
+        self._watchdog.answered(is_whole=not isinstance(message, EventBatch) or message.is_whole)
         return message
 
     def _open_pipe(self) -> Connection:

@@ -25,6 +25,7 @@ from core.training.commands import (
     SaveCheckpoint,
     SetClipNorm,
     SetDuty,
+    SetLearned,
     SetLearningRate,
     SetPaused,
     StepOnce,
@@ -105,6 +106,8 @@ class Restarts:
         self._breaker = CircuitBreaker(clock)
         self._candle_deaths = CandleDeaths()
         self._is_paused = False
+        self._learned: dict[int, bool] = {}
+        """By market, as they were switched."""
         self._unrecorded: list[Incident] = []
         self._has_run = False
         self._had_gpu = False
@@ -117,8 +120,9 @@ class Restarts:
 
     def take_commands(self) -> tuple[TrainerCommand, ...]:
         """Commands that restore in a restarted host what neither checkpoint nor settings hold."""
-        commands = tuple(RecordIncident(incident) for incident in self.take_unrecorded_incidents())
-        return (*commands, SetPaused(True)) if self._is_paused else commands
+        incidents = (RecordIncident(incident) for incident in self.take_unrecorded_incidents())
+        switches = (SetLearned(is_learned, market) for market, is_learned in self._learned.items())
+        return (*incidents, *switches, *((SetPaused(True),) if self._is_paused else ()))
 
     def take_unrecorded_incidents(self) -> tuple[Incident, ...]:
         """The incidents that no host has received."""
@@ -138,6 +142,8 @@ class Restarts:
                 self._change("training", duty_percent=percent)
             case SetClipNorm(clip_norm):
                 self._change("gradients", clip_norm=clip_norm)
+            case SetLearned(is_learned, market):
+                self._learned[market] = is_learned
 
     def remember_state(self, state: TrainerState) -> None:
         """The trainer may have paused by itself; a restarted one stays paused."""

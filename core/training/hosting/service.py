@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 from core.checkpoints.retention import CHANGE
 from core.domain.checkpoint_info import CheckpointInfo
@@ -14,6 +15,7 @@ from core.domain.clock import Clock
 from core.domain.diagnosis import Diagnosis, Disease
 from core.domain.events import (
     CheckpointsChanged,
+    EventBatch,
     ForecastMode,
     Incident,
     LossSummary,
@@ -64,17 +66,17 @@ from core.training.hosting.divergence_recovery import differing_settings, diverg
 from core.training.hosting.from_checkpoint import start_from_checkpoint
 from core.training.hosting.host import CandleError
 from core.training.hosting.market_statuses import MarketStatuses
-from core.training.hosting.opening import open_run
+from core.training.hosting.opening import open_run, restore_newest
 from core.training.hosting.pacing import StepRate
 from core.training.hosting.pretrained_start import start_from_newest
 from core.training.hosting.pretrained_store import PretrainedStore
 from core.training.hosting.preview import preview
 from core.training.hosting.record_upkeep import RecordMaintenance
 from core.training.hosting.threads import device_with_threads
-from core.training.online.adjusting import rejection_reason
+from core.training.online.adjusting import rejection_reason, settings_in_force
 from core.training.online.corrections import Corrections
 from core.training.online.health import GradientHealth
-from core.training.online.snapshot import unpack_all, unpack_learned
+from core.training.online.snapshot import unpack_learned
 from core.training.online.trainer_spec import SessionSpec
 from core.training.recovery.incident_draft import IncidentDraft
 
@@ -97,7 +99,7 @@ class TrainingService:
     def __init__(self, spec: SessionSpec, clock: Clock) -> None:
         self._spec = spec
         self._clock = clock
-        self._state = TrainerState.STARTING
+        self._state = self._state_in_status = TrainerState.STARTING
         self._status_at_s: float | None = None
         self._step_rate = StepRate(clock)
         self._restores_seen = 0
@@ -166,20 +168,25 @@ class TrainingService:
 
     def handle(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
         """Carry out one command. Raises StorageError (Fenced) if nothing can be written any more."""
-        found, self._deferred_incidents = tuple(self._deferred_incidents), []
-        return (*found, *self._dispatch(command))
+        return tuple(event for batch in self.respond(command) for event in batch.events)
 
-    def _dispatch(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
+    def respond(self, command: TrainerCommand) -> Iterator[EventBatch]:
+        """As `handle`, with what is known of a close before the training step ahead of the rest: the next piece of work
+        begins when the next batch is asked for."""
+        found, self._deferred_incidents = tuple(self._deferred_incidents), []
         if isinstance(command, ObserveClose):
-            return self._observe(command)
+            forecast = self._forecast_close(command)
+            yield EventBatch((*found, *forecast), is_whole=False)
+            yield EventBatch(self._learn_close(command))
+            return
         answer = self._control(command)
         self._markets.forget()
-        return (*answer, self.status())
+        yield EventBatch((*found, *answer, self.status()))
 
     def status(self) -> TrainerStatus:
         """The current status of the run."""
         session, markets = self._session, self._markets.statuses()
-        self._status_at_s = self._clock.monotonic_s()
+        self._status_at_s, self._state_in_status = self._clock.monotonic_s(), self._state
         return TrainerStatus(
             run_id=self._run.run_id,
             state=self._state,
@@ -208,7 +215,7 @@ class TrainingService:
     def _resume(self) -> None:
         """Continue from the newest intact checkpoint, with the scores that the record held then."""
         session = self._session
-        info = self._restore_newest_intact()
+        info = restore_newest(session, self._keeper, self._on_refused)
         if info is not None:
             session.checkpoint_id = info.checkpoint_id
             session.ladder.known_good.remember(session.step)
@@ -220,17 +227,6 @@ class TrainingService:
         session.is_paused = self._spec.start is not None and not self._spec.start.learns
         self._opening_rescores = self._take_corrections(_CORRECTIONS_AT_OPENING)
         session.load_record()
-
-    def _restore_newest_intact(self) -> CheckpointInfo | None:
-        """Unpack the newest checkpoint that can be unpacked, or None."""
-        for info, tensors, metadata in self._keeper.intact_newest_first(self._on_refused):
-            try:
-                unpack_all(self._session, tensors, metadata)
-            except CheckpointError as error:
-                self._on_refused(info, str(error))
-            else:
-                return info
-        return None
 
     def _start_from_pretrained(self) -> None:
         """The run has no checkpoint yet: start it from the newest pretrained model that fits."""
@@ -253,47 +249,55 @@ class TrainingService:
         return GradientHealth(doctor, self._find_recovery)
 
     def _find_recovery(self, verdict: Diagnosis, found: Divergence) -> Diagnosis:
-        return with_recovery(verdict, self._keeper.kept(), found, self._settings_in_force(), self._settings_of)
-
-    def _settings_of(self, settings_id: str) -> dict[str, Any] | None:
-        return settings_of(self._db, settings_id)
+        return with_recovery(
+            verdict, self._keeper.kept(), found, self._settings_in_force(), partial(settings_of, self._db)
+        )
 
     def _circumstances(self) -> Circumstances:
         settings, health = self._settings_in_force(), self._health
         return Circumstances(settings, self._device.label, health.newest.value, health.recovery_checkpoint_id)
 
     def _settings_in_force(self) -> Settings:
-        """The settings with the changes made since the start, by users and by rollbacks."""
-        settings, engine = self._spec.settings, self._session.engine
-        return replace(
-            settings,
-            training=replace(settings.training, learning_rate=engine.rate_in_force),
-            gradients=replace(settings.gradients, clip_norm=engine.clip_norm),
-        )
+        return settings_in_force(self._spec.settings, self._session.engine)
 
     def _on_refused(self, info: CheckpointInfo, sentence: str) -> None:
         self._opening_incidents.append(self._incident(checkpoint_incidents.refused(sentence, info.step)))
 
-    def _observe(self, command: ObserveClose) -> tuple[TrainerEvent, ...]:
+    def _forecast_close(self, command: ObserveClose) -> tuple[TrainerEvent, ...]:
         own_mode, mode = self._spec.own_mode, command.mode_of_close(self._spec.own_mode)
         if not self._session.is_paused:
             self._state = TrainerState.TRAINING if mode is own_mode else TrainerState.CATCHING_UP
-        was_paused = self._session.is_paused
-        try:
-            events = [*self._session.on_close(command.candles)]
-        except _CANDLE_FAULTS as error:
-            raise CandleError(command.candles[0].candle.open_time_ms, error, self._session.market_at_work) from error
-        events.extend(self._after_steps(events))
-        if self._session.is_paused and not was_paused:
-            events.extend(self._set_paused(True))
+        with self._stopping_at(command):
+            return self._pausing(lambda: self._session.forecast_close(command.candles))
+
+    def _learn_close(self, command: ObserveClose) -> tuple[TrainerEvent, ...]:
+        mode = command.mode_of_close(self._spec.own_mode)
+        with self._stopping_at(command):
+            events = [*self._pausing(self._session.learn)]
         events.extend(self._checkpoint_if_due(mode))
         if any(each.has_more for each in self._corrections):
             events.extend(self._take_corrections(_CORRECTIONS_AT_ONCE))
         for _ in command.candles:
             events.extend(self._maintenance.candle_taken())
-        if self._is_status_due(mode) or self._session.is_paused is not was_paused:
+        if self._is_status_due(mode):
             events.append(self.status())
         return tuple(events)
+
+    @contextmanager
+    def _stopping_at(self, command: ObserveClose) -> Iterator[None]:
+        """Raises CandleError."""
+        try:
+            yield
+        except _CANDLE_FAULTS as error:
+            raise CandleError(command.candles[0].candle.open_time_ms, error, self._session.market_at_work) from error
+
+    def _pausing(self, work: Callable[[], tuple[TrainerEvent, ...]]) -> tuple[TrainerEvent, ...]:
+        """Do the session's work, with the doctor's verdicts on it; where it had to pause, with a checkpoint."""
+        was_paused = self._session.is_paused
+        events = work()
+        events = (*events, *self._after_steps(events))
+        has_paused = self._session.is_paused and not was_paused
+        return (*events, *self._set_paused(True)) if has_paused else events
 
     def _after_steps(self, events: Sequence[TrainerEvent]) -> Sequence[TrainerEvent]:
         """The doctor's verdicts on the steps among the events."""
@@ -316,7 +320,7 @@ class TrainingService:
         return self._restores_seen > before
 
     def _is_status_due(self, mode: ForecastMode) -> bool:
-        if mode is ForecastMode.LIVE or self._status_at_s is None:
+        if mode is ForecastMode.LIVE or self._status_at_s is None or self._state is not self._state_in_status:
             return True
         return self._clock.monotonic_s() - self._status_at_s >= _STATUS_EVERY_S
 
@@ -331,11 +335,7 @@ class TrainingService:
             case SetPaused(paused):
                 return self._set_paused(paused)
             case StepOnce():
-                was_paused = self._session.is_paused
-                events = self._session.step_once()
-                events = (*events, *self._after_steps(events))
-                has_paused = self._session.is_paused and not was_paused
-                return (*events, *self._set_paused(True)) if has_paused else events
+                return self._pausing(self._session.step_once)
             case SaveCheckpoint(reason):
                 return self._save(reason)
             case RestoreCheckpoint(checkpoint_id, set_back):
@@ -416,7 +416,7 @@ class TrainingService:
             set_back = {*set_back, "learning_rate"}
         shown = {name: value for name, value in values.items() if name in set_back}
         info = self._keeper.info(checkpoint_id)
-        left = differing_settings(info, self._settings_in_force(), self._settings_of, set_back)
+        left = differing_settings(info, self._settings_in_force(), partial(settings_of, self._db), set_back)
         done = self._incident(checkpoint_incidents.restored(metadata["step"], shown, left))
         return done, verdict, *self._save(RESTORE)
 

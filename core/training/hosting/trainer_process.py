@@ -75,7 +75,8 @@ def _answer(spec: SessionSpec, pipe: Connection, after_answer: Callable[[], None
     try:
         pipe.send(EventBatch(service.opening_events()))
         while True:
-            pipe.send(EventBatch(service.handle(pipe.recv())))
+            for batch in service.respond(pipe.recv()):
+                pipe.send(batch)
             after_answer()
             while not pipe.poll(_PAUSE_S) and service.do_deferred_work():
                 pass

@@ -69,12 +69,12 @@ class Watchdog:
             self._silence_s += min(now_s - self._polled_at_s, waited_s + _SLACK_S)
         self._polled_at_s = now_s
 
-    def answered(self) -> None:
-        """An answer arrived. Call `polled` first."""
+    def answered(self, *, is_whole: bool = True) -> None:
+        """An answer arrived, or a part of one. Call `polled` first."""
         if self._has_answered:
             self._answer_times_s.append(self._silence_s)
         self._has_answered = True
-        self._owed = max(self._owed - 1, 0)
+        self._owed = max(self._owed - is_whole, 0)
         self._reset_silence()
 
     def _reset_silence(self) -> None:

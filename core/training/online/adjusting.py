@@ -11,7 +11,17 @@ from core.domain.incident_kinds import IncidentKind
 from core.settings.faults import sentence_of
 from core.settings.tree import Settings
 from core.training.commands import SetClipNorm, SetLearningRate
+from core.training.engine.engine import TrainingEngine
 from core.training.recovery.incident_draft import IncidentDraft
+
+
+def settings_in_force(settings: Settings, engine: TrainingEngine) -> Settings:
+    """The settings with the changes made since the start, by users and by rollbacks."""
+    return replace(
+        settings,
+        training=replace(settings.training, learning_rate=engine.rate_in_force),
+        gradients=replace(settings.gradients, clip_norm=engine.clip_norm),
+    )
 
 
 def rejection_reason(command: SetLearningRate | SetClipNorm, in_force: Settings) -> IncidentDraft | None:

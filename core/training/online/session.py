@@ -1,8 +1,8 @@
 """The online session: closed candles in; scores, a step, forecasts out. No threads, no Qt, time from a `Clock`.
 
-Order at each close: score forecasts whose target has closed, train on closed candles, forecast the next ones, commit
-all of it in one transaction. The next candle is read only afterwards, so a forecast is always stored before its target
-is seen. Same seed and same candles on the CPU: same bytes.
+Order at each close: score forecasts whose target has closed, forecast the next candles, commit both in one transaction;
+then train on closed candles, and commit the step. A forecast waits for no training, and the next candle is read only
+afterwards, so a forecast is always stored before its target is seen. Same seed and same candles on the CPU: same bytes.
 
 One model learns one market or several. What belongs to each market is its `MarketSession`.
 """
@@ -18,6 +18,7 @@ import numpy as np
 
 from core.domain.candle import Candle
 from core.domain.clock import Clock
+from core.domain.diagnosis import NonFiniteOrigin
 from core.domain.events import DriftFound, ForecastMode, Incident, OnlineGain, StepDone, TrainerEvent
 from core.domain.quantities import FloatArray
 from core.forecast.arrays import Arrays
@@ -104,7 +105,9 @@ class TrainingSession:
         """How many were taken, without late ones."""
         self._at_work: MarketSession | None = None
         self._unlearned: set[MarketSession] = set()
-        """Those with a candle since the last close that was not late."""
+        """Those with a candle since the newest step was due."""
+        self._to_learn: _Taken | None = None
+        """Of the close that a step is due for; None: none is."""
         self._incidents: list[Incident] = []
         """Incidents of the current close."""
 
@@ -168,7 +171,12 @@ class TrainingSession:
             market.load_record()
 
     def on_close(self, closed: Sequence[MarketCandle]) -> tuple[TrainerEvent, ...]:
-        """Take candles of one opening time, in the order of their markets. A repeated one changes nothing.
+        """`forecast_close`, then `learn`."""
+        return (*self.forecast_close(closed), *self.learn())
+
+    def forecast_close(self, closed: Sequence[MarketCandle]) -> tuple[TrainerEvent, ...]:
+        """Take candles of one opening time, in the order of their markets: score, forecast and commit. A repeated one
+        changes nothing.
 
         Late ones, not after the newest candle, are scored and forecast, but make no step by themselves: it would pull
         the model towards one market. They are learned from in the next step.
@@ -194,19 +202,30 @@ class TrainingSession:
         if not is_late:
             self._take_losses(taken)
         drifts = self._answer_drifts(taken)
-        step = None if self.is_paused or is_late else self._train([m for m in self.markets if m in self._unlearned])
-        if not is_late:
-            self._unlearned.clear()
-        rollbacks = self.ladder.known_good.restores
+        rollbacks, is_step_due = self.ladder.known_good.restores, not (is_late or self.is_paused)
         forecasts = self._forecast(taken)
-        if step is not None and self.ladder.known_good.restores > rollbacks:
-            step = with_non_finite_parameters(step)
+        is_undone = is_step_due and self.ladder.known_good.restores > rollbacks
+        self._to_learn = taken[0] if is_step_due and not is_undone else None
+        step = self._undone_step() if is_undone else None
         self._commit(taken, forecasts, drifts, step)
         self._notice_rollback()
         scores = [outcome.event for each in taken for outcome in each.outcomes]
         learned = (*drifts, *(() if step is None else (step,)), *self._take_incidents())
         made = [forecast.event(each.market.run_id) for each, forecast in zip(taken, forecasts, strict=True)]
         return (*scores, *learned, *made)
+
+    def learn(self) -> tuple[TrainerEvent, ...]:
+        """Take and commit the step that is due after the newest close; nothing while training is paused."""
+        taken, self._to_learn = self._to_learn, None
+        if taken is None or self.is_paused:
+            return ()
+        unlearned = [market for market in self.markets if market in self._unlearned]
+        self._unlearned.clear()
+        step = self._stored_step(unlearned)
+        if step is None:
+            return ()
+        log_step(step, taken.outcomes, taken.candle)
+        return (step, *self._take_incidents())
 
     def _scored(self, market: MarketSession, candle: Candle) -> list[Outcome]:
         self._at_work = market
@@ -222,14 +241,19 @@ class TrainingSession:
 
     def step_once(self) -> tuple[TrainerEvent, ...]:
         """One extra step on replayed samples; nothing while there is nothing to learn from."""
-        step = self._train([market for market in self.markets if len(market.history)])
+        step = self._stored_step([market for market in self.markets if len(market.history)])
+        return () if step is None else (step, *self._take_incidents())
+
+    def _stored_step(self, markets: Sequence[MarketSession]) -> StepDone | None:
+        """One step on samples of these markets, committed; None if there is nothing to learn from."""
+        step = self._train(markets)
         if step is None:
-            return ()
+            return None
         with self._record.write():
             self._add_step(step)
         self._account_step(step)
         self._notice_rollback()
-        return (step, *self._take_incidents())
+        return step
 
     def forecast_beside(
         self, engine: TrainingEngine, learned: Arrays, step: int, checkpoint_id: str, learned_until_ms: int
@@ -300,6 +324,12 @@ class TrainingSession:
             self._take(looked)
             return with_non_finite_parameters(done) if looked.incidents else done
         return done
+
+    def _undone_step(self) -> StepDone:
+        """In place of the step after a forecast that was not finite: the model went back to a state before it."""
+        self.step += 1
+        result = self.engine.skipped_step("the model's forecast was not finite", NonFiniteOrigin.PARAMETERS)
+        return self._step_done(result, 0, 0.0)
 
     def _samples(self, market: MarketSession) -> tuple[Batch, FloatArray]:
         """A market's part of the next batch, and the forecasts [B, H, Q, L] that the model corrects."""
@@ -376,7 +406,7 @@ class TrainingSession:
         drifts: Sequence[DriftFound],
         step: StepDone | None,
     ) -> None:
-        """Store the results of this close in one transaction."""
+        """Store the scores and forecasts of this close in one transaction. step: one that was not done."""
         with self._record.write():
             self._add_drifts(drifts)
             self._add_step(step)
@@ -387,7 +417,6 @@ class TrainingSession:
             each.market.account(each.outcomes, new, forecast)
         if step is not None:
             self._account_step(step)
-            log_step(step, taken[0].outcomes, taken[0].candle)
 
     def _store(self, taken: _Taken, forecast: IssuedForecast) -> int:
         self._at_work = taken.market

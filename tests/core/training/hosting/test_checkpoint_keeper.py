@@ -239,6 +239,7 @@ def test_a_preview_equals_the_forecast_after_a_restore_and_changes_nothing(
 
 def test_a_preview_of_the_model_in_use_is_the_stored_forecast(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 21)
+    session.handle(SetPaused(True))
     (made,) = (event for event in rigs.feed(session, CANDLES[21:22]) if isinstance(event, ForecastMade))
     events = session.handle(SaveCheckpoint())
     (newest,) = saved(events) or rows(tmp_path, session.status().run_id)[:1]

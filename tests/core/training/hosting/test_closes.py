@@ -27,6 +27,7 @@ from tests.support.candles import MINUTE, START_MS, random_walk
 STEP_MS = MINUTE.duration_ms
 SERIES = random_walk(60)
 ALLOWED_MS = 3_000
+FORECASTING_MS = 750
 """5 % of a minute."""
 
 
@@ -124,11 +125,11 @@ def test_the_closes_do_not_depend_on_the_order_of_arrival(
     assert found == [(row, [at for at, each in enumerate(rows) if row in each]) for row in times]
 
 
-def test_a_late_live_market_is_waited_for_half_of_the_time_that_counts_as_live(live: Rig) -> None:
+def test_a_late_live_market_is_waited_for_as_long_as_the_others_stay_live(live: Rig) -> None:
     live.save(0, 1, is_live=True)
-    live.at(1, ALLOWED_MS // 2 - 1)
+    live.at(1, ALLOWED_MS - FORECASTING_MS - 1)
     assert live.take() == []
-    live.at(1, ALLOWED_MS // 2)
+    live.at(1, ALLOWED_MS - FORECASTING_MS)
     assert live.take() == [(1, [0])]
     live.save(1, 1, is_live=True)
     assert live.take() == [(1, [1])], "the late candle is a close by itself"

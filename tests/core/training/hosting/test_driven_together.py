@@ -30,7 +30,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
-from core.training.commands import RescoreCandle, SetLearned, TrainerCommand
+from core.training.commands import RescoreCandle, SetLearned
 from core.training.hosting.driver import TrainingDriver
 from core.training.hosting.host import Host, HostDiedError, ThreadHost
 from core.training.hosting.inbox import Inbox
@@ -116,25 +116,25 @@ def test_every_host_gives_the_bytes_of_the_plain_loop(
 
 
 class DyingHost(ThreadHost):
-    """Dies before it answers the command with this number, and takes what it knows with it."""
+    """Dies in place of the answer with this number, which may be a part of one, and takes what it knows with it."""
 
     def __init__(self, spec: SessionSpec, dies_at: int | None) -> None:
         super().__init__(spec, CLOCK)
         self._left = dies_at
 
-    def send(self, command: TrainerCommand) -> None:
+    def receive(self, timeout_s: float) -> EventBatch | None:
         if self._left is not None:
             self._left -= 1
             if self._left < 0:
                 self.close()
                 raise HostDiedError("It was killed.")
-        super().send(command)
+        return super().receive(timeout_s)
 
 
 def test_a_trainer_that_dies_twice_leaves_the_bytes_of_an_undisturbed_one(
     tmp_path: Path, expected: list[tuple[str, int, int, int]]
 ) -> None:
-    deaths = [17, 12]
+    deaths = [34, 25]
     made = lambda spec: DyingHost(spec, deaths.pop(0) if deaths else None)  # noqa: E731
     events = drive(stored(tmp_path), made)
     readies = [event for event in events if isinstance(event, TrainerReady)]

@@ -109,5 +109,5 @@ def test_a_command_is_answered_while_the_driver_sleeps(tmp_path: Path) -> None:
     make_host = lambda wanted: ThreadHost(wanted, SystemClock())  # noqa: E731
     TrainingDriver(spec, make_host, CandleStore(db), inbox, emit, ManualClock()).run()
     db.close()
-    assert seen[:4] == ["forecast", "step", "forecast", "paused"], "no candle between the step and the pause"
+    assert seen[:4] == ["forecast", "forecast", "step", "paused"], "no candle between the step and the pause"
     assert seen.count("step") == 29 and seen.count("forecast") == 30

@@ -122,7 +122,7 @@ def test_a_late_market_does_not_delay_the_others_and_its_forecast_is_scored_apar
 
         def proceed(origin: int, count: int) -> None:
             if origin == CANDLES[-2].open_time_ms and count == 2:
-                clock.advance_ms(MINUTE.duration_ms + 1_900)
+                clock.advance_ms(MINUTE.duration_ms + 2_400)
                 feeds[0].is_next_wanted.set()
             elif origin == CANDLES[-1].open_time_ms and count == 1:
                 clock.advance_ms(8_000)

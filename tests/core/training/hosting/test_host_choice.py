@@ -18,6 +18,7 @@ from core.domain.events import (
     ForecastMade,
     ForecastScored,
     Incident,
+    StepDone,
     TrainerEvent,
     TrainerFailed,
     TrainerReady,
@@ -63,9 +64,14 @@ def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
 
 
 def answer(host: Host, timeout_s: float = 120.0) -> EventBatch:
-    batch = host.receive(timeout_s)
-    assert batch is not None, "no answer in time"
-    return batch
+    """All that comes of one command."""
+    events: list[TrainerEvent] = []
+    while True:
+        batch = host.receive(timeout_s)
+        assert batch is not None, "no answer in time"
+        events.extend(batch.events)
+        if batch.is_whole:
+            return EventBatch(tuple(events))
 
 
 def ask(host: Host, command: TrainerCommand) -> EventBatch:
@@ -90,6 +96,16 @@ def test_every_command_has_one_answer_in_order(host: Host) -> None:
     assert origins == [candle.open_time_ms for candle in CANDLES[:5]]
     assert [event.clip_norm for event in batches[-1].events if isinstance(event, TrainerStatus)] == [0.5]
     assert host.receive(0.0) is None
+
+
+def test_a_forecast_does_not_wait_for_the_step(host: Host) -> None:
+    answer(host)
+    ask(host, rigs.observed(CANDLES[0]))
+    host.send(rigs.observed(CANDLES[1]))
+    first, rest = host.receive(120.0), answer(host)
+    assert first is not None and not first.is_whole
+    assert {type(event) for event in first.events} == {ForecastScored, ForecastMade}
+    assert any(isinstance(event, StepDone) for event in rest.events)
 
 
 def test_a_checkpoint_preview_is_returned(host: Host) -> None:
