@@ -207,8 +207,8 @@ def saved(events: Sequence[TrainerEvent]) -> list[CheckpointInfo]:
 def test_a_rate_lowered_after_harm_is_reported(
     tmp_path: Path, session_after: SessionAfter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adaptive, "BLOCK", 2)
     session = session_after(tmp_path, 31)
+    monkeypatch.setattr(adaptive, "BLOCK", 2)  # not before: other tests continue the same session
     session.handle(SetLearningRate(1.0))
     events = [event for candle in CANDLES[31:80] for event in rigs.feed(session, [candle])]
     (first, *_) = (event for event in events if isinstance(event, Incident) and event.kind == "learning rate adapted")
