@@ -1,4 +1,4 @@
-"""Pictures of the Overview: the real window over simulated markets that one model learns."""
+"""Pictures of Markets and of the Overview: the real window over simulated markets that one model learns."""
 
 from __future__ import annotations
 
@@ -17,34 +17,51 @@ from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.app.context import Context
+from desktop.state.markets import MarketRow
 from tests.support.picture_names import SIZES, THEMES
 
 _MARKETS = 9
-_CATCH_UP = 300
+_CATCH_UP = 860
+"""Enough for an interval of the skill."""
 _SETTLED_S = 0.8
 
 
 async def shoot(qt: QApplication, folder: Path, data: Path) -> None:
-    """Write ``overview-<theme>.png``."""
+    """Write ``markets-<theme>.png`` and ``overview-<theme>.png``."""
     application = Application(_context(data), qt)
     application.window.resize(*SIZES[0])
     application.start()
     try:
         await _until(lambda: _is_caught_up(application))
+        application.window.shell.actions[ActionId.LAYOUT_WATCH].trigger()
+        application.window.show_dock(ActionId.SHOW_MARKETS)
+        await _until(lambda: all(_is_ahead(row) for row in application.state.markets.rows()))
+        await _in_both_themes(application, folder, "markets")
         application.window.shell.actions[ActionId.OVERVIEW].trigger()
         models = [tile.chart.model for tile in application.overview.tiles]
         await _until(lambda: all(model.ghosts() and not model.forecast_age for model in models))
-        for theme in THEMES:
-            settings = application.settings.current
-            appearance = dataclasses.replace(settings.appearance, theme=theme)
-            application.settings.change(dataclasses.replace(settings, appearance=appearance))
-            await asyncio.sleep(_SETTLED_S)
-            while application.banner.shown is not None:
-                application.banner.dismiss()
-            assert application.window.grab().save(str(folder / f"overview-{theme}.png"))
+        await _in_both_themes(application, folder, "overview")
     finally:
         application.window.close()
         await application.close()
+
+
+async def _in_both_themes(application: Application, folder: Path, name: str) -> None:
+    for theme in THEMES:
+        settings = application.settings.current
+        appearance = dataclasses.replace(settings.appearance, theme=theme)
+        application.settings.change(dataclasses.replace(settings, appearance=appearance))
+        await asyncio.sleep(_SETTLED_S)
+        while application.banner.shown is not None:
+            application.banner.dismiss()
+        assert application.window.grab().save(str(folder / f"{name}-{theme}.png"))
+
+
+def _is_ahead(row: MarketRow) -> bool:
+    """Whether its scores have an interval, and its ghosts are those of the newest candle."""
+    is_scored = row.skill is not None and row.skill.low is not None
+    origin_ms = None if row.forecast is None else row.forecast.origin_open_time_ms
+    return is_scored and bool(row.candles) and origin_ms == row.candles[-1].open_time_ms
 
 
 def _context(data: Path) -> Context:

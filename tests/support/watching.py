@@ -1,4 +1,4 @@
-"""Pictures of the feed's dock and of the markets: the real window over an exchange on 127.0.0.1 with faults."""
+"""Pictures of the feed's dock: the real window over an exchange on 127.0.0.1 with faults."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _dear(tape: Tape) -> Tape:
 
 
 async def shoot(qt: QApplication, folder: Path, data: Path) -> None:
-    """Write ``feed-<theme>.png`` and ``markets-<theme>.png``."""
+    """Write ``feed-<theme>.png``."""
     clock = AcceleratedClock(time.time_ns() // 1_000_000)
     exchange = WholeExchange(LoopbackTickers(_PRICES), clock)
     with loopback_thread(exchange) as control:
@@ -92,10 +92,6 @@ async def shoot(qt: QApplication, folder: Path, data: Path) -> None:
             await _have_a_day(application, control, exchange)
             for theme in _THEMES:
                 await _one(application, theme, ActionId.SHOW_FEED, folder / f"feed-{theme}.png")
-            application.window.show_dock(ActionId.SHOW_MARKETS)
-            await _until(lambda: all(row.closes for row in application.window.panels.markets.model.rows))
-            for theme in _THEMES:
-                await _one(application, theme, ActionId.SHOW_MARKETS, folder / f"markets-{theme}.png")
         finally:
             application.window.close()
             await application.close()

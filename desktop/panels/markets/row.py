@@ -174,6 +174,9 @@ class Row:
                 if value_of(estimate) is not None:
                     lines.append(words.format(format_percent(estimate.value, 2, signed=True), span(estimate)))
                 lines.append(proof_in_full(estimate, name))
+        if self.known.is_in_run and self.known.position_ms is not None:
+            newest = format_time(self.known.position_ms)
+            lines.append(translate("Panels", "The trainer has come to the candle of {0}.").format(newest))
         return lines
 
 

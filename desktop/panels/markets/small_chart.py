@@ -18,8 +18,8 @@ _SLOT_PX, _BODY_PX = 4, 3
 _MARGIN_X, _MARGIN_Y = 4, 4
 _LARGEST_SHARE_OF_GHOSTS = 0.4
 _OPACITY_OF_OLD = 0.5
-_KEPT = 128
-"""More than a list may have."""
+_KEPT = 320
+"""More than a list and a run may have."""
 
 
 class SmallCharts:

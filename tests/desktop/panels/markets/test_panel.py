@@ -394,12 +394,13 @@ def test_an_error_replaces_the_message(qtbot: QtBot, panel: MarketsPanel, clock:
 def test_the_keyboard_reaches_everything(qtbot: QtBot, panel: MarketsPanel) -> None:
     with qtbot.waitActive(panel):
         panel.activateWindow()
-    panel.adder.venue.setFocus()
+    panel.filter.box.setFocus()
     reached = set()
     for _ in range(12):
         reached.add(QGuiApplication.focusObject())
         QTest.keyClick(panel, Qt.Key.Key_Tab)
-    assert {panel.adder.venue, panel.adder.search, panel.adder.interval, panel.table} <= reached
+    lines = {panel.filter.box, panel.filter.sort, panel.adder.venue, panel.adder.search, panel.adder.interval}
+    assert lines | {panel.table} <= reached
 
 
 @pytest.mark.parametrize("width", [230, 300, 400, 500, 600, 900, 1_400])

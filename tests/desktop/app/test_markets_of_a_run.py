@@ -1,0 +1,54 @@
+"""The Markets panel over a run of several simulated markets, in the whole window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from desktop.actions import ActionId
+from desktop.app.composition import Application
+from desktop.panels.markets.ordering import Column
+from tests.desktop.app.test_universe import FIRST, MARKETS, SECOND, THIRD, simulated
+from tests.desktop.whole_window import CATCH_UP, CandleGate, run_window, until
+
+_TICKS = 24
+"""Of a simulated candle."""
+
+
+def click(application: Application, row: int, column: Column) -> None:
+    panel = application.window.panels.markets
+    place = panel.table.visualRect(panel.model.index(row, column)).center()
+    modifiers = Qt.KeyboardModifier.NoModifier
+    QTest.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, modifiers, place)
+
+
+def test_rows_follow_the_run_and_its_switches_change_it(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
+    async def story(application: Application) -> None:
+        known = application.state.markets
+        panel = application.window.panels.markets
+        application.window.show_dock(ActionId.SHOW_MARKETS)
+        await until(lambda: known.row(FIRST).accuracy is not None, "scores of the first")
+        assert [row.is_in_run for row in known.rows()] == [True, True, False]
+        assert known.row(SECOND).is_opened and not known.row(FIRST).is_opened
+        gate.release(2 * 2 * _TICKS)
+
+        def reaches_the_newest() -> bool:
+            row = known.row(FIRST)
+            return row.forecast is not None and row.forecast.origin_open_time_ms == row.candles[-1].open_time_ms
+
+        await until(reaches_the_newest, "ghosts ahead of the first one's newest candle")
+        panel.refresh()
+        first = panel.model.rows[0]
+        newest = first.known.newest
+        assert newest is not None and first.last == newest.close and first.state_words == "simulated"
+        click(application, 0, Column.MARKET)
+        assert application.display.market == FIRST, "on the chart, without another run"
+        assert known.universe == (FIRST, SECOND)
+        click(application, 2, Column.LEARNED)
+        await until(lambda: known.row(THIRD).accuracy is not None, "the third one's scores")
+        assert known.universe == MARKETS and panel.model.rows[2].is_learned
+
+    run_window(qapp, simulated(tmp_path, FIRST, opened=SECOND, speed=None, catch_up_candles=CATCH_UP), story)
