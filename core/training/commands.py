@@ -120,9 +120,11 @@ class HoldCheckpoints:
 
 @dataclass(frozen=True, slots=True)
 class ForecastWith:
-    """Forecast with these checkpoints. Nothing is learned, stored or changed."""
+    """Forecast a market with these checkpoints. Nothing is learned, stored or changed."""
 
     checkpoint_ids: tuple[str, ...]
+    market: int = 0
+    """Its place among the run's markets."""
 
 
 @dataclass(frozen=True, slots=True)

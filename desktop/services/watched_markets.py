@@ -16,7 +16,7 @@ from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.market.pipeline import FeedReport
 from core.settings.tree import MarketSettings, Settings
 from core.storage.folder import DataFolder
-from core.training.commands import RescoreCandle, SetLearned, TrainerCommand
+from core.training.commands import ForecastWith, RescoreCandle, SetLearned, TrainerCommand
 from core.training.online.trainer_spec import SessionSpec
 from desktop.services.market_feed import MarketFeeds
 from desktop.services.market_reports import MarketReports
@@ -153,7 +153,9 @@ class WatchedMarkets(QObject):
         self.trainer.stop()
 
     def send(self, command: TrainerCommand) -> None:
-        """Pass a command to the trainer, where there is one."""
+        """Pass a command to the trainer, where there is one; checkpoints forecast the market on the chart."""
+        if isinstance(command, ForecastWith) and self._market is not None:
+            command = replace(command, market=self.trainer.place_of(self._market))
         self.trainer.send(command)
 
     def _run_feed(self, feed: MarketFeeds) -> None:

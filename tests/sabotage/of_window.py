@@ -216,6 +216,24 @@ FAULTS = (
         "        await self.trainer.end()",
     ),
     Fault(
+        "ended-market-is-awaited",
+        "desktop/services/watched_markets.py",
+        "        self.trainer.feed_ended(market)\n",
+        "",
+    ),
+    Fault(
+        "another-interval-is-learned-too",
+        "desktop/services/universe.py",
+        "return row.market.interval == Interval.parse(opened.interval)",
+        "return row.market.interval != Interval.parse(opened.interval)",
+    ),
+    Fault(
+        "scores-of-another-market",
+        "desktop/state/status_numbers.py",
+        "if each.member.run_id == run_id",
+        "if each.member.run_id != run_id",
+    ),
+    Fault(
         "unknown-market-is-known",
         "desktop/services/market_feed.py",
         "self._store.latest_open_time_ms(market) is not None",

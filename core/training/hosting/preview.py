@@ -1,4 +1,4 @@
-"""The forecast of a stored checkpoint for the newest candle, without changing the model in training."""
+"""The forecast of a stored checkpoint for the newest candle of a market, without changing the model in training."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from core.settings.tree import Settings
 from core.storage.weights import CheckpointError
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper
 from core.training.hosting.opening import build_engine
+from core.training.online.market_session import MarketSession, ModelState
 from core.training.online.session import TrainingSession
 from core.training.online.snapshot import (
     as_checkpoint_errors,
@@ -21,7 +22,11 @@ _SEED = 0
 
 
 def preview(
-    session: TrainingSession, keeper: CheckpointKeeper, settings: Settings, checkpoint_id: str
+    session: TrainingSession,
+    market: MarketSession,
+    keeper: CheckpointKeeper,
+    settings: Settings,
+    checkpoint_id: str,
 ) -> CheckpointForecast:
     """Its ghosts after the newest candle, or a sentence that says why there are none."""
     try:
@@ -35,13 +40,10 @@ def preview(
             engine.restore(tensors, metadata["engine"])
     except CheckpointError as error:
         return CheckpointForecast(session.run_id, checkpoint_id, None, str(error))
-    made = session.forecast_beside(
-        engine,
-        learned_of(session.market, tensors, metadata),
-        int(metadata["step"]),
-        checkpoint_id,
-        keeper.learned_until_ms(checkpoint_id, metadata),
-    )
-    if made is None:
+    newest = market.newest_forecast
+    if newest is None:
         return CheckpointForecast(session.run_id, checkpoint_id, None, "There is no candle to forecast from yet.")
+    quantiles = market.forecaster.beside(engine, learned_of(market, tensors, metadata)).forecast()
+    model = ModelState(int(metadata["step"]), checkpoint_id)
+    made = market.issue_beside(quantiles, newest, model, keeper.learned_until_ms(checkpoint_id, metadata))
     return CheckpointForecast(session.run_id, checkpoint_id, made.event(session.run_id))

@@ -428,7 +428,8 @@ class TrainingService:
             return self._delete(self._keeper.apply_requests)
         if isinstance(command, ApplyRetention):
             return self._apply_retention(command.rules, command.at_once)
-        return [preview(self._session, self._keeper, self._spec.settings, id_) for id_ in command.checkpoint_ids]
+        market, settings = self._session.markets[command.market], self._spec.settings
+        return [preview(self._session, market, self._keeper, settings, id_) for id_ in command.checkpoint_ids]
 
     def _apply_retention(self, rules: CheckpointSettings, at_once: bool) -> Sequence[TrainerEvent]:
         self._keeper.apply_retention(rules)

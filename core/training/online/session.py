@@ -19,9 +19,8 @@ import numpy as np
 from core.domain.candle import Candle
 from core.domain.clock import Clock
 from core.domain.diagnosis import NonFiniteOrigin
-from core.domain.events import DriftFound, ForecastMode, Incident, OnlineGain, StepDone, TrainerEvent
+from core.domain.events import DriftFound, ForecastMode, Incident, StepDone, TrainerEvent
 from core.domain.quantities import FloatArray
-from core.forecast.arrays import Arrays
 from core.forecast.experts import Quantiles
 from core.forecast.other_markets import exchange_numbers
 from core.storage.record_writer import TrainingRecord
@@ -129,13 +128,6 @@ class TrainingSession:
     def observed(self) -> int:
         """How many closes were taken; of one market, its candles."""
         return self.market.history.observed if len(self.markets) == 1 else self.closes
-
-    @property
-    def online_gain(self) -> OnlineGain | None:
-        """The gain from learning since the reference model was frozen; None without a reference model."""
-        reference = self.reference_model
-        age = reference.age_at(self.observed)
-        return self.market.scores.evidence.online_gain(age, reference.age) if reference.age else None
 
     def note_new_weights(self, checkpoint_id: str, learned_until_ms: int) -> None:
         """The model now has the weights of this checkpoint, which learned from candles up to this time.
@@ -254,19 +246,6 @@ class TrainingSession:
         self._account_step(step)
         self._notice_rollback()
         return step
-
-    def forecast_beside(
-        self, engine: TrainingEngine, learned: Arrays, step: int, checkpoint_id: str, learned_until_ms: int
-    ) -> IssuedForecast | None:
-        """What another model would forecast after the newest candle; None before the first one. Changes nothing.
-
-        learned_until_ms: that model learned from candles up to here.
-        """
-        newest = self.market.newest_forecast
-        if newest is None:
-            return None
-        quantiles = self.market.forecaster.beside(engine, learned).forecast()
-        return self.market.issue_beside(quantiles, newest, ModelState(step, checkpoint_id), learned_until_ms)
 
     def _begin_line(self) -> None:
         """Forecasts and losses so far are of other weights: they count for no checkpoint from now on."""

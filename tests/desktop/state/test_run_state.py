@@ -12,16 +12,21 @@ from core.domain.events import (
     EventBatch,
     FirstForecast,
     JobProgress,
+    MarketStatus,
+    MemberRun,
     TrainerEvent,
     TrainerFailed,
     TrainerState,
+    TrainerStatus,
 )
+from core.domain.incident_kinds import IncidentKind
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.training.hosting.catch_up import JOB_ID
 from desktop.state.incident_history import INCIDENTS_KEPT
 from desktop.state.remaining_candles import is_finished
 from desktop.state.run_state import RunState
 from tests.desktop import scenario
+from tests.desktop.chart.support import outcome_of
 
 
 @pytest.mark.parametrize(
@@ -193,3 +198,75 @@ def test_a_run_over_stored_candles_is_finished_after_the_catch_up(state: RunStat
     assert not is_finished(state)
     state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1_000, 1_000))
     assert is_finished(state)
+
+
+MARKETS = tuple(Market("binance", f"{name}/USDT", scenario.MINUTE) for name in "ABC")
+MEMBERS = tuple(MemberRun(f"run-{market.symbol[0]}", market, True) for market in MARKETS)
+
+
+def of_several(state: RunState, charted: int = 1) -> None:
+    """A model of three markets, the second of them on the chart unless another is named."""
+    state.begin(None, market=MARKETS[charted])
+    state.apply(replace(scenario.ready("run-A"), members=MEMBERS))
+
+
+def statuses() -> TrainerStatus:
+    """The markets differ in their scores."""
+    markets = tuple(
+        MarketStatus(member, 1_000 + at, scenario.accuracy(scored=100 + at), None, None, None)
+        for at, member in enumerate(MEMBERS)
+    )
+    return scenario.status(run_id="run-A", markets=markets)
+
+
+def test_the_market_on_the_chart_has_its_own_forecasts_and_scores_and_the_models_steps(state: RunState) -> None:
+    of_several(state)
+    scored: list[object] = []
+    state.scored.connect(scored.append)
+    own, other = (replace(scenario.forecast(scenario.market(60)), run_id=f"run-{name}") for name in "BC")
+    state.apply(EventBatch((own, other, statuses(), *(replace(step, run_id="run-A") for step in scenario.steps(5)))))
+    assert (state.run_id, state.head_id) == ("run-B", "run-A") and state.forecast == own and len(state.steps) == 5
+    assert state.status is not None and (state.status.accuracy.scored, state.status.position_ms) == (101, 1_001)
+    outcome = outcome_of(scenario.market(60)[-1])
+    state.apply(replace(outcome, run_id="run-C"))
+    assert not scored
+    state.apply(replace(outcome, run_id="run-B"))
+    assert len(scored) == 1
+
+
+def test_another_market_on_the_chart_takes_nothing_from_the_model(state: RunState) -> None:
+    of_several(state)
+    changed: list[str] = []
+    state.run_changed.connect(lambda: changed.append("model"))
+    state.record_changed.connect(lambda: changed.append("record"))
+    state.apply(replace(scenario.forecast(scenario.market(60)), run_id="run-B"))
+    state.apply(statuses())
+    state.add_drifts([scenario.drift()])
+    state.add_steps(scenario.steps(3))
+    state.show_market(MARKETS[2])
+    assert changed == ["record"] and state.run_id == "run-C" and len(state.steps) == 3
+    assert state.forecast is None and state.drifts == () and state.trainer is not None
+    assert state.status is not None and state.status.accuracy.scored == 102
+
+
+def test_incidents_are_of_all_markets_of_the_model_and_a_drift_says_of_which(state: RunState) -> None:
+    of_several(state)
+    drift, skipped = (
+        replace(scenario.incidents()[0], run_id="run-C", kind=kind, at_ms=at_ms)
+        for at_ms, kind in enumerate((IncidentKind.DRIFT, IncidentKind.STEP_SKIPPED))
+    )
+    for incident in (drift, skipped, replace(skipped, run_id="another")):
+        state.apply(incident)
+    newest, oldest = state.incidents
+    assert newest == skipped and oldest.what_happened == f"C/USDT 1m (binance): {drift.what_happened}"
+    state.add_incidents([drift])
+    assert len(state.incidents) == 2, "it is known already"
+
+
+def test_the_stopgap_of_another_market_is_not_shown(state: RunState) -> None:
+    of_several(state)
+    made = replace(scenario.forecast(scenario.market(60)), is_by_simple_rules=True)
+    state.apply(FirstForecast(made, MARKETS[0]))
+    assert state.shown_forecast is None
+    state.apply(FirstForecast(made, MARKETS[1]))
+    assert state.shown_forecast == made

@@ -111,6 +111,12 @@ async def simulated_again(last: Market | None, seed: int | None = None) -> Marke
     return found.feed.market
 
 
+async def test_a_simulated_market_is_named_by_its_symbol() -> None:
+    settings = MarketSettings(feed="simulate", symbol="SIM-7", interval="5m")
+    found = await build_feed(settings, seed=5, clock=loop_time())
+    assert found.feed.market.symbol == "SIM-7"
+
+
 def test_without_a_seed_the_last_simulated_market_continues() -> None:
     first = asyncio.run(simulated_again(None))
     assert asyncio.run(simulated_again(first)) == first

@@ -12,6 +12,7 @@ import pytest
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import SystemClock
 from core.domain.events import (
+    CheckpointForecast,
     EventBatch,
     ForecastMade,
     ForecastMode,
@@ -30,13 +31,14 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
-from core.training.commands import RescoreCandle, SetLearned
+from core.training.commands import ForecastWith, RescoreCandle, SetLearned
 from core.training.hosting.driver import TrainingDriver
 from core.training.hosting.host import Host, HostDiedError, ThreadHost
 from core.training.hosting.inbox import Inbox
 from core.training.hosting.process_host import ProcessHost
+from core.training.hosting.service import TrainingService
 from core.training.hosting.together import learn_together
-from core.training.online.issued_forecast import Outcome
+from core.training.online.issued_forecast import Outcome, from_rows
 from core.training.online.market_session import MarketSession
 from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs
@@ -253,6 +255,24 @@ def test_the_status_has_the_scores_of_each_market_under_its_own_run(tmp_path: Pa
     assert [each.position_ms for each in last.markets] == [WALKS[market][-1].open_time_ms for market in MARKETS]
     assert last.accuracy == found[MARKETS[0]].accuracy and last.run_id == runs[MARKETS[0]]
     assert len({each.accuracy.skill_close for each in last.markets}) == 3
+
+
+def test_a_checkpoint_forecasts_the_market_that_is_asked_for(tmp_path: Path) -> None:
+    spec = stored(tmp_path)
+    drive(spec)
+    with closing(open_database(DataFolder(tmp_path).database, readonly=True)) as db:
+        head, second, _ = RunStore(db).list()
+        newest, reader = CheckpointRows(db).newest(head.run_id), RecordReader(db, second.run_id)
+        shown = reader.forecasts_of(reader.latest_origin_ms() or 0)
+    assert newest is not None
+    with closing(TrainingService(spec, CLOCK)) as service:
+        answer, _ = service.handle(ForecastWith((newest.checkpoint_id,), 1))
+    assert isinstance(answer, CheckpointForecast)
+    assert answer.run_id == head.run_id and answer.forecast is not None
+    assert answer.forecast.origin_close == WALKS[MARKETS[1]][-1].close
+    committed = from_rows(shown, MINUTE, None).event(second.run_id)
+    closes = [[ghost.close for ghost in made.ghosts] for made in (answer.forecast, committed)]
+    assert closes[0] == pytest.approx(closes[1], rel=1e-4), "of the same candle, one step later"
 
 
 def test_a_market_stays_switched_off_after_a_restart(tmp_path: Path, expected: list[tuple[str, int, int, int]]) -> None:
