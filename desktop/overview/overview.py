@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import zip_longest
+from itertools import islice
+from math import isqrt
 from pathlib import Path
 from typing import get_args
 
@@ -22,13 +23,14 @@ from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.layouts.pages import Pages
 from desktop.overview.tile import Tile
 from desktop.state.database import WindowDatabase
-from desktop.state.markets import MarketRow, MarketsState
+from desktop.state.markets import MarketsState
 from desktop.state.shell import Shell
 from desktop.ui.plain_text import Label
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
 _COUNTS: dict[ActionId, OverviewCharts] = {ActionId(f"overview_{count}"): count for count in get_args(OverviewCharts)}
+_MOST_COLUMNS = 4
 _TILES_A_FRAME = 2
 """Where all markets have news, as at a close, those of sixteen tiles take eight frames; each frame stays short."""
 _STEPS = {
@@ -63,8 +65,14 @@ class Overview(QWidget):
         self._database_file, self._theme, self._clock = database_file, theme, clock
         self.tiles: list[Tile] = []
         self._by_market: dict[Market, Tile] = {}
+        self._plan: dict[Market, int | None] = {}
+        """The markets to show, each with the opening time of its newest stored candle."""
+        self._laid_out = 0
+        """Tiles that there is room for."""
+        self._place = 0
+        """The next tile to be filled of the plan."""
         self._universe: tuple[Market, ...] | None = None
-        """Of which the wall was filled; None: other markets are listed since."""
+        """Of which the plan was made; None: other markets are listed since."""
         self._on_chart: Market | None = None
         self._stale: dict[Market, None] = {}
         """Those with news, in the order in which they had them."""
@@ -80,9 +88,14 @@ class Overview(QWidget):
         pages.addWidget(self)
 
     @property
-    def columns(self) -> int:
-        """Of the wall, as many as it has rows."""
-        return round(self._shell.settings.current.chart.overview_charts**0.5)
+    def _charts(self) -> int:
+        """As many as were chosen."""
+        return self._shell.settings.current.chart.overview_charts
+
+    @property
+    def _columns(self) -> int:
+        """As many as rows."""
+        return isqrt(self._charts)
 
     def show_market(self, market: Market | None) -> None:
         """The market that is on the large chart now."""
@@ -93,7 +106,7 @@ class Overview(QWidget):
     def flush(self) -> None:
         """Show what is new now rather than at the next frame."""
         self._frames.flush()
-        while self._stale:
+        while self._has_work:
             self._frames.flush()
         for tile in self.tiles:
             tile.chart.flush()
@@ -104,13 +117,14 @@ class Overview(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._build()
-        self._fill(reads_again=True)
         self._is_followed = True
+        self._arrange()
+        self._frames.flush()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._is_followed = False
+        self._stale, self._place = {}, self._charts
         for tile in self.tiles:
             tile.history.cancel()
 
@@ -120,10 +134,10 @@ class Overview(QWidget):
         if step is None or now is None:
             super().keyPressEvent(event)
             return
-        row, column = (at + by for at, by in zip(divmod(now, self.columns), step, strict=True))
-        if 0 <= row < self.columns and 0 <= column < self.columns:
+        row, column = (at + by for at, by in zip(divmod(now, self._columns), step, strict=True))
+        if 0 <= row < self._columns and 0 <= column < self._columns:
             by_key = Qt.FocusReason.TabFocusReason if 1 in step else Qt.FocusReason.BacktabFocusReason
-            self.tiles[row * self.columns + column].setFocus(by_key)
+            self.tiles[row * self._columns + column].setFocus(by_key)
 
     def _lay_out(self) -> None:
         buttons = QToolBar(translate("Overview", "Overview actions"))
@@ -164,8 +178,7 @@ class Overview(QWidget):
             self._pages.show_first()
             return
         self._pages.show_alone(self)
-        first = None if self._on_chart is None else self._by_market.get(self._on_chart)
-        (first or self.tiles[0]).setFocus()
+        self._take_focus()
 
     @Slot()
     def _on_page(self) -> None:
@@ -176,9 +189,8 @@ class Overview(QWidget):
         self._check_count()
         if not self._is_followed:
             return
-        if len(self.tiles) != settings.chart.overview_charts:
-            self._build()
-            self._fill()
+        if self._laid_out != self._charts:
+            self._arrange()
         for tile in self.tiles:
             tile.apply(settings.chart)
 
@@ -191,22 +203,27 @@ class Overview(QWidget):
     def _apply_palette(self, palette: Palette) -> None:
         self.actions_of_panel.apply_palette(palette)
 
-    def _build(self) -> None:
-        """As many tiles as were chosen; those that stay keep their markets."""
-        wanted = self._shell.settings.current.chart.overview_charts
-        while len(self.tiles) > wanted:
+    def _arrange(self) -> None:
+        """Room for as many tiles as were chosen; those that are there stay, the others follow one a frame."""
+        self._laid_out = self._charts
+        while len(self.tiles) > self._charts:
             self._remove(self.tiles.pop())
-        while len(self.tiles) < wanted:
-            tile = Tile(self._theme, self._clock, self._database_file, self)
-            tile.opened.connect(self._open)
-            self.tiles.append(tile)
-        for place in range(4):
-            stretch = int(place < self.columns)
+        for place in range(_MOST_COLUMNS):
+            stretch = int(place < self._columns)
             self._grid.setRowStretch(place, stretch)
             self._grid.setColumnStretch(place, stretch)
         for place, tile in enumerate(self.tiles):
-            self._grid.addWidget(tile, *divmod(place, self.columns))
-            tile.show()
+            self._grid.addWidget(tile, *divmod(place, self._columns))
+        self._fill()
+
+    def _add_tile(self) -> Tile:
+        tile = Tile(self._theme, self._clock, self._database_file, self)
+        tile.opened.connect(self._open)
+        tile.apply(self._shell.settings.current.chart)
+        self._grid.addWidget(tile, *divmod(len(self.tiles), self._columns))
+        self.tiles.append(tile)
+        tile.show()
+        return tile
 
     def _remove(self, tile: Tile) -> None:
         tile.end()
@@ -214,37 +231,62 @@ class Overview(QWidget):
         tile.hide()
         tile.deleteLater()
 
-    def _fill(self, *, reads_again: bool = False) -> None:
-        """A market for each tile. reads_again: also the candles of those that stay, after a time without news."""
-        self._universe = self._markets.universe
-        rows, latest = self._rows()
-        self._by_market = {}
-        for tile, row in zip_longest(self.tiles, rows[: len(self.tiles)]):
-            if row is None:
-                tile.show_nothing(translate("Overview", "Click to add another market in the Markets panel."))
-                continue
-            self._by_market[row.market] = tile
-            if reads_again or tile.row is None or tile.row.market != row.market:
-                tile.show_market(row, latest.get(row.market))
-            else:
-                tile.show_row(row)
-            tile.apply(self._shell.settings.current.chart)
-            self._mark(tile)
-        self._count_markets(len(rows))
+    def _fill(self) -> None:
+        """Begin to give each tile its market."""
+        self._universe, self._plan = self._markets.universe, self._planned()
+        self._by_market, self._place = {}, 0
+        self._count_markets()
+        self._frames.request(Dirty.DATA)
 
-    def _count_markets(self, there_are: int) -> None:
-        shown = len(self._by_market)
+    def _fill_on(self) -> bool:
+        """Fill tiles up to the first that needs another chart, which takes a frame. Whether there was one."""
+        while self._place < self._charts:
+            place, self._place = self._place, self._place + 1
+            if self._fill_place(place):
+                return True
+        return False
+
+    def _fill_place(self, place: int) -> bool:
+        """Returns whether it needed another chart than it had."""
+        is_new = place == len(self.tiles)
+        tile = self._add_tile() if is_new else self.tiles[place]
+        market = next(islice(self._plan, place, None), None)
+        if market is None:
+            tile.show_nothing(translate("Overview", "Click to add another market in the Markets panel."))
+            return is_new
+        row, before, self._by_market[market] = self._markets.row(market), tile.row, tile
+        is_other = before is None or before.market != market
+        if is_other:
+            tile.show_market(row, self._plan[market])
+            tile.apply(self._shell.settings.current.chart)
+        else:
+            tile.show_row(row)
+        self._mark(tile)
+        if self.hasFocus():
+            self._take_focus()
+        return is_other
+
+    def _take_focus(self) -> None:
+        """To the tile of the market on the chart, else to the first one, once it is there."""
+        first = self._on_chart if self._on_chart in self._plan else next(iter(self._plan), None)
+        tile = None if first is None else self._by_market.get(first)
+        (tile or self).setFocus()
+
+    def _count_markets(self) -> None:
+        there_are = len(self._plan)
+        shown = min(there_are, self._charts)
         words = (
             translate("Overview", "{0} markets") if shown == there_are else translate("Overview", "{0} of {1} markets")
         )
         self.count.setText(words.format(shown, there_are))
 
-    def _rows(self) -> tuple[list[MarketRow], dict[Market, int]]:
+    def _planned(self) -> dict[Market, int | None]:
         """Those of the run, then those of the list with stored candles; and when the newest stored candle opened."""
-        there_are = dict.fromkeys((*self._markets.universe, *(row.market for row in self._markets.rows())))
-        latest = {market: at_ms for market in there_are if (at_ms := self._latest_ms(market)) is not None}
-        rows = map(self._markets.row, there_are)
-        return [row for row in rows if row.is_in_run or row.market in latest], latest
+        universe = self._markets.universe
+        found = {
+            market: self._latest_ms(market) for market in (*universe, *(row.market for row in self._markets.rows()))
+        }
+        return {market: at_ms for market, at_ms in found.items() if market in universe or at_ms is not None}
 
     def _latest_ms(self, market: Market) -> int | None:
         try:
@@ -265,14 +307,19 @@ class Overview(QWidget):
             self._stale[market] = None
             self._frames.request(Dirty.DATA)
 
+    @property
+    def _has_work(self) -> bool:
+        return self._place < self._charts or bool(self._stale)
+
     def _on_frame(self, _dirty: Dirty) -> None:
-        if self._markets.universe != self._universe:
+        if self._is_followed and self._markets.universe != self._universe:
             self._fill()
-        for market in tuple(self._stale)[:_TILES_A_FRAME]:
-            del self._stale[market]
-            if market in self._by_market:
-                self._by_market[market].show_row(self._markets.row(market))
-        if self._stale:
+        if not self._fill_on():
+            for market in tuple(self._stale)[:_TILES_A_FRAME]:
+                del self._stale[market]
+                if market in self._by_market:
+                    self._by_market[market].show_row(self._markets.row(market))
+        if self._has_work:
             self._frames.request(Dirty.DATA)
 
     def _mark(self, tile: Tile) -> None:

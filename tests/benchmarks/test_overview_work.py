@@ -50,6 +50,7 @@ def shown(qtbot: QtBot, tmp_path: Path) -> Iterator[Wall]:
         made.begin_run(*SHOWN)
         bench.shell.settings.change_chart(overview_charts=16)
         bench.shell.actions[ActionId.OVERVIEW].trigger()
+        made.settle()
         qtbot.waitUntil(lambda: not any(tile.history.is_loading for tile in made.tiles))
         made.settle()
         yield made

@@ -350,14 +350,14 @@ FAULTS = (
     Fault(
         "hidden-wall-is-drawn",
         "desktop/overview/overview.py",
-        "        self._is_followed = False\n        for tile",
-        "        for tile",
+        "        self._is_followed = False\n        self._stale",
+        "        self._stale",
     ),
     Fault(
         "wall-of-any-markets",
         "desktop/overview/overview.py",
-        "if row.is_in_run or row.market in latest]",
-        "if True]",
+        " if market in universe or at_ms is not None}",
+        "}",
     ),
     Fault(
         "docks-lost-behind-a-page",

@@ -34,7 +34,8 @@ def test_each_market_of_the_run_has_its_candles_and_ghosts_and_a_click_puts_it_o
         runs, overview = application.runs, application.overview
         await until(lambda: has_caught_up(application), "the catch-up of all three")
         application.window.shell.actions[ActionId.OVERVIEW].trigger()
-        assert set(tiles(application)) == set(MARKETS) and tiles(application)[SECOND].heading.is_on_chart
+        await until(lambda: set(tiles(application)) == set(MARKETS), "a chart of each")
+        assert tiles(application)[SECOND].heading.is_on_chart
         await until(lambda: all(tile.chart.model.ghosts() for tile in tiles(application).values()), "all ghosts")
         before = counts(application)
         assert min(before) >= CATCH_UP
@@ -50,6 +51,7 @@ def test_each_market_of_the_run_has_its_candles_and_ghosts_and_a_click_puts_it_o
         assert application.state.market == FIRST and application.chart.model.title.startswith(FIRST.symbol)
         assert runs.trainer.worker is worker, "training continues"
         application.window.shell.actions[ActionId.OVERVIEW].trigger()
+        overview.flush()
         assert tiles(application)[FIRST].heading.is_on_chart and not tiles(application)[SECOND].heading.is_on_chart
 
     run_window(qapp, simulated(tmp_path, FIRST, THIRD, speed=None, catch_up_candles=CATCH_UP), story)

@@ -43,6 +43,7 @@ def shown(make_bench: MakeBench, tmp_path: Path) -> Iterator[Wall]:
 def open_overview(qtbot: QtBot, made: Wall, charts: int = 4) -> None:
     made.bench.shell.settings.change_chart(overview_charts=charts)
     made.bench.shell.actions[ActionId.OVERVIEW].trigger()
+    made.settle()
     qtbot.waitUntil(lambda: not any(tile.history.is_loading for tile in made.tiles))
     made.settle()
 
@@ -173,7 +174,9 @@ def test_the_shortcut_opens_it_and_escape_leaves_it(qtbot: QtBot, shown: Wall) -
         window.activateWindow()
     modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     QTest.keyClick(shown.bench.chart, Qt.Key.Key_4, modifiers)
-    assert shown.overview.isVisible() and len(shown.tiles) == 9
+    assert shown.overview.isVisible() and len(shown.tiles) == 1, "the others follow, one a frame"
+    qtbot.waitUntil(lambda: len(shown.tiles) == 9)
+    assert QApplication.focusWidget() is tile_of(shown, BTC)
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
     assert not shown.overview.isVisible() and shown.bench.chart.isVisible()
 
@@ -184,6 +187,7 @@ def test_keys_and_buttons_choose_how_many_charts_there_are(qtbot: QtBot, shown: 
         shown.bench.window.activateWindow()
     kept = list(shown.tiles)
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_4)
+    shown.settle()
     assert len(shown.tiles) == 16 and shown.tiles[:4] == kept
     assert shown.bench.shell.settings.current.chart.overview_charts == 16
     dropped = [weakref.ref(tile) for tile in shown.tiles[9:]]
