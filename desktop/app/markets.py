@@ -17,6 +17,7 @@ from core.market.feeds.ticker_poller import PollTimes
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache
 from core.settings.tree import Settings
+from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.runs import Run
 from desktop.panels.markets.panel import MarketsPanel
@@ -24,15 +25,17 @@ from desktop.services.market_check import MarketCheck
 from desktop.services.quote_feed import QuoteFeed
 from desktop.services.run_controller import RunController
 from desktop.services.symbol_lists import SymbolLists
-from desktop.state.markets import MarketsState
+from desktop.state.database import WindowDatabase
+from desktop.state.markets import CANDLES_KEPT, MarketsState
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 
 _log = logging.getLogger("ghostcandle")
 
 
-def follow_run(runs: RunController, markets: MarketsState) -> None:
-    """Let the state of the markets have what comes of the run's: trainer's events reach it through `RunState`."""
+def follow_run(runs: RunController, markets: MarketsState, database: WindowDatabase) -> None:
+    """Let the state of the markets have what is stored and what comes of the run's: trainer's events reach it through
+    `RunState`."""
 
     def continue_run(run: Run | None) -> None:
         if run is not None:
@@ -41,6 +44,11 @@ def follow_run(runs: RunController, markets: MarketsState) -> None:
     def begin(universe: tuple[Market, ...]) -> None:
         markets.set_universe(universe)
         markets.set_opened(runs.always_learned)
+        try:
+            for market in universe:
+                markets.add_closed(market, database.candles.newest(market, CANDLES_KEPT))
+        except StorageError as error:  # the small charts begin with the next candles
+            _log.warning("The newest candles of the run's markets cannot be read: %s", error)
 
     runs.universe_changed.connect(begin)
     runs.training_begins.connect(continue_run)

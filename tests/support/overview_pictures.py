@@ -36,21 +36,22 @@ async def shoot(qt: QApplication, folder: Path, data: Path) -> None:
         application.window.shell.actions[ActionId.LAYOUT_WATCH].trigger()
         application.window.show_dock(ActionId.SHOW_MARKETS)
         await _until(lambda: all(_is_ahead(row) for row in application.state.markets.rows()))
-        await _in_both_themes(application, folder, "markets")
+        await _in_both_themes(application, folder, "markets", SIZES[1])
         application.window.shell.actions[ActionId.OVERVIEW].trigger()
         models = [tile.chart.model for tile in application.overview.tiles]
         await _until(lambda: all(model.ghosts() and not model.forecast_age for model in models))
-        await _in_both_themes(application, folder, "overview")
+        await _in_both_themes(application, folder, "overview", SIZES[0])
     finally:
         application.window.close()
         await application.close()
 
 
-async def _in_both_themes(application: Application, folder: Path, name: str) -> None:
+async def _in_both_themes(application: Application, folder: Path, name: str, size: tuple[int, int]) -> None:
     for theme in THEMES:
         settings = application.settings.current
         appearance = dataclasses.replace(settings.appearance, theme=theme)
         application.settings.change(dataclasses.replace(settings, appearance=appearance))
+        application.window.resize(*size)
         await asyncio.sleep(_SETTLED_S)
         while application.banner.shown is not None:
             application.banner.dismiss()

@@ -101,11 +101,11 @@ class Row:
 
     @cached_property
     def decimals(self) -> int | None:
-        """As many as the market's prices have."""
+        """As many as the market's prices have: of closed candles, as on the chart, for a forming one may have more."""
         if self.last is None:
             return None
-        closes = self.closes[-24:] or tuple(candle.close for candle in self.known.candles[-24:])
-        return decimals_of_prices((*closes, self.last))
+        closed = [price for candle in self.known.candles for price in (candle.open, candle.close)]
+        return decimals_of_prices(closed or (*self.closes[-24:], self.last))
 
     @property
     def change_text(self) -> str:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.panels.markets.ordering import Column
+from desktop.state.markets import CANDLES_KEPT
 from tests.desktop.app.test_universe import FIRST, MARKETS, SECOND, THIRD, simulated
 from tests.desktop.whole_window import CATCH_UP, CandleGate, run_window, until
 
@@ -51,4 +52,13 @@ def test_rows_follow_the_run_and_its_switches_change_it(qapp: QApplication, tmp_
         await until(lambda: known.row(THIRD).accuracy is not None, "the third one's scores")
         assert known.universe == MARKETS and panel.model.rows[2].is_learned
 
-    run_window(qapp, simulated(tmp_path, FIRST, opened=SECOND, speed=None, catch_up_candles=CATCH_UP), story)
+    async def again(application: Application) -> None:
+        """A small chart is there from the start, though few candles come."""
+        known, counts = application.state.markets, list[int]()
+        application.runs.universe_changed.connect(lambda universe: counts.append(len(known.row(FIRST).candles)))
+        await until(lambda: bool(counts), "the run")
+        assert counts[0] >= min(CATCH_UP, CANDLES_KEPT)
+
+    chosen = simulated(tmp_path, FIRST, opened=SECOND, speed=None, catch_up_candles=CATCH_UP)
+    run_window(qapp, chosen, story)
+    run_window(qapp, chosen, again)

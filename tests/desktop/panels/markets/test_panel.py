@@ -495,9 +495,9 @@ def test_only_what_is_proven_is_green_or_red(universe: MarketsPanel, theme: Them
 def test_a_price_of_the_run_is_its_feeds(universe: MarketsPanel, state: RunState) -> None:
     market = watch_scenario.SIMULATED[1]
     forming = watch_scenario.candles_of(1)[-1]
-    state.markets.set_forming(market, replace(forming, close=forming.close + 1.0))
+    state.markets.set_forming(market, replace(forming, close=forming.close + 1.003))
     universe.refresh_if_seen()
-    assert text(universe, 1, Column.LAST) == f"{forming.close + 1.0:,.2f}"
+    assert text(universe, 1, Column.LAST) == f"{forming.close + 1.003:,.2f}", "with the decimals of closed candles"
 
 
 @pytest.mark.parametrize(
