@@ -21,6 +21,7 @@ from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.app.context import Context
 from tests.desktop.whole_window import context, run_window, step_of, until
+from tests.support.exchange.many import ManyMarkets
 from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange, loopback_thread
 from tests.support.tape import generated_tape
 
@@ -106,3 +107,39 @@ def test_retry_connects_at_once_and_training_continues(qapp: QApplication, tmp_p
 
     with an_exchange() as (exchange, control):
         run_window(qapp, over(exchange, tmp_path), story)
+
+
+def test_several_markets_of_an_exchange_are_learned_over_one_connection(qapp: QApplication, tmp_path: Path) -> None:
+    symbols = ("BTC/USDT", "ETH/USDT", "SOL/USDT")
+    clock = AcceleratedClock(time.time_ns() // 1_000_000, 4.0)
+    tapes = [generated_tape(SECOND, clock(), 200, seed=seed, future=4_000) for seed in range(3)]
+    exchange = ManyMarkets(dict(zip(symbols, tapes, strict=True)), clock)
+    rows = tuple(WatchedMarket("binance", symbol, "1s", is_learned=True) for symbol in symbols)
+    live: dict[str, list[int]] = {symbol: [] for symbol in symbols}
+
+    async def story(application: Application) -> None:
+        runs, state = application.runs, application.state
+        runs.market_closed.connect(
+            lambda market, candles: live[market.symbol].extend(candle.open_time_ms for candle in candles)
+        )
+
+        def scored() -> list[int]:
+            return [] if state.status is None else [each.accuracy.live_scored for each in state.status.markets]
+
+        await until(lambda: len(scored()) == 3 and min(scored()) >= 3, "live forecasts of each, scored")
+        assert exchange.sockets == 1, "one connection for all of them"
+        worker, run = runs.trainer.worker, state.run_id
+        application.market_choice.watch(rows[2])
+        assert runs.trainer.worker is worker and state.run_id not in (None, run)
+        assert state.feed is not None and state.feed.state is FeedState.LIVE, "its own feed's state"
+        newest = len(live["SOL/USDT"])
+        await until(lambda: len(live["SOL/USDT"]) > newest + 2, "its next candles")
+        assert application.series is not None
+        assert application.series[-1].open_time_ms == live["SOL/USDT"][-1]
+
+    with loopback_thread(exchange):
+        chosen = over(exchange, tmp_path)
+        settings = dataclasses.replace(chosen.settings, watchlist=WatchlistSettings(markets=rows))
+        run_window(qapp, dataclasses.replace(chosen, settings=settings), story)
+    for times_ms in live.values():
+        assert times_ms == sorted(set(times_ms)), "each candle once"

@@ -60,7 +60,7 @@ def switch(application: Application, market: Market, *, is_learned: bool) -> Non
 
 
 def positions(application: Application) -> dict[Market, int | None]:
-    status = application.state._model_status
+    status = application.state.status
     return {} if status is None else {each.member.market: each.position_ms for each in status.markets}
 
 
@@ -132,7 +132,7 @@ def test_a_switched_on_market_joins_and_one_that_is_switched_off_is_learned_from
     titles: list[str] = []
 
     def learned(application: Application) -> list[bool]:
-        status = application.state._model_status
+        status = application.state.status
         return [] if status is None else [each.member.is_learned for each in status.markets]
 
     async def first(application: Application) -> None:
