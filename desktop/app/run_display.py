@@ -9,13 +9,14 @@ from PySide6.QtCore import QObject, QTimer
 
 from core.domain.candle import Market
 from core.domain.candle_series import CandleSeries
-from core.domain.events import EventBatch, Incident, Severity, TrainerReady
+from core.domain.events import EventBatch, Incident, Severity, TrainerReady, TrainerStatus
 from core.domain.incident_kinds import IncidentKind
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.shown_names import shown_market
 from core.settings.tree import MarketSettings
 from core.storage.errors import StorageError
 from core.storage.runs import Run
+from core.training.online.trainer_spec import for_markets
 from desktop.chart.controllers.composition import ChartEnsemble
 from desktop.chart.widget import ChartWidget
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
@@ -168,6 +169,10 @@ class RunDisplay(QObject):
         if run is not None:
             QTimer.singleShot(0, self, lambda: self._show_stored(run))
 
+    def _stored_status(self, run: Run) -> TrainerStatus:
+        settings = for_markets(self._runs.settings, len(self._runs.universe))
+        return self._library.stored_status(run, settings)
+
     def _show_stored(self, head: Run) -> None:
         if self._library.is_open and self._state.trainer is None:
             self._guard(lambda: self._show_stored_model(head))
@@ -180,7 +185,7 @@ class RunDisplay(QObject):
         self._state.take_members(head.run_id, {member.run_id: member.market for member in members})
         self._show_model()
         self._show_record()
-        self._state.take_stored(self._library.stored_status(own, self._runs.settings))
+        self._state.take_stored(self._stored_status(own))
 
     def _on_ready(self, _ready: TrainerReady) -> None:
         """The run is known, also if it was not at the start."""
@@ -200,7 +205,7 @@ class RunDisplay(QObject):
         if self._state.trainer is None and self._state.head_id is not None:
             members = self._library.members(self._state.head_id)
             for own in (member for member in members if member.run_id == self._state.run_id):
-                self._state.take_stored(self._library.stored_status(own, self._runs.settings))
+                self._state.take_stored(self._stored_status(own))
 
     def _show_record(self) -> None:
         """Show the newest stored forecast and the drifts of the market on the chart."""

@@ -100,7 +100,7 @@ class MainWindow(QMainWindow):
         self.inputs = TrainingInputs(
             chosen.training.learning_rate, chosen.gradients.clip_norm, chosen.training.duty_percent
         )
-        self._rates = TrainingRates(self.inputs, settings, banner, self)
+        self._rates = TrainingRates(self.inputs, settings, state, banner, self)
         self._recovery = RecoveryStarter(state, self._rates, banner, self)
         self.status = StatusPanel(state, theme)
         self._refresher = Refresher(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -11,14 +12,17 @@ from core.domain.diagnosis import SettingChange
 from core.domain.events import Severity
 from core.settings.tree import Settings
 from core.training.commands import SetClipNorm, SetDuty, SetLearningRate
+from core.training.online.trainer_spec import rate_factor
 from desktop.dialogs.setting_words import setting, with_change
+from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 from desktop.ui.banner import Banner
 from desktop.window.controls import TrainingInputs
 
 _REFUSED = "refused input"
+_RATE = ("training", "learning_rate")
 _COMMANDS = {
-    ("training", "learning_rate"): SetLearningRate,
+    _RATE: SetLearningRate,
     ("gradients", "clip_norm"): SetClipNorm,
     ("training", "duty_percent"): SetDuty,
 }
@@ -26,13 +30,20 @@ _COMMANDS = {
 
 
 class TrainingRates(QObject):
-    """Sends the trainer what the settings say, from wherever they were changed."""
+    """Sends the trainer what the settings say, from wherever they were changed.
+
+    A model of several markets learns at a higher rate than that of the settings, which is for one (`rate_factor`). The
+    inputs show, and `change` is given, the rate that the trainer uses.
+    """
 
     command_requested = Signal(object)
     """TrainerCommand"""
 
-    def __init__(self, inputs: TrainingInputs, settings: SettingsStore, banner: Banner, parent: QObject) -> None:
+    def __init__(
+        self, inputs: TrainingInputs, settings: SettingsStore, state: RunState, banner: Banner, parent: QObject
+    ) -> None:
         super().__init__(parent)
+        self._state = state
         self._inputs, self._settings, self._banner = inputs, settings, banner
         self._shown = settings.current
         inputs.learning_rate_changed.connect(lambda rate: self._choose("training", "learning_rate", rate))
@@ -43,7 +54,7 @@ class TrainingRates(QObject):
 
     def change(self, changes: Iterable[SettingChange]) -> None:
         """Change settings. Unchanged values are sent too: the trainer may use lower ones, after a rollback."""
-        changes, before = tuple(changes), self._settings.current
+        changes, before = tuple(self._as_set(change) for change in changes), self._settings.current
         after = before
         for change in changes:
             after = with_change(after, change)
@@ -51,6 +62,15 @@ class TrainingRates(QObject):
         for change in changes:
             if setting(before, change.group, change.name) == change.value:
                 self._send(change.group, change.name, change.value)
+
+    @property
+    def _factor(self) -> float:
+        return rate_factor(max(1, len(self._state.members)))
+
+    def _as_set(self, change: SettingChange) -> SettingChange:
+        """With the learning rate of a single market."""
+        is_rate = (change.group, change.name) == _RATE
+        return replace(change, value=float(change.value) / self._factor) if is_rate else change
 
     def _choose(self, group: str, name: str, value: float) -> None:
         self._banner.withdraw(_REFUSED)
@@ -65,7 +85,7 @@ class TrainingRates(QObject):
         self._inputs.show_duty(settings.training.duty_percent)
         rates = (settings.training.learning_rate, settings.gradients.clip_norm)
         if rates != (before.training.learning_rate, before.gradients.clip_norm):
-            self._inputs.show_values(*rates)
+            self._inputs.show_values(rates[0] * self._factor, rates[1])
         for group, name in _COMMANDS:
             if setting(settings, group, name) != setting(before, group, name):
                 self._send(group, name, setting(settings, group, name))
@@ -73,4 +93,4 @@ class TrainingRates(QObject):
     def _send(self, group: str, name: str, value: Any) -> None:
         command = _COMMANDS.get((group, name))
         if command is not None:
-            self.command_requested.emit(command(value))
+            self.command_requested.emit(command(value * self._factor if (group, name) == _RATE else value))
