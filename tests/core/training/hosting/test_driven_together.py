@@ -167,17 +167,18 @@ def test_a_candle_that_kills_twice_is_set_aside_in_its_market_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deadly = WALKS[MARKETS[1]][20].open_time_ms
-    score = MarketSession.score
+    score, deaths = MarketSession.score, list[int]()
 
     def fail(session: MarketSession, candle: Candle) -> list[Outcome]:
         if session.market == MARKETS[1] and candle.open_time_ms == deadly:
+            deaths.append(candle.open_time_ms)
             raise ValueError("it cannot be computed")
         return score(session, candle)
 
     monkeypatch.setattr(MarketSession, "score", fail)
     events = drive(stored(tmp_path))
     aside = [event for event in events if isinstance(event, Incident) and event.kind is IncidentKind.CANDLE_SET_ASIDE]
-    assert len(aside) == 1 and aside[0].what_happened.startswith("In b 1m (file), the candle of ")
+    assert len(deaths) == 2 and len(aside) == 1 and aside[0].what_happened.startswith("In b 1m (file), the candle of ")
     assert [each[1] for each in record(tmp_path)] == [32, 27, 24]
 
 
