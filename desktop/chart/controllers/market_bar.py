@@ -93,6 +93,8 @@ class MarketBar(QWidget):
         row.addStretch(1)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         parent, before = below.parentWidget(), below.previousInFocusChain()
+        while before is not None and before.isAncestorOf(below):  # Qt would take the last widget in it
+            before = before.previousInFocusChain()
         assert parent is not None and before is not None, "it lies in a window"
         around = parent.layout()
         if isinstance(around, QVBoxLayout):
