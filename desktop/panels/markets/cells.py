@@ -146,7 +146,11 @@ class WorthCell(Cell):
         estimate = row.known.skill if self._column is Column.SKILL else row.known.model_gain
         upper, lower = halves(place, place.left() + 2, place.right() - CELL_MARGIN_PX // 2 + 1)
         _first, second = ink(palette, is_selected=is_selected)
-        colour = second if is_selected else worth_colour(estimate, palette)
+        colour = (
+            second
+            if is_selected
+            else worth_colour(row.known.accuracy, palette, is_of_model=self._column is Column.GAIN)
+        )
         self.write(painter, upper, worth_text(estimate), font, colour, _RIGHT)
         self.write(painter, lower, proof_text(estimate), small(font), second, _RIGHT)
 

@@ -40,7 +40,8 @@ _MEANINGS = {
     Column.SKILL: QT_TRANSLATE_NOOP(
         "Panels",
         "How much better the ghosts' closes are than “no change”, with the 95 % interval in percent. Not proven while "
-        "the interval includes 0",
+        "the interval includes 0. Green: the model has a proven part in it. Blue: the simple rules alone, or a result "
+        "of a replay or a simulation",
     ),
     Column.GAIN: QT_TRANSLATE_NOOP(
         "Panels",
@@ -139,9 +140,9 @@ class MarketsModel(QAbstractTableModel):
             return palette.muted_text
         if column is Column.CHANGE and row.change:
             return palette.candle(rising=row.change > 0.0)
-        if column is Column.SKILL:
-            return worth_colour(row.known.skill, palette)
-        return worth_colour(row.known.model_gain, palette) if column is Column.GAIN else None
+        if column in (Column.SKILL, Column.GAIN):
+            return worth_colour(row.known.accuracy, palette, is_of_model=column is Column.GAIN)
+        return None
 
     def _reorder(self, rows: Sequence[Row]) -> None:
         """The same markets in another order: what is selected stays selected."""
@@ -168,7 +169,7 @@ def _facts(row: Row) -> tuple[object, ...]:
         (row.price_text, row.state_words, row.change_text, row.is_uncertain),
         (row.change_text, row.is_uncertain),
         (row.is_learned, known.is_learned),
-        known.skill,
+        (known.skill, known.model_gain),
         known.model_gain,
         (row.state_words, standing, known.feed_sentence) if not row.is_usual else row.state_words,
     )

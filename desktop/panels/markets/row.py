@@ -8,10 +8,11 @@ from functools import cached_property
 from PySide6.QtGui import QColor
 
 from core.domain.candle import Market
-from core.domain.events import Estimate
+from core.domain.events import AccuracySummary, Estimate
 from core.domain.venue_names import venue_name
 from core.market.feeds.base import FeedState
 from core.market.shown_names import shown_symbol
+from desktop.panels.accuracy.answers import Found, answers_of
 from desktop.panels.accuracy.words import how_many, proof_in_full, span, value_of
 from desktop.panels.feed.words import in_one_line, state_colour, state_within
 from desktop.state.markets import MarketRow
@@ -194,8 +195,10 @@ def proof_text(estimate: Estimate | None) -> str:
     return translate("Panels", "not proven") if estimate.low <= 0.0 <= estimate.high else span(estimate)
 
 
-def worth_colour(estimate: Estimate | None, palette: Palette) -> QColor:
-    """Green or red only where it is proven."""
-    if estimate is None or estimate.low is None or estimate.high is None or estimate.low <= 0.0 <= estimate.high:
+def worth_colour(accuracy: AccuracySummary | None, palette: Palette, *, is_of_model: bool) -> QColor:
+    """As everywhere where there is a proof; else faint."""
+    if accuracy is None:
         return palette.muted_text
-    return palette.good if estimate.low > 0.0 else palette.bad
+    answers = answers_of(accuracy, None)
+    answer = answers.model if is_of_model else answers.ghosts
+    return answers.colour(answer, palette) if answer.found in (Found.YES, Found.NO) else palette.muted_text

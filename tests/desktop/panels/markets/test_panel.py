@@ -486,10 +486,12 @@ def test_the_runs_markets_are_shown_though_they_are_not_listed(universe: Markets
     assert not universe.actions_of_panel[ActionId.WATCH_REMOVE].isEnabled(), "it is not in the list"
 
 
-def test_only_what_is_proven_is_green_or_red(universe: MarketsPanel, theme: Theme) -> None:
+def test_only_what_is_proven_has_a_colour(universe: MarketsPanel, theme: Theme) -> None:
     palette, role = theme.palette, Qt.ItemDataRole.ForegroundRole
     colours = [universe.model.index(row, Column.SKILL).data(role) for row in range(5)]
-    assert colours == [palette.good, palette.good, palette.muted_text, palette.muted_text, palette.bad]
+    assert colours == [palette.good, palette.accent, palette.muted_text, palette.muted_text, palette.bad]
+    colours = [universe.model.index(row, Column.GAIN).data(role) for row in range(5)]
+    assert colours == [palette.good, *[palette.muted_text] * 3, palette.bad]
 
 
 def test_a_price_of_the_run_is_its_feeds(universe: MarketsPanel, state: RunState) -> None:
