@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.domain.candle import Candle, Market
@@ -59,6 +60,12 @@ class MarketReports:
     def take_report(self, market: Market, report: FeedReport) -> None:
         if isinstance(report, FeedVitals):
             self._reports[market].vitals = report
+
+    def take_closed(self, market: Market, candles: Sequence[Candle]) -> None:
+        """The forming candle is over with these."""
+        forming = self._reports[market].forming
+        if forming is not None and candles and forming.open_time_ms <= candles[-1].open_time_ms:
+            self._reports[market].forming = None
 
     def take_forming(self, market: Market, candle: Candle) -> None:
         self._reports[market].forming = candle

@@ -166,8 +166,9 @@ class WatchedMarkets(QObject):
     def _adopt(self, feed: MarketFeeds) -> None:
         self._feed, self._asked = feed, dict(feed.asked)
         self._reports.begin()
-        of_user = (self._settings.market, *self._group)
-        self._always_learned |= {market for market, asked in self._asked.items() if asked in of_user}
+        if not self._always_learned:  # else markets have joined, and another one may be on the chart by now
+            of_user = (self._settings.market, *self._group)
+            self._always_learned = frozenset(market for market, asked in self._asked.items() if asked in of_user)
         for market in self._asked:
             self.trainer.feed_begins(market)
         feed.closed.connect(self._on_closed)
@@ -209,6 +210,7 @@ class WatchedMarkets(QObject):
         self._feed = None
 
     def _on_closed(self, market: Market, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
+        self._reports.take_closed(market, candles)
         if market == self._market:
             self.closed.emit(candles)
         self.market_closed.emit(market, candles)
