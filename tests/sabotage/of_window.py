@@ -343,7 +343,7 @@ FAULTS = (
     ),
     Fault(
         "falling-market-in-the-rising-colour",
-        "desktop/panels/markets/model.py",
+        "desktop/panels/markets/row.py",
         "palette.candle(rising=row.change > 0.0)",
         "palette.candle(rising=row.change < 0.0)",
     ),

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from desktop.panels.markets.model import ROW_ROLE
 from desktop.panels.markets.ordering import Column
-from desktop.panels.markets.row import Row, proof_text, worth_colour, worth_text
+from desktop.panels.markets.row import Row, change_colour, proof_text, worth_colour, worth_text
 from desktop.panels.markets.small_chart import SmallCharts
 from desktop.ui.icons import tabular
 from desktop.ui.tables import Index
@@ -118,7 +118,7 @@ class PriceCell(Cell):
         words, colour = row.state_words, second
         if self._table.isColumnHidden(Column.CHANGE) and row.is_usual and row.change is not None:
             words = row.change_text
-            colour = second if is_selected or not row.change else palette.candle(rising=row.change > 0.0)
+            colour = second if is_selected else change_colour(row, palette)
         self.write(painter, lower, words, small(font), colour, _RIGHT)
 
 
@@ -129,8 +129,7 @@ class ChangeCell(Cell):
         palette = self._theme.palette
         upper, _lower = halves(place, place.left() + 2, place.right() - CELL_MARGIN_PX // 2 + 1)
         _first, colour = ink(palette, is_selected=is_selected)
-        if row.change and not row.is_uncertain and not is_selected:
-            colour = palette.candle(rising=row.change > 0.0)
+        colour = colour if is_selected else change_colour(row, palette)
         self.write(painter, upper, row.change_text, font, colour, _RIGHT)
 
 

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QObject, Qt
-from PySide6.QtGui import QColor
 
 from core.domain.candle import Market
 from desktop.panels.markets.ordering import Column
-from desktop.panels.markets.row import Row, proof_text, worth_colour, worth_text
+from desktop.panels.markets.row import Row, proof_text, worth_text
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.tables import ROOT, Index
-from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 ROW_ROLE = Qt.ItemDataRole.UserRole
@@ -60,9 +58,8 @@ def title(column: Column) -> str:
 class MarketsModel(QAbstractTableModel):
     """Rows as they are shown. Changes are signalled cell by cell, so that the selection stays."""
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._rows: list[Row] = []
         self._places: dict[Market, int] = {}
 
@@ -116,8 +113,6 @@ class MarketsModel(QAbstractTableModel):
                 return _text(row, column)
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _side(column)
-            case Qt.ItemDataRole.ForegroundRole:
-                return self._colour(row, column)
             case Qt.ItemDataRole.ToolTipRole:
                 return paragraphs(row.tooltip())
             case Qt.ItemDataRole.AccessibleTextRole:
@@ -133,16 +128,6 @@ class MarketsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return paragraphs(translate("Panels", _MEANINGS[column]))
         return title(column) if role == Qt.ItemDataRole.DisplayRole else None
-
-    def _colour(self, row: Row, column: Column) -> QColor | None:
-        palette = self._theme.palette
-        if column in (Column.LAST, Column.CHANGE) and row.is_uncertain:
-            return palette.muted_text
-        if column is Column.CHANGE and row.change:
-            return palette.candle(rising=row.change > 0.0)
-        if column in (Column.SKILL, Column.GAIN):
-            return worth_colour(row.known.accuracy, palette, is_of_model=column is Column.GAIN)
-        return None
 
     def _reorder(self, rows: Sequence[Row]) -> None:
         """The same markets in another order: what is selected stays selected."""

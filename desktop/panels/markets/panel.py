@@ -59,7 +59,7 @@ class MarketsPanel(Panel):
         self._message_until_ms = 0
         self._is_seen = self._is_needed = self._is_wanted = False
         self._window: QWidget | None = None
-        self.model = MarketsModel(theme, self)
+        self.model = MarketsModel(self)
         self.table = MarketsTable(self.model, theme)
         self.filter = FilterLine()
         self.adder = MarketAdder()

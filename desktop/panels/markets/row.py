@@ -181,6 +181,13 @@ class Row:
         return lines
 
 
+def change_colour(row: Row, palette: Palette) -> QColor:
+    """Of its direction; faint where there is none, or the price is old."""
+    if row.is_uncertain or not row.change:
+        return palette.muted_text
+    return palette.candle(rising=row.change > 0.0)
+
+
 def worth_text(estimate: Estimate | None) -> str:
     """``+1.24 %``; a dash while it has no interval."""
     return format_percent(None if estimate is None else value_of(estimate), 2, signed=True)

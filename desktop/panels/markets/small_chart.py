@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF
 
 from core.domain.candle import Candle, Market
 from core.domain.events import ForecastMade, Ghost
-from desktop.panels.markets.row import Row
+from desktop.panels.markets.row import Row, change_colour
 from desktop.state.markets import MarketRow
 from desktop.ui.theme import Palette
 
@@ -154,9 +154,7 @@ def _paint_closes(painter: QPainter, room: QRectF, row: Row, palette: Palette, *
     """The day's closes as a line over the faint one of a day ago."""
     closes, day_ago = row.closes, row.day_ago
     low, high = _span((*closes, *([] if day_ago is None else [day_ago])))
-    colour = palette.muted_text
-    if not row.is_uncertain and row.change:
-        colour = palette.candle(rising=row.change > 0.0)
+    colour = change_colour(row, palette)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if day_ago is not None:
         y = height_of(day_ago, low, high, room)

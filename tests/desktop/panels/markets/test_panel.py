@@ -20,6 +20,7 @@ from desktop.actions import ActionId
 from desktop.panels.markets.cells import Cell
 from desktop.panels.markets.ordering import Column
 from desktop.panels.markets.panel import MarketsPanel
+from desktop.panels.markets.row import change_colour, worth_colour
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import MISSING, format_percent
 from desktop.ui.theme import Theme
@@ -74,7 +75,7 @@ def test_a_row_shows_price_change_and_their_reliability(panel: MarketsPanel) -> 
 
 
 def test_a_change_has_the_colour_of_its_direction(panel: MarketsPanel, theme: Theme) -> None:
-    risen, fallen = (panel.model.index(row, Column.CHANGE).data(Qt.ItemDataRole.ForegroundRole) for row in (0, 1))
+    risen, fallen = (change_colour(row, theme.palette) for row in panel.model.rows[:2])
     assert (risen, fallen) == (theme.palette.candle(rising=True), theme.palette.candle(rising=False))
 
 
@@ -487,10 +488,11 @@ def test_the_runs_markets_are_shown_though_they_are_not_listed(universe: Markets
 
 
 def test_only_what_is_proven_has_a_colour(universe: MarketsPanel, theme: Theme) -> None:
-    palette, role = theme.palette, Qt.ItemDataRole.ForegroundRole
-    colours = [universe.model.index(row, Column.SKILL).data(role) for row in range(5)]
+    palette = theme.palette
+    accuracies = [row.known.accuracy for row in universe.model.rows[:5]]
+    colours = [worth_colour(each, palette, is_of_model=False) for each in accuracies]
     assert colours == [palette.good, palette.accent, palette.muted_text, palette.muted_text, palette.bad]
-    colours = [universe.model.index(row, Column.GAIN).data(role) for row in range(5)]
+    colours = [worth_colour(each, palette, is_of_model=True) for each in accuracies]
     assert colours == [palette.good, *[palette.muted_text] * 3, palette.bad]
 
 
