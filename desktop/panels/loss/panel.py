@@ -141,12 +141,7 @@ class LossPanel(Panel):
         self._mean.setPen(pg.mkPen(training, width=2))
         self._prequential.setPen(pg.mkPen(prequential, width=2))
         self._rate.setPen(pg.mkPen(rate, width=1))
-        learned = translate("Panels", "training, mean of {0}").format(_SMOOTHING_STEPS)
-        before = translate("Panels", "ghosts, mean of {0}").format(_SMOOTHING_STEPS)
-        self._legend.setText(
-            f'<span style="color:{training.name()}">&#9473;</span> {learned} &nbsp; '
-            f'<span style="color:{prequential.name()}">&#9473;</span> {before}'
-        )
+        self._show_legend()
         self._legend.setToolTip(
             translate(
                 "Panels",
@@ -159,6 +154,18 @@ class LossPanel(Panel):
         for label in (*self._names, self._legend, self._rate_label):
             colour_text(label, palette.muted_text)
         colour_text(self._empty, palette.muted_text)
+
+    def _show_legend(self) -> None:
+        training, prequential, *_ = self.palette_now.curves
+        learned = translate("Panels", "training, mean of {0}").format(_SMOOTHING_STEPS)
+        before = translate("Panels", "ghosts, mean of {0}").format(_SMOOTHING_STEPS)
+        markets = len(self._state.members)
+        of_all = " &nbsp; " + translate("Panels", "all {0} markets").format(markets) if markets > 1 else ""
+        set_text(
+            self._legend,
+            f'<span style="color:{training.name()}">&#9473;</span> {learned} &nbsp; '
+            f'<span style="color:{prequential.name()}">&#9473;</span> {before}{of_all}',
+        )
 
     def _align_rate(self) -> None:
         """A change of the rate lies right below what came of it."""
@@ -187,6 +194,7 @@ class LossPanel(Panel):
         return grid
 
     def _refresh_numbers(self) -> None:
+        self._show_legend()
         status = self._state.status
         self._put("Steps", format_count(self._state.step))
         loss = None if status is None else status.loss

@@ -12,6 +12,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from core.domain.candle import Interval, Market
 from core.domain.diagnosis import Disease
 from core.domain.events import EventBatch, TrainerState, Trend
 from desktop.panels.loss.panel import LossPanel
@@ -309,3 +310,14 @@ def test_the_curve_of_the_ghosts_is_named_after_them(panel: LossPanel, state: Ru
     state.add_steps(tuple(scenario.steps(10)))
     panel.refresh()
     assert "training, mean of" in words(panel) and "ghosts, mean of" in words(panel)
+
+
+def test_curves_of_a_model_of_several_markets_say_so(panel: LossPanel, state: RunState) -> None:
+    markets = {f"run-{number}": Market("simulated", f"SIM-{number}", Interval.parse("1m")) for number in (1, 2, 3)}
+    state.take_members("run-1", {"run-1": markets["run-1"]})
+    state.add_steps(tuple(scenario.steps(10)))
+    panel.refresh()
+    assert "markets" not in words(panel)
+    state.take_members("run-1", markets)
+    panel.refresh()
+    assert "all 3 markets" in words(panel)
