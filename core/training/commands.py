@@ -68,6 +68,16 @@ class SetDevice:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowMarket:
+    """Another market of the run is on the chart, by its place: the ghosts of the simple rules are for it from now on.
+
+    The driver carries it out; it is never sent to a host.
+    """
+
+    market: int
+
+
+@dataclass(frozen=True, slots=True)
 class SetPaused:
     """A paused session scores and forecasts, but does not train; pausing writes a checkpoint."""
 
@@ -164,6 +174,7 @@ TrainerCommand = (
     | SetClipNorm
     | SetDuty
     | SetDevice
+    | ShowMarket
     | SetPaused
     | SetLearned
     | StepOnce

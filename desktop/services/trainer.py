@@ -13,7 +13,7 @@ from core.domain.clock import Clock
 from core.domain.events import EventBatch, TrainerFailed
 from core.storage.errors import StorageError
 from core.storage.runs import Run
-from core.training.commands import TrainerCommand
+from core.training.commands import ShowMarket, TrainerCommand
 from core.training.online.trainer_spec import SessionSpec
 from desktop.services.worker import TrainingWorker
 from desktop.state.database import WindowDatabase
@@ -83,6 +83,10 @@ class Trainer(QObject):
     def place_of(self, market: Market) -> int:
         """Among the markets of its model."""
         return self._places.get(market, 0)
+
+    def show(self, market: Market) -> None:
+        """It is on the chart from now on."""
+        self.send(ShowMarket(self.place_of(market)))
 
     def candles_stored(self, market: Market, live_open_times_ms: tuple[int, ...]) -> None:
         """Candles of this market were stored; those with these opening times came live."""

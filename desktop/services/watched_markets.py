@@ -128,6 +128,7 @@ class WatchedMarkets(QObject):
             return True
         self._market = market
         self._settings = replace(self._settings, market=self._asked[market])
+        self.trainer.show(market)
         self.is_switching = True
         try:
             self.opening.emit(self._settings.market)

@@ -226,7 +226,9 @@ def test_a_candle_that_kills_a_step_twice_is_excluded_permanently(
     assert len(driven.deaths) == 2 and not driven.failures
     incidents = [incident for incident in driven.incidents if incident.kind == IncidentKind.CANDLE_SET_ASIDE]
     assert len(incidents) == 1 and "math range error" in incidents[0].what_happened
-    assert len(record_of(tmp_path).origins_ms) == 59
+    assert record_of(tmp_path).origins_ms == tuple(candle.open_time_ms for candle in rigs.CANDLES[:60]), (
+        "the forecast at its close was committed before the step"
+    )
     with closing(open_database(DataFolder(tmp_path).database)) as db:
         store = CandleStore(db)
         assert store.count(MARKET) == 59
@@ -244,7 +246,9 @@ def test_bad_candles_far_apart_do_not_trip_the_breaker(tmp_path: Path, monkeypat
     driven = Driven(tmp_path, kind="piped")
     driven.run()
     assert len(driven.deaths) == 6 and not driven.failures
-    assert len(record_of(tmp_path).origins_ms) == 57
+    assert len(record_of(tmp_path).origins_ms) == 60
+    with closing(open_database(DataFolder(tmp_path).database)) as db:
+        assert CandleStore(db).count(MARKET) == 57
 
 
 def test_a_trainer_dying_on_every_candle_is_stopped_and_the_candles_kept(

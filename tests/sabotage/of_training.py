@@ -234,6 +234,12 @@ FAULTS = (
         "skill < best",
     ),
     Fault(
+        "first-ghosts-of-a-market-that-left-the-chart",
+        "core/training/hosting/first_forecasts.py",
+        "if market != self._market:",
+        "if market == self._market:",
+    ),
+    Fault(
         "breaker-never-opens",
         "core/training/hosting/restarts.py",
         "newest - oldest < _BREAKER_WINDOW_S",

@@ -29,6 +29,7 @@ from core.training.commands import (
     SaveCheckpoint,
     SetDevice,
     SetPaused,
+    ShowMarket,
     StopSession,
     TrainerCommand,
 )
@@ -134,6 +135,8 @@ class TrainingDriver:
         while (command := self._inbox.take_command()) is not None:
             if isinstance(command, SetDevice):
                 self._change_device(command)
+            elif isinstance(command, ShowMarket):
+                self._show(self._spec.markets[command.market])
             else:
                 self._restarts.remember(command)
                 self._send(command)
@@ -141,6 +144,10 @@ class TrainingDriver:
         for close in self._queue.take(room) if room > 0 else ():
             self._send(close)
         self._report_progress()
+
+    def _show(self, market: Market) -> None:
+        if self._first is not None:
+            self._first.show(market)
 
     @property
     def _duty_percent(self) -> int:

@@ -40,6 +40,11 @@ class FirstForecasts:
         self._committed_ms: int | None = None
         self._shown_ms: int | None = None
 
+    def show(self, market: Market) -> None:
+        """Another market is shown."""
+        if market != self._market:
+            self._market, self._rules, self._shown_ms, self._looked_s = market, None, None, None
+
     def committed(self, forecast: ForecastMade) -> None:
         """The trainer has committed this forecast."""
         self._committed_ms = forecast.origin_open_time_ms

@@ -21,7 +21,7 @@ from core.settings.window import WatchlistSettings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
-from core.training.commands import RescoreCandle
+from core.training.commands import RescoreCandle, ShowMarket
 from desktop.app.composition import Application
 from desktop.app.context import Context
 from tests.desktop.app.test_other_venue import PlayedFeed
@@ -229,6 +229,7 @@ def test_a_market_without_candles_leaves_the_others_running_and_is_named(
         assert worker is not None and worker.inbox.ended == {1}
         application.market_choice.watch(rows[2])
         assert application.chart.model.title.startswith("SOL/USDT") and runs.trainer.worker is worker
+        assert ShowMarket(2) in worker.commands(), "for the ghosts of the simple rules"  # type: ignore[attr-defined]
         corrected = random_walk(20)[4]
         bitcoin.send(CorrectedCandle(dataclasses.replace(corrected, close=corrected.high), corrected))
         await until(lambda: RescoreCandle(corrected.open_time_ms, 0) in worker.commands(), "the correction")  # type: ignore[attr-defined]

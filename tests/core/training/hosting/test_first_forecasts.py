@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from core.domain.candle import Candle
+from core.domain.candle import Candle, Market
 from core.domain.clock import ManualClock
 from core.domain.events import EventBatch, FirstForecast, ForecastMade, TrainerEvent, TrainerReady
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.training.commands import ShowMarket, TrainerCommand
 from core.training.hosting.driver import TrainingDriver
 from core.training.hosting.first_forecasts import FirstForecasts
 from core.training.hosting.host import ThreadHost
@@ -19,8 +20,12 @@ from tests.core.training import rigs
 from tests.support.candles import MARKET, MINUTE, random_walk
 from tests.support.driven import record_of, store_candles
 
+OTHER = Market("file", "other", MINUTE)
 
-def drive(root: Path, candles: list[Candle], *, shows_first: bool) -> list[TrainerEvent]:
+
+def drive(
+    root: Path, candles: list[Candle], *, shows_first: Market | None, then: tuple[TrainerCommand, ...] = ()
+) -> list[TrainerEvent]:
     store_candles(root, candles)
     events: list[TrainerEvent] = []
     inbox, clock = Inbox(), ManualClock()
@@ -29,6 +34,8 @@ def drive(root: Path, candles: list[Candle], *, shows_first: bool) -> list[Train
         clock.advance_ms(1_500)  # so that each turn may look again
         events.extend(batch.events)
 
+    for command in then:
+        inbox.send(command)
     inbox.feed_ended()
     db = open_database(DataFolder(root).database)
     TrainingDriver(
@@ -38,7 +45,7 @@ def drive(root: Path, candles: list[Candle], *, shows_first: bool) -> list[Train
         inbox,
         emit,
         clock,
-        shows_first=MARKET if shows_first else None,
+        shows_first=shows_first,
     ).run()
     db.close()
     return events
@@ -46,7 +53,7 @@ def drive(root: Path, candles: list[Candle], *, shows_first: bool) -> list[Train
 
 def test_first_ghosts_appear_before_the_trainer_and_leave_no_trace(tmp_path: Path) -> None:
     candles = random_walk(60)
-    events = drive(tmp_path / "with", candles, shows_first=True)
+    events = drive(tmp_path / "with", candles, shows_first=MARKET)
     first = next(event for event in events if isinstance(event, FirstForecast))
     ready = next(event for event in events if isinstance(event, TrainerReady))
     assert events.index(first) < events.index(ready)
@@ -58,9 +65,38 @@ def test_first_ghosts_appear_before_the_trainer_and_leave_no_trace(tmp_path: Pat
     learned = [event for event in events if isinstance(event, ForecastMade)]
     assert len(learned) == 60 and not any(event.is_by_simple_rules for event in learned)
 
-    without = drive(tmp_path / "without", candles, shows_first=False)
+    without = drive(tmp_path / "without", candles, shows_first=None)
     assert not any(isinstance(event, FirstForecast) for event in without)
     assert record_of(tmp_path / "with") == record_of(tmp_path / "without")
+
+
+def test_first_forecasts_are_of_the_market_on_the_chart(tmp_path: Path) -> None:
+    clock = ManualClock()
+    walks = {MARKET: random_walk(60), OTHER: random_walk(90, seed=9)}
+    store_candles(tmp_path, walks[MARKET])
+    db = open_database(DataFolder(tmp_path).database)
+    store = CandleStore(db)
+    store.save(OTHER, walks[OTHER])
+    first = FirstForecasts(rigs.spec(tmp_path), store, clock, MARKET)
+    for market in (MARKET, OTHER, MARKET):
+        first.show(market)
+        made = first.look(is_behind=False)
+        assert made is not None and made.market == market
+        newest = walks[market][-1]
+        assert (made.forecast.origin_open_time_ms, made.forecast.origin_close) == (newest.open_time_ms, newest.close)
+        first.show(market)
+        clock.advance_ms(1_500)
+        assert first.look(is_behind=False) is None, "it was shown"
+    db.close()
+
+
+def test_the_driver_forecasts_another_market_once_it_is_shown(tmp_path: Path) -> None:
+    candles = random_walk(60)
+    events = drive(tmp_path / "shown", candles, shows_first=OTHER, then=(ShowMarket(0),))
+    first = next(event for event in events if isinstance(event, FirstForecast))
+    assert first.market == MARKET and first.forecast.origin_open_time_ms == candles[-1].open_time_ms
+    drive(tmp_path / "without", candles, shows_first=None)
+    assert record_of(tmp_path / "shown") == record_of(tmp_path / "without")
 
 
 def test_first_forecasts_follow_the_candles_until_the_trainer_is_near(tmp_path: Path) -> None:
@@ -81,7 +117,7 @@ def test_first_forecasts_follow_the_candles_until_the_trainer_is_near(tmp_path: 
     assert look(100) is None, "it was shown"
     assert look(103) == candles[102].open_time_ms
     made = next(
-        event for event in drive(tmp_path / "other", candles[:2], shows_first=False) if isinstance(event, ForecastMade)
+        event for event in drive(tmp_path / "other", candles[:2], shows_first=None) if isinstance(event, ForecastMade)
     )
     first.committed(replace(made, origin_open_time_ms=candles[149].open_time_ms))
     assert look(169) is None
