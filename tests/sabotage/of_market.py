@@ -311,4 +311,16 @@ FAULTS = (
         "return due.done() and not due.result()",
         "return not due.done() or not due.result()",
     ),
+    Fault(
+        "two-markets-without-a-shared-connection",
+        "core/market/feeds/many.py",
+        "if len(group) > 1 else",
+        "if len(group) > 2 else",
+    ),
+    Fault(
+        "session-that-is-over-used-again",
+        "core/market/feeds/shared_connection.py",
+        "if self._session is None or self._session.is_over:",
+        "if self._session is None or not self._session.is_over:",
+    ),
 )

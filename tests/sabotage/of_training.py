@@ -413,4 +413,16 @@ FAULTS = (
         "([1000.0 * pair[side] for pair",
         "([pair[side] for pair",
     ),
+    Fault(
+        "command-lost-with-its-host",
+        "core/training/hosting/driver.py",
+        "                self._restarts.remember(command)\n",
+        "",
+    ),
+    Fault(
+        "each-market-at-the-runs-position",
+        "core/training/hosting/market_statuses.py",
+        "position_ms=market.position_ms",
+        "position_ms=self._session.position_ms",
+    ),
 )

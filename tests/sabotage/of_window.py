@@ -401,4 +401,22 @@ FAULTS = (
         "return [(each, each.is_learned) for each in markets]",
         "return [(each, True) for each in markets]",
     ),
+    Fault(
+        "polled-price-of-a-market-of-the-run",
+        "desktop/panels/markets/reading.py",
+        "if known.is_in_run else polled",
+        "if not known.is_in_run else polled",
+    ),
+    Fault(
+        "trouble-of-a-feed-that-is-live",
+        "desktop/overview/heading.py",
+        "row.feed not in _USUAL",
+        "row.feed in _USUAL",
+    ),
+    Fault(
+        "wall-without-the-market-that-joins",
+        "desktop/overview/overview.py",
+        "if self._is_followed and self._markets.universe != self._universe:",
+        "if self._is_followed and self._universe is None:",
+    ),
 )

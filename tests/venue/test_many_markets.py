@@ -27,8 +27,9 @@ def assert_whole(found: Hall) -> None:
         found.assert_whole(market)
 
 
-async def test_ten_markets_share_one_connection(tmp_path: Path) -> None:
-    async with hall(tmp_path, markets=MARKETS) as found:
+@pytest.mark.parametrize("count", [2, 10])
+async def test_markets_share_one_connection(tmp_path: Path, count: int) -> None:
+    async with hall(tmp_path, markets=MARKETS[:count]) as found:
         await found.live(5)
         assert found.exchange.sockets_opened == found.exchange.sockets == 1
         assert found.asked("exchangeInfo") == 1, "all markets are described in one answer"

@@ -208,6 +208,9 @@ def test_more_markets_than_charts_are_counted(qtbot: QtBot, shown: Wall) -> None
 
 def test_markets_that_join_or_leave_the_run_take_their_tiles(qtbot: QtBot, shown: Wall) -> None:
     open_overview(qtbot, shown)
+    shown.begin_run(BTC, SOL, ETH)
+    shown.settle()
+    assert markets_shown(shown) == [BTC, SOL, ETH, None], "SOL was listed before"
     shown.begin_run(BTC, XRP)
     shown.settle()
     assert markets_shown(shown) == [BTC, XRP, SOL, None], "one that is neither listed nor in the run is gone"
