@@ -43,7 +43,8 @@ check: setup ## Lint, types, and the tests near your change (about a minute)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.check
 
 test: style ## Lint, types, import contracts, all fast tests
-	@$(MAKE) --no-print-directory --jobs=2 types test-fast
+	@mkdir -p build
+	@$(MAKE) --no-print-directory --jobs=2 TYPES_OUTPUT='> build/types.txt' types test-fast; code=$$?; cat build/types.txt; exit $$code
 
 lint: style types
 
@@ -55,7 +56,7 @@ style: setup
 	$(BIN)/lint-imports
 
 types: setup
-	$(BIN)/mypy
+	$(BIN)/mypy $(TYPES_OUTPUT)
 
 test-fast: setup
 	$(if $(TEMPORARY),TMPDIR=$(TEMPORARY)) $(PYTEST) $(PARALLEL) worksteal -m "$(FAST)" $(ARGS)
