@@ -41,6 +41,12 @@ settings.register_profile("ci", parent=settings.get_profile("default"), derandom
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """The cores that this process may use, where the system says so; xdist would count those of the machine."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+
+
 class PatientQtBot(QtBot):
     """Gives a busy machine its time: a wait ends when its condition holds, and its limit only says when to give up."""
 
