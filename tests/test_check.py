@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -117,22 +118,44 @@ def test_lint_reports_a_file_that_cannot_be_parsed(
     assert out.splitlines()[-1].startswith("FAILED")
 
 
-def test_deleted_and_renamed_files_count_as_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def git(*arguments: str) -> None:
+@pytest.fixture
+def git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Run git in an empty repository, in place of the program's."""
+
+    def run(*arguments: str) -> None:
         identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgSign=false")
         subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True)
 
-    git("init", "--initial-branch=main")
+    run("init", "--initial-branch=main")
+    monkeypatch.setattr(check, "ROOT", tmp_path)
+    return run
+
+
+def test_deleted_and_renamed_files_count_as_changes(
+    tmp_path: Path, git: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in ("deleted.py", "straße.py", "kept.py"):
         (tmp_path / name).write_text(f"{len(name)}\n" * 9)
     git("add", ".")
     git("commit", "--message=all")
     git("mv", "straße.py", "renamed.py")
     (tmp_path / "deleted.py").unlink()
-    monkeypatch.setattr(check, "ROOT", tmp_path)
     changed = check._changed()
     assert changed == ["deleted.py", "renamed.py", "straße.py"]
     check._announce_changes(changed)
     assert capsys.readouterr().out == "changed: renamed.py\ndeleted: deleted.py, straße.py\n"
+
+
+def test_without_a_branch_main_changes_are_those_against_origin(
+    tmp_path: Path, git: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    git("commit", "--allow-empty", "--message=first")
+    git("branch", "--move", "main", "mine")
+    git("update-ref", "refs/remotes/origin/main", "HEAD")
+    (tmp_path / "new.py").touch()
+    git("add", ".")
+    git("commit", "--message=second")
+    assert check._changed() == ["new.py"]
+    git("update-ref", "-d", "refs/remotes/origin/main")
+    assert check._changed() == []
+    assert "no commit in common with main or origin/main" in capsys.readouterr().out

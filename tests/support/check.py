@@ -114,8 +114,10 @@ def _spread(files: list[str]) -> tuple[str, ...]:
 
 def _changed() -> list[str]:
     """Files that differ from where this branch left main, committed or not; a renamed one under both names."""
-    base = _git("merge-base", "HEAD", "main") or ["HEAD"]
-    differing = _git("diff", "--name-only", "--no-renames", base[0])
+    base = _git("merge-base", "HEAD", "main") or _git("merge-base", "HEAD", "origin/main")
+    if not base:
+        print("This clone has no commit in common with main or origin/main: only what is not committed is tested.")
+    differing = _git("diff", "--name-only", "--no-renames", *(base or ["HEAD"]))
     return sorted({*differing, *_git("ls-files", "--others", "--exclude-standard")})
 
 
