@@ -52,9 +52,41 @@ SPELLINGS = {
         for name in ("monotonic", "perf_counter", "thread_time", "process_time")
         for form in ("", "_ns")
     },
+    "clock_gettime": "import time\ndef test(): began_s = time.clock_gettime(time.CLOCK_BOOTTIME)",
+    "timeit": "import timeit\ndef test(): assert timeit.timeit(draw, number=3) < 1",
+    "timeit imported": "from timeit import default_timer as now_s\ndef test(): began_s = now_s()",
+    "QElapsedTimer": "from PySide6.QtCore import QElapsedTimer\ndef test(): timer = QElapsedTimer()",
+    "QElapsedTimer of the module": "from PySide6 import QtCore\ndef test(): timer = QtCore.QElapsedTimer()",
+    "the program's clock": "from core.domain.clock import SystemClock\ndef test(): SystemClock().sleep_s(1)",
+    "the program's clock under a name": (
+        "from core.domain.clock import SystemClock\nCLOCK = SystemClock()\ndef test(): CLOCK.monotonic_s()"
+    ),
+    "the program's clock in a class": (
+        "from core.domain.clock import SystemClock as Clock\nclass Rig:\n"
+        " def __init__(self): self.clock = Clock()\n def pause(self): self.clock.sleep_s(1)"
+    ),
+    "a new event": "import threading\ndef test(): threading.Event().wait(60)",
+    "a new event, imported": "from threading import Event\ndef test(): Event().wait(timeout=pause_s)",
+    "a short wait": "def test(event): event.wait(0.5)",
+    "a short wait by name": "def test(process): process.wait(timeout=2)",
+    "a short join": "def test(thread): thread.join(0.1)",
+    "a wait for what must not come": "def test(qtbot):\n with qtbot.assertNotEmitted(done, wait=200): act()",
+    "the time of a real loop": "import asyncio\nasync def test(): began_s = asyncio.get_running_loop().time()",
+    "the time of a real loop under a name": (
+        "import asyncio\nasync def test():\n loop = asyncio.get_running_loop()\n began_s = loop.time()"
+    ),
     "time.time compared": "import time\ndef test():\n while time.time() < end_s: look()",
     "time.time subtracted": "import time\ndef test(): took_s = time.time() - began_s",
     "time.time_ns compared": "import time\ndef test(): assert time.time_ns() - began < 10",
+    "datetime subtracted": "from datetime import datetime\ndef test(): took = datetime.now() - began",
+    "datetime of the module": "import datetime as dt\ndef test(): assert dt.datetime.now(dt.UTC) < end",
+    "a difference of two names": (
+        "from datetime import datetime\ndef test():\n a = datetime.now()\n b = datetime.now()\n assert (b - a) < LIMIT"
+    ),
+    "QDateTime": "from PySide6.QtCore import QDateTime\ndef test(): QDateTime.currentMSecsSinceEpoch() - began_ms",
+    "the date of the program's clock": (
+        "from core.domain.clock import SystemClock\ndef test(): assert SystemClock().now_ms() - began_ms < 100"
+    ),
     "a fixture": "import pytest, time\n@pytest.fixture\ndef rig():\n yield\n time.sleep(1)",
     "a helper": "import time\ndef until(condition):\n while not condition(): time.sleep(1)",
     "a function in a function": "import time\ndef test():\n def story(): time.sleep(1)\n story()",
@@ -81,6 +113,9 @@ ALLOWED = {
     ),
     "letting the other tasks run": "import asyncio\nasync def test(): await asyncio.sleep(0)",
     "the date": "import time\ndef test(): exchange(time.time_ns() // 1_000_000)",
+    "today": "from datetime import datetime\ndef test(): show(datetime.now().isoformat())",
+    "the program's clock handed in": "from core.domain.clock import SystemClock\ndef test(): Feed(SystemClock())",
+    "a limit": "def test(event, thread): assert event.wait(60.0); thread.join(timeout=60)",
     "a wait of something else": "def test(qtbot, event): event.wait(); qtbot.waitUntil(is_shown)",
     "a text": "def test(): run('import time; time.sleep(1)')",
 }

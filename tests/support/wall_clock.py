@@ -8,13 +8,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 MARKS = frozenset(f"pytest.mark.{name}" for name in ("slow", "venue", "benchmark"))
-_CLOCKS = ("monotonic", "perf_counter", "thread_time", "process_time")
+_CLOCKS = ("monotonic", "perf_counter", "thread_time", "process_time", "clock_gettime")
 _ALWAYS = frozenset(f"time.{name}{form}" for name in _CLOCKS for form in ("", "_ns")) | {"time.sleep"}
-_METHODS = ("QTest.qWait", "QTest.qSleep", "qtbot.wait", "QThread.sleep", "QThread.msleep", "QThread.usleep")
-_COMPARED = frozenset({"time.time", "time.time_ns"})
+_METHODS = (
+    *("QTest.qWait", "QTest.qSleep", "qtbot.wait", "QThread.sleep", "QThread.msleep", "QThread.usleep"),
+    *("SystemClock().sleep_s", "SystemClock().monotonic_s", "threading.Event().wait"),
+    *("QElapsedTimer", "QDeadlineTimer", "timeit.timeit", "timeit.repeat", "timeit.Timer", "timeit.default_timer"),
+)
+_COMPARED = (
+    *("time.time", "time.time_ns", "datetime.datetime.now", "datetime.datetime.utcnow", "SystemClock().now_ms"),
+    *("QDateTime.currentDateTime", "QDateTime.currentDateTimeUtc", "QDateTime.currentMSecsSinceEpoch"),
+)
 """The date is no elapsed time, but a comparison or a difference of two is one."""
-_VIRTUAL = "asyncio.sleep"
-_HINTS = re.compile(rf"import time|from time|[sS]leep|qWait|wait\(|{'|'.join(_CLOCKS)}")
+_VIRTUAL = ("asyncio.sleep", "asyncio.get_running_loop().time", "asyncio.get_event_loop().time")
+_KEPT = ("SystemClock()", "asyncio.get_running_loop()", *(f"{name}()" for name in _COMPARED))
+"""Where one of these is assigned to a name, the name means it."""
+_LIMITED = ("wait", "join")
+_LEAST_LIMIT = 10
+"""Who waits for something gives it more seconds than this: a shorter wait is a pause, or fails on a busy machine."""
+_HINTS = re.compile(
+    rf"import time|from time|[sS]leep|qWait|wait\(|join\([\dt]|{'|'.join(_CLOCKS)}"
+    r"|SystemClock|ElapsedTimer|DeadlineTimer|datetime|DateTime|_loop\(\)|assertNotEmitted"
+)
 """A source without one of these uses none."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -75,8 +90,11 @@ class _Visitor(ast.NodeVisitor):
         self._differences -= is_difference
 
     def visit_Call(self, node: ast.Call) -> None:
-        if _dotted(node.func, self._names) == _VIRTUAL and _is_no_time(node):
+        name = _dotted(node.func, self._names)
+        if name == "asyncio.sleep" and _is_no_time(node):
             return
+        if _is_pause(node) and not (self._is_virtual and name.startswith("asyncio.")):
+            self.found.append(Use(self._function, node.lineno, name))
         self.generic_visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -92,27 +110,37 @@ class _Visitor(ast.NodeVisitor):
             self.found.append(Use(self._function, node.lineno, name))
 
     def _is_real(self, name: str) -> bool:
-        is_method = any(f".{name}".endswith(f".{method}") for method in _METHODS)
-        is_compared = name in _COMPARED and self._differences > 0
-        return name in _ALWAYS or is_method or is_compared or (name == _VIRTUAL and not self._is_virtual)
+        is_compared = self._differences > 0 and _ends_with(name.removesuffix("()"), _COMPARED)
+        is_slept = not self._is_virtual and _ends_with(name, _VIRTUAL)
+        return name in _ALWAYS or _ends_with(name, _METHODS) or is_compared or is_slept
 
 
 def _imported(module: ast.Module) -> dict[str, str]:
-    """The meaning of each imported name, wherever it is imported: `nap` for time.sleep."""
+    """The meaning of each imported name, wherever it is imported: `nap` for time.sleep; and of those that hold a clock
+    or its time."""
     names: dict[str, str] = {}
     for node in ast.walk(module):
         if isinstance(node, ast.Import):
             names |= {alias.asname: alias.name for alias in node.names if alias.asname is not None}
         elif isinstance(node, ast.ImportFrom):
             names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    return names
+    assigned = [node for node in ast.walk(module) if isinstance(node, ast.Assign)]
+    held = {ast.unparse(node.targets[0]): _dotted(node.value, names) for node in assigned}
+    return names | {target: name for target, name in held.items() if _ends_with(name, _KEPT)}
+
+
+def _ends_with(name: str, endings: tuple[str, ...]) -> bool:
+    return any(f".{name}".endswith(f".{ending}") for ending in endings)
 
 
 def _dotted(node: ast.expr, names: dict[str, str]) -> str:
-    """`time.sleep` of the name or attribute; "" before the first part that is neither."""
+    """`time.sleep` of the name or attribute, `SystemClock().sleep_s` of a call's; "" before the first other part."""
     if isinstance(node, ast.Name):
         return names.get(node.id, node.id)
-    return f"{_dotted(node.value, names)}.{node.attr}" if isinstance(node, ast.Attribute) else ""
+    if isinstance(node, ast.Call):
+        return f"{_dotted(node.func, names)}()"
+    name = f"{_dotted(node.value, names)}.{node.attr}" if isinstance(node, ast.Attribute) else ""
+    return names.get(name, name)
 
 
 def _is_mark(node: ast.expr, names: dict[str, str]) -> bool:
@@ -132,3 +160,14 @@ def _is_no_time(call: ast.Call) -> bool:
     """A delay of a constant 0, which only lets the other tasks run."""
     delay = call.args[0] if call.args else None
     return isinstance(delay, ast.Constant) and delay.value == 0
+
+
+def _is_pause(call: ast.Call) -> bool:
+    """A wait with a short constant limit, or one for a signal that must not come."""
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+    if method not in _LIMITED:
+        return method == "assertNotEmitted" and "wait" in keywords
+    limit = keywords.get("timeout", call.args[0] if call.args else None)
+    value = limit.value if isinstance(limit, ast.Constant) else None
+    return isinstance(value, int | float) and 0 < value < _LEAST_LIMIT
