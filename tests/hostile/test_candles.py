@@ -42,6 +42,7 @@ from core.training.online.snapshot import pack
 from desktop.app.composition import Application
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
+from tests.core.training.conftest import no_restart_pause as no_restart_pause
 from tests.core.training.conftest import one_thread as one_thread
 from tests.core.training.conftest import session_after as session_after
 from tests.desktop.conftest import gate as gate
@@ -60,12 +61,6 @@ ATTACKS = [
     replace(GOOD, high=HIGHEST_PRICE * 1.01),
     replace(GOOD, low=GOOD.high / LARGEST_RANGE * 0.99),
 ]
-
-
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dead trainer is restarted at once."""
-    monkeypatch.setattr("core.training.hosting.driver._RESTART_PAUSE_S", 0.0)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

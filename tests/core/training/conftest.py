@@ -19,6 +19,12 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
+@pytest.fixture(autouse=True)
+def no_restart_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dead trainer is restarted at once."""
+    monkeypatch.setattr("core.training.hosting.driver._RESTART_PAUSE_S", 0.0)
+
+
 @pytest.fixture(scope="session")
 def session_after(tmp_path_factory: pytest.TempPathFactory) -> SessionAfter:
     """A session that has taken the first candles of `rigs.CANDLES`, in a copy of a folder that is made once.

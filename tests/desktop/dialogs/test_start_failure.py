@@ -48,7 +48,7 @@ def test_the_dialog_stays_until_it_is_closed(qapp: QApplication) -> None:
 
     timer = QTimer()
     timer.timeout.connect(look_and_close)
-    timer.start(20)
+    timer.start(0)
     start_failure.show("The disk is full. Free some space.")
     timer.stop()
     assert shown == ["The disk is full. Free some space."]

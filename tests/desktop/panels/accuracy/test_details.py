@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -397,19 +397,24 @@ def test_new_scores_and_corrections_are_read(tmp_path: Path, state: RunState, qt
     candles = random_walk(80, seed=1)
     rigs.feed(session, candles[:50])
     watch = AccuracyWatch(state, DataFolder(root).database, lambda: HORIZONS)
-    watch._pause.setInterval(20)
+    watch._pause.setInterval(0)
     state.begin(session.status().run_id, 60_000)
     watch.want(Request())
     qtbot.waitUntil(lambda: is_known(state))
     assert state.accuracy is not None and state.accuracy.chosen.n == 49
+
+    def until(is_read: Callable[[], bool]) -> None:
+        """The panel asks as often as it is looked at."""
+        qtbot.waitUntil(lambda: watch.want(Request()) or is_read())
+
     for event in rigs.feed(session, candles[50:]):
         state.apply(event)
-    qtbot.waitUntil(lambda: _n(state.accuracy) == 79)
+    until(lambda: _n(state.accuracy) == 79)
     before = state.accuracy.chosen.close.loss
     session.close()
     _correct_newest(root, state.run_id or "")
     state.scored.emit(replace(a_score(state), version=2))
-    qtbot.waitUntil(lambda: _loss(state.accuracy) != before)
+    until(lambda: _loss(state.accuracy) != before)
     assert _loss(state.accuracy) == pytest.approx((before or 0.0) + 1.0 / 79)
     watch.close()
 

@@ -1,0 +1,3 @@
+from tests.core.training.conftest import no_restart_pause
+
+__all__ = ["no_restart_pause"]
