@@ -131,6 +131,13 @@ def git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return run
 
 
+def test_lint_runs_the_commands_of_the_makefile() -> None:
+    commands = check.lint_commands()
+    names = [command[0] for command in commands]
+    assert names == ["ruff", "ruff", "check-jsonschema", "pre-commit", "lint-imports", "mypy"]
+    assert any(word.endswith(".yml") and "*" not in word for word in commands[2])
+
+
 def test_deleted_and_renamed_files_count_as_changes(
     tmp_path: Path, git: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ Lint and types run beside the tests. Skipped tests are listed, and are left to `
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -157,13 +158,29 @@ def _test(files: Sequence[str]) -> int:
 def _lint() -> tuple[bool, str]:
     """One after the other: the tests have the other core. mypy's cache makes its second run short."""
     report, is_clean = "", True
-    for tool in (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["lint-imports", "--no-logo"]):
+    for command in lint_commands():
         began_s = time.monotonic()
-        done = subprocess.run([str(_BIN / tool[0]), *tool[1:]], cwd=ROOT, capture_output=True, text=True)
+        done = subprocess.run([str(_BIN / command[0]), *command[1:]], cwd=ROOT, capture_output=True, text=True)
         is_clean = is_clean and done.returncode == 0
-        report += f"{' '.join(tool)}: {'ok' if done.returncode == 0 else 'FAILED'} ({_since(began_s)})\n"
+        report += f"{' '.join(command)}: {'ok' if done.returncode == 0 else 'FAILED'} ({_since(began_s)})\n"
         report += "" if done.returncode == 0 else done.stdout + done.stderr
     return is_clean, report
+
+
+def lint_commands(root: Path = ROOT) -> list[list[str]]:
+    """Those of `make style` and `make types`, without a path: their only copy is in the Makefile."""
+    makefile = (root / "Makefile").read_text(encoding="utf-8")
+    recipes = re.findall(r"^(?:style|types): setup\n((?:\t\$\(BIN\)/.+\n)+)", makefile, re.MULTILINE)
+    assert len(recipes) == 2, "the Makefile has the commands of style and types"
+    lines = [line.split() for recipe in recipes for line in recipe.replace("\t$(BIN)/", "").splitlines()]
+    return [[path for word in line for path in _expanded(word, root)] for line in lines]
+
+
+def _expanded(word: str, root: Path) -> list[str]:
+    """As the shell and make do it; a variable that only the Makefile's other targets set is empty."""
+    if "*" in word:
+        return sorted(path.relative_to(root).as_posix() for path in root.glob(word))
+    return [] if word.startswith("$(") else [word]
 
 
 def _verdict(tested: int, is_clean: bool) -> str:
