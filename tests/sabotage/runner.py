@@ -113,6 +113,7 @@ class FaultRunner:
         copy = self._free.get()
         try:
             with copy.with_faults([fault]):
+                assert copy.imports([fault]), f"{fault.name} cannot be imported, which every test catches"
                 return self._run_in_batches(copy, tests, time.monotonic() + limit_s, options)
         finally:
             self._free.put(copy)
