@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import gc
 import itertools
@@ -32,6 +33,8 @@ _FULL_COLLECTION_EVERY = 300
 _KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()
 _QUIET_THREADS = ("asyncio_", "ThreadPoolExecutor", "QThread", "Dummy-", "pytest_timeout", "AnyIO")
 """Pools that keep idle threads for the next task, and threads that Python merely met."""
+
+_MAY_SERVE = ("slow", "venue", "benchmark", "bundle")
 
 _EXAMPLES = 500 if "GHOSTCANDLE_SOAK" in os.environ else 50
 settings.register_profile(
@@ -104,6 +107,17 @@ def nothing_is_left_running() -> Iterator[None]:
     running = _wait_until_gone(_running_qthreads)
     assert not running, f"QThreads left running: {running}"
     assert _keep_denormals(), "denormals left flushed to zero: a training service was not closed"
+
+
+@pytest.fixture(autouse=True)
+def only_marked_tests_serve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other test opens a port; on virtual time the network is in memory."""
+    if not any(map(request.node.get_closest_marker, _MAY_SERVE)):
+        monkeypatch.setattr(asyncio.BaseEventLoop, "create_server", _refuse_to_serve)
+
+
+async def _refuse_to_serve(*_: object, **__: object) -> None:
+    raise AssertionError(f"only a test that is marked {', '.join(_MAY_SERVE)} serves on a real socket")
 
 
 def _keep_denormals() -> bool:

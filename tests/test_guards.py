@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 WRONG = """
-import subprocess, sys, threading
+import asyncio, subprocess, sys, threading
 import pytest
 from PySide6.QtCore import QThread, QTimer
 from PySide6.QtWidgets import QWidget
@@ -59,6 +59,17 @@ def test_qthread(qapp):
     thread = QThread()
     thread.start()
     kept.append(thread)
+
+async def serve():
+    async with await asyncio.start_server(print, "127.0.0.1", 0):
+        pass
+
+def test_server():
+    asyncio.run(serve())
+
+@pytest.mark.venue
+def test_marked_server():
+    asyncio.run(serve())
 
 def test_end(qapp):
     kept[-1].quit()
@@ -114,7 +125,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return cases
 
 
-@pytest.mark.parametrize("name", ["clean", "deleted_later", "timer_stopped_now", "end"])
+@pytest.mark.parametrize("name", ["clean", "deleted_later", "timer_stopped_now", "marked_server", "end"])
 def test_tests_that_clean_up_pass(outcomes: dict[str, str], name: str) -> None:
     assert outcomes[f"test_{name}"] == ""
 
@@ -131,6 +142,10 @@ def test_tests_that_clean_up_pass(outcomes: dict[str, str], name: str) -> None:
 )
 def test_leftovers_are_reported(outcomes: dict[str, str], name: str, sentence: str) -> None:
     assert sentence in outcomes[f"test_{name}"]
+
+
+def test_a_server_on_a_real_socket_is_refused(outcomes: dict[str, str]) -> None:
+    assert "only a test that is marked slow, venue, " in outcomes["test_server"]
 
 
 def test_real_data_tests_may_not_be_skipped_if_the_data_exists(outcomes: dict[str, str]) -> None:

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import asyncio
 import shutil
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -34,7 +32,9 @@ from desktop.window.main_window import MainWindow
 from tests.desktop import scenario
 from tests.desktop.application_style import restored_style
 from tests.desktop.made_up_language import MadeUpLanguage, installed_language
+from tests.desktop.played_check import PlayedCheck
 from tests.desktop.whole_window import CATCH_UP, CandleGate, IdleWorker, context
+from tests.support.loopback_exchange import loopback_thread
 from tests.support.loopback_tickers import LoopbackTickers
 
 
@@ -157,21 +157,16 @@ def _settings(mode: Mode) -> Settings:
 def exchange() -> Iterator[LoopbackTickers]:
     """An exchange's prices, served on a separate thread because the main thread is Qt's."""
     served = LoopbackTickers({"BTC/USDT": 64_000.0, "ETH/USDT": 3_200.0})
-    loop = asyncio.new_event_loop()
-    started, ended = threading.Event(), asyncio.Event()
+    with loopback_thread(served):
+        yield served
 
-    async def serve() -> None:
-        async with served:
-            started.set()
-            await ended.wait()
 
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), name="loopback tickers")
-    thread.start()
-    assert started.wait(timeout=60.0)
-    yield served
-    loop.call_soon_threadsafe(ended.set)
-    thread.join(timeout=60.0)
-    loop.close()
+@pytest.fixture
+def played_check(monkeypatch: pytest.MonkeyPatch) -> PlayedCheck:
+    """No exchange is asked whether it has a market: each has all to which the test makes no objection."""
+    played = PlayedCheck()
+    monkeypatch.setattr("desktop.services.market_check.check_market", played)
+    return played
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -70,12 +71,17 @@ def loopback_thread(exchange: AbstractAsyncContextManager[Any]) -> Iterator[Call
     """Run an exchange, or a `FaultyVenue`, on a thread with an event loop. Yields a function that calls a control there
     and waits for it: ``control(exchange.cut)``."""
     loop = asyncio.new_event_loop()
-    started, ended = threading.Event(), asyncio.Event()
+    started, ended = Future[None](), asyncio.Event()
 
     async def serve() -> None:
-        async with exchange:
-            started.set()
-            await ended.wait()
+        try:
+            async with exchange:
+                started.set_result(None)
+                await ended.wait()
+        except BaseException as error:
+            if started.done():
+                raise
+            started.set_exception(error)
 
     def control(act: Callable[[], None]) -> None:
         async def call() -> None:
@@ -86,8 +92,7 @@ def loopback_thread(exchange: AbstractAsyncContextManager[Any]) -> Iterator[Call
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), name="loopback exchange")
     thread.start()
     try:
-        if not started.wait(timeout=60.0):
-            raise RuntimeError("the loopback exchange did not start")
+        started.result(timeout=60.0)
         yield control
     finally:
         loop.call_soon_threadsafe(ended.set)

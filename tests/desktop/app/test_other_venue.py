@@ -24,6 +24,7 @@ from core.market.feeds.base import (
     FeedStatus,
     FormingCandle,
 )
+from core.market.feeds.market_check import Objection
 from core.market.feeds.rate_limits import RateLimitHold
 from core.market.feeds.trouble import VenueError
 from core.market.symbols import SymbolCache, SymbolList
@@ -33,9 +34,9 @@ from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.app.context import Context
 from tests.desktop.finder.typing import type_on
+from tests.desktop.played_check import PlayedCheck
 from tests.desktop.whole_window import IdleWorker, context, run_window, until
 from tests.support.candles import MINUTE, random_walk
-from tests.support.loopback_tickers import LoopbackTickers
 
 ROWS = (WatchedMarket("binance", "BTC/USDT", "1m"), WatchedMarket("binanceus", "BTC/USDT", "1m"))
 LISTED = ("BTC/USDC", "BTC/USDT", "ETH/BTC", "ETH/USDT")
@@ -93,12 +94,12 @@ def feeds(monkeypatch: pytest.MonkeyPatch) -> Feeds:
     return made
 
 
-def over(root: Path, exchange: LoopbackTickers | None = None, **market: object) -> Context:
+def over(root: Path, **market: object) -> Context:
     chosen = context(root, feed="live", venue="binance", symbol="BTC/USDT", interval="1m", file=None, **market)
     for venue in {row.venue for row in ROWS}:
         SymbolCache(chosen.folder.symbols).save(SymbolList(venue, LISTED, SystemClock().now_ms()))
     settings = dataclasses.replace(chosen.settings, watchlist=WatchlistSettings(markets=ROWS))
-    return dataclasses.replace(chosen, settings=settings, urls=None if exchange is None else exchange.urls)
+    return dataclasses.replace(chosen, settings=settings)
 
 
 def state_of(application: Application) -> FeedState | None:
@@ -117,7 +118,7 @@ async def stored(application: Application, feed: PlayedFeed, candles: list[Candl
 
 
 def test_listed_markets_are_switched_by_clicks_and_keys(
-    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, played_check: PlayedCheck
 ) -> None:
     async def story(application: Application) -> None:
         record, runs = application.state.feed_record, application.runs
@@ -137,11 +138,11 @@ def test_listed_markets_are_switched_by_clicks_and_keys(
         await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second again")
         assert [feed.market.venue for feed in feeds] == ["binance", "binanceus", "binance", "binanceus"]
 
-    run_window(qapp, over(tmp_path, exchange), story)
+    run_window(qapp, over(tmp_path), story)
 
 
 def test_typing_on_the_chart_switches_the_market(
-    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, played_check: PlayedCheck
 ) -> None:
     async def story(application: Application) -> None:
         await until(lambda: application.runs.is_training, "the first market")
@@ -155,7 +156,7 @@ def test_typing_on_the_chart_switches_the_market(
         assert str(feeds[1].market) == "ETH/USDT 1m (binance)" and feeds[0].is_closed
         assert "ETH/USDT" in application.chart.model.title
 
-    run_window(qapp, over(tmp_path, exchange), story)
+    run_window(qapp, over(tmp_path), story)
 
 
 def test_the_forming_candle_and_a_correction_reach_the_chart_and_the_trainer(
@@ -206,7 +207,7 @@ def test_retry_connects_at_once_and_training_continues(
 
 
 def test_a_refusing_exchange_is_replaced_by_the_next_only_on_a_click(
-    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, played_check: PlayedCheck
 ) -> None:
     async def story(application: Application) -> None:
         window = application.window
@@ -225,11 +226,11 @@ def test_a_refusing_exchange_is_replaced_by_the_next_only_on_a_click(
         await until(lambda: state_of(application) is FeedState.LIVE, "its candles")
         assert window.shell.settings.current.market.venue == "binanceus" == feeds[1].market.venue
 
-    run_window(qapp, over(tmp_path, exchange, fallback_venues=("binance", "binanceus")), story)
+    run_window(qapp, over(tmp_path, fallback_venues=("binance", "binanceus")), story)
 
 
 def test_a_mistyped_market_leaves_the_current_one_running(
-    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, played_check: PlayedCheck
 ) -> None:
     async def story(application: Application) -> None:
         window, runs = application.window, application.runs
@@ -237,8 +238,8 @@ def test_a_mistyped_market_leaves_the_current_one_running(
         feeds[0].set_state(FeedState.LIVE)
         await stored(application, feeds[0], CANDLES[:20])
         trainer, asked = runs.trainer.worker, window.shell.settings.current.market
-        for said, answer in (("Did you mean BTC/USDT or BTC/USDC?", exchange.resume), ("not known", exchange.refuse)):
-            answer()
+        for said, is_certain in (("There is no BTC/USD.", True), ("It is not known.", False)):
+            played_check.objections["BTC/USD"] = Objection(said, is_certain)
             application.market_choice.watch(WatchedMarket("binance", "BTC/USD", "1m"))
             await until(lambda said=said: said in window.banner.text.text(), "why not")  # type: ignore[misc]
             assert "still BTC/USDT 1m (binance)" in window.banner.text.text()
@@ -246,29 +247,28 @@ def test_a_mistyped_market_leaves_the_current_one_running(
         await stored(application, feeds[0], CANDLES[20:])
         assert len(feeds) == 1 and not feeds[0].is_closed and runs.trainer.worker is trainer and runs.is_training
 
-    run_window(qapp, over(tmp_path, exchange), story)
+    run_window(qapp, over(tmp_path), story)
 
 
 def test_a_market_chosen_during_a_check_replaces_the_checked_one(
-    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, played_check: PlayedCheck
 ) -> None:
     async def story(application: Application) -> None:
         window = application.window
         await until(lambda: application.runs.is_training, "the first market")
+        played_check.objections["BTC/USD"] = Objection("There is no BTC/USD.", is_certain=True)
         application.market_choice.watch(WatchedMarket("binance", "BTC/USD", "1m"))
         application.market_choice.watch(WatchedMarket("binance", "ETH/USDT", "1m"))
         await until(lambda: len(feeds) == 2 and application.runs.is_training, "the other market")
         assert feeds[1].market.symbol == "ETH/USDT" and window.shell.settings.current.market.symbol == "ETH/USDT"
         assert window.banner.shown is None
 
-    run_window(qapp, over(tmp_path, exchange), story)
+    run_window(qapp, over(tmp_path), story)
 
 
 def test_a_check_is_announced_until_the_exchange_answers(
-    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, played_check: PlayedCheck
 ) -> None:
-    exchange.prices["SOL/USDT"] = 150.0
-
     async def story(application: Application) -> None:
         window, said = application.window, list[str]()
         await until(lambda: application.runs.is_training, "the first market")
@@ -277,7 +277,7 @@ def test_a_check_is_announced_until_the_exchange_answers(
         await until(lambda: len(feeds) == 2 and application.runs.is_training, "a market that is not in the kept list")
         assert said == ["Checking Binance for SOL/USDT…"] and window.banner.shown is None
 
-    run_window(qapp, over(tmp_path, exchange), story)
+    run_window(qapp, over(tmp_path), story)
 
 
 def test_a_market_that_fails_at_start_shows_the_error_on_the_empty_chart(
