@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from torch import Tensor
+
 from core.domain.candle import Interval
 from core.domain.dates import utc_text
 from core.domain.events import Severity
@@ -11,7 +13,7 @@ from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import ModelSettings
 from core.storage.errors import StorageError
 from core.storage.weights import CheckpointError
-from core.training.engine.engine import TrainingEngine
+from core.training.engine.engine import TrainingEngine, part_of
 from core.training.hosting.pretrained_store import Pretrained, PretrainedStore
 from core.training.online.snapshot import (
     as_checkpoint_errors,
@@ -20,6 +22,8 @@ from core.training.online.snapshot import (
     require_sound_weights,
 )
 from core.training.recovery.incident_draft import IncidentDraft
+
+_OF_OTHERS = ".embed_others.weight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +39,12 @@ def start_from_newest(
     store: PretrainedStore,
     model: ModelSettings,
     interval: Interval,
-    has_others: bool = False,
 ) -> PretrainedStart:
-    """Load the newest fitting model and its optimizer into the engine. The rest of the engine stays new.
-
-    has_others: the engine's model reads in each market the numbers of others, which no pretrained one does.
-    """
+    """Load the newest fitting model and its optimizer into the engine. The rest of the engine stays new."""
     incidents: list[IncidentDraft] = []
     reason = None
     for pretrained in store.newest_first():
-        unfit = _unfit_because(pretrained, interval, has_others)
+        unfit = _unfit_because(pretrained, interval)
         if unfit is None:
             try:
                 return PretrainedStart(pretrained, (*incidents, _take(engine, store, pretrained, model)))
@@ -63,9 +63,7 @@ class _Unfit(Exception):  # noqa: N818 - intact, but for another run
     pass
 
 
-def _unfit_because(pretrained: Pretrained, interval: Interval, has_others: bool) -> str | None:
-    if has_others:
-        return f"{pretrained.checkpoint_id} was trained for runs of one market, and this one has several."
+def _unfit_because(pretrained: Pretrained, interval: Interval) -> str | None:
     learned = Interval(pretrained.interval_ms)
     if learned == interval:
         return None
@@ -80,23 +78,39 @@ def _take(
         require_fit(metadata, model, pretrained.checkpoint_id)
     except CheckpointError as error:
         raise _Unfit(str(error)) from error
+    tensors = _widened(engine, tensors)
     require_sound_weights(engine, tensors)
     fresh = {"rate_factor": 1.0, "schedule": engine.schedule.state()}
     with engine_restored_on_error(engine), as_checkpoint_errors():
-        has_moments = engine.restore(tensors, {**metadata["engine"], **fresh})
+        has_moments = engine.restore(tensors, {**metadata["engine"], **fresh}) and bool(part_of(tensors, "optimizer"))
     return _started(pretrained, has_moments)
+
+
+def _widened(engine: TrainingEngine, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The same for a model of several markets: the weights of other markets, which no pretrained one has, stay zero, so
+    it forecasts as the pretrained one does. The optimizer's state, which lacks them, is left out."""
+    parts = {name.partition(".")[0] for name in tensors}
+    added = {
+        name: tensor
+        for name, tensor in engine.tensors().items()
+        if name.endswith(_OF_OTHERS) and name.partition(".")[0] in parts and name not in tensors
+    }
+    if not added:
+        return tensors
+    return added | {name: tensor for name, tensor in tensors.items() if not name.startswith("optimizer.")}
 
 
 def _started(pretrained: Pretrained, has_moments: bool) -> IncidentDraft:
     until = utc_text(pretrained.seen_until_ms, "%Y-%m-%d %H:%M")
-    optimizer = "" if has_moments else " Its optimizer state was unusable, so a new optimizer started."
+    taken = "weights and optimizer" if has_moments else "weights"
+    optimizer = "" if has_moments else " Its optimizer state does not fit here, so a new optimizer started."
     return IncidentDraft(
         Severity.INFO,
         IncidentKind.PRETRAINED_START,
         f"This run starts from {pretrained.checkpoint_id}, whose skill on held-back candles was "
         f"{100.0 * pretrained.skill:+.2f} %.",
-        f"It provides weights and optimizer; calibration, expert weights and scores start new.{optimizer} Forecasts of "
-        f"candles before {until} UTC, which it may have seen, are scored separately.",
+        f"It provides {taken}; calibration, expert weights and scores start new.{optimizer} Forecasts of candles "
+        f"before {until} UTC, which it may have seen, are scored separately.",
         "Nothing. The setting training.start_from, or --start-from none, starts with a new model instead.",
     )
 

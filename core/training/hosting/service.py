@@ -232,8 +232,7 @@ class TrainingService:
         """The run has no checkpoint yet: start it from the newest pretrained model that fits."""
         session, spec = self._session, self._spec
         store = PretrainedStore(DataFolder(spec.root))
-        has_others = bool(spec.others)
-        started = start_from_newest(session.engine, store, spec.settings.model, spec.market.interval, has_others)
+        started = start_from_newest(session.engine, store, spec.settings.model, spec.market.interval)
         if started.taken is not None:
             session.note_new_weights(started.taken.checkpoint_id, started.taken.seen_until_ms)
         self._opening_incidents.extend(self._incident(draft) for draft in started.incidents)

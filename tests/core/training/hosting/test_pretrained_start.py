@@ -12,16 +12,20 @@ import torch
 
 from core.domain.candle import Interval, Market
 from core.domain.events import ForecastMade, ForecastMode, Incident, Severity, TrainerReady
+from core.domain.incident_kinds import IncidentKind
+from core.forecast.history import FEATURES, OTHERS
 from core.settings.tree import ModelSettings, Settings
 from core.storage.folder import DataFolder
-from core.training.commands import SaveCheckpoint
+from core.training.commands import ObserveClose, SaveCheckpoint
 from core.training.engine.engine import part_of
 from core.training.hosting.opening import build_engine
+from core.training.hosting.pretrained_start import start_from_newest
 from core.training.hosting.pretrained_store import PretrainedStore
 from core.training.hosting.service import TrainingService
+from core.training.online.snapshot import SCHEMA, describe_model
 from tests.core.training import rigs as sessions
 from tests.core.training.pretraining import rigs
-from tests.support.candles import START_MS, random_walk
+from tests.support.candles import MARKET, MINUTE, START_MS, random_walk
 
 CANDLES = rigs.reverting(300)
 LATER = rigs.reverting(20, 3, start_ms=START_MS + 700 * 60_000)
@@ -48,6 +52,10 @@ def service(root: Path, settings: Settings = rigs.SMALL) -> TrainingService:
 
 def incidents(session: TrainingService) -> list[Incident]:
     return [event for event in session.opening_events() if isinstance(event, Incident)]
+
+
+def averaging(decay: float) -> Settings:
+    return dataclasses.replace(rigs.SMALL, training=dataclasses.replace(rigs.SMALL.training, ema_decay=decay))
 
 
 def ready(session: TrainingService) -> TrainerReady:
@@ -149,6 +157,47 @@ def test_a_start_killed_before_its_first_checkpoint_repeats_identically(
             session.close()
         digests.append(sessions.digest(root, run_id))
     assert digests[0] == digests[1]
+
+
+@pytest.mark.parametrize("run_decay", [0.0, 0.9])
+@pytest.mark.parametrize("pretrained_decay", [0.0, 0.9])
+def test_a_model_of_several_markets_forecasts_as_the_pretrained_one(
+    tmp_path: Path, pretrained_decay: float, run_decay: float
+) -> None:
+    """Whatever the others do, bit for bit, until the first step; with averaged weights on either side too."""
+    alone, cpu = averaging(pretrained_decay), torch.device("cpu")
+    learned, random = build_engine(alone, cpu, 1), torch.Generator().manual_seed(2)
+    for module in (learned.model, learned.forecasting_model):
+        for parameter in module.parameters():
+            torch.nn.init.normal_(parameter, std=0.1, generator=random)
+    store = PretrainedStore(DataFolder(tmp_path))
+    metadata = {"schema": SCHEMA, "model": describe_model(alone.model), "engine": learned.scalars()}
+    facts = {"interval_ms": MINUTE.duration_ms, "seen_until_ms": START_MS, "epoch": 1, "skill": 0.0}
+    store.write(learned.tensors(), metadata, START_MS, facts)
+    engine = build_engine(averaging(run_decay), cpu, 2, has_others=True)
+    started = start_from_newest(engine, store, alone.model, MINUTE)
+    assert [draft.kind for draft in started.incidents] == [IncidentKind.PRETRAINED_START]
+    generator = np.random.default_rng(3)
+    numbers = generator.normal(size=(4, alone.model.context, FEATURES + OTHERS)).astype(np.float32)
+    is_real = np.ones(numbers.shape[:2], dtype=np.bool_)
+    module = learned.forecasting_model if run_decay else learned.model
+    wanted = learned.corrections(numbers[..., :FEATURES], is_real, module)
+    assert np.abs(wanted).max() > 0.01
+    np.testing.assert_array_equal(engine.corrections(numbers, is_real), wanted)
+
+
+def test_a_run_of_several_markets_starts_from_it_and_learns(tmp_path: Path, pretrained: str) -> None:
+    other = Market(MARKET.venue, "OTHER", MARKET.interval)
+    spec = dataclasses.replace(sessions.spec(tmp_path, rigs.SMALL), others=(other,))
+    session = TrainingService(spec, sessions.SystemClock())
+    assert ready(session).resumed_from == pretrained
+    (said,) = incidents(session)
+    assert said.kind is IncidentKind.PRETRAINED_START and "new optimizer" in said.what_was_done
+    for pair in zip(LATER, random_walk(20, start_ms=LATER[0].open_time_ms), strict=True):
+        session.handle(ObserveClose(sessions.close_of(enumerate(pair))))
+    of_others = session._session.engine.tensors()["model.embed_others.weight"]
+    assert session.status().step > 0 and bool(of_others.any())
+    session.close()
 
 
 @pytest.mark.parametrize("what", ["model", "interval"])
