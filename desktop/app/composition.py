@@ -183,7 +183,7 @@ class Application(QObject):
         )
         self.watching.check.is_watching = lambda: self.runs.is_watching
         self.market_choice.show_watched = self.runs.show
-        follow_run(self.runs, self.state.markets, self._database)
+        follow_run(self.runs, self.state.markets, self._database, self._library)
 
     def _make_overview(self) -> None:
         pages, file = self.window.pages, self._context.folder.database

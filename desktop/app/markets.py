@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 
 from core.domain.candle import Market
 from core.domain.clock import Clock
@@ -26,6 +26,7 @@ from desktop.services.quote_feed import QuoteFeed
 from desktop.services.run_controller import RunController
 from desktop.services.symbol_lists import SymbolLists
 from desktop.state.database import WindowDatabase
+from desktop.state.library import Library
 from desktop.state.markets import CANDLES_KEPT, MarketsState
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
@@ -33,13 +34,22 @@ from desktop.state.settings_store import SettingsStore
 _log = logging.getLogger("ghostcandle")
 
 
-def follow_run(runs: RunController, markets: MarketsState, database: WindowDatabase) -> None:
+def follow_run(runs: RunController, markets: MarketsState, database: WindowDatabase, library: Library) -> None:
     """Let the state of the markets have what is stored and what comes of the run's: trainer's events reach it through
     `RunState`."""
 
     def continue_run(run: Run | None) -> None:
         if run is not None:
-            markets.set_run(run.market, run.run_id)
+            QTimer.singleShot(0, runs, lambda: show_stored(run))  # the trainer's process starts meanwhile
+
+    def show_stored(head: Run) -> None:
+        try:
+            for run in library.members(head.run_id) if library.is_open else ():
+                markets.set_run(run.market, run.run_id)
+                if run.market in markets.universe:
+                    markets.apply(library.newest_forecast(run.run_id, run.market.interval))
+        except StorageError as error:  # the ghosts begin with the next candles
+            _log.warning("The newest forecasts of the run's markets cannot be read: %s", error)
 
     def begin(universe: tuple[Market, ...]) -> None:
         markets.set_universe(universe)

@@ -8,10 +8,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from core.domain.candle import Market
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.panels.markets.ordering import Column
-from desktop.state.markets import CANDLES_KEPT
+from desktop.state.markets import CANDLES_KEPT, MarketsState
 from tests.desktop.app.test_universe import FIRST, MARKETS, SECOND, THIRD, simulated
 from tests.desktop.whole_window import CATCH_UP, CandleGate, run_window, until
 
@@ -24,6 +25,10 @@ def click(application: Application, row: int, column: Column) -> None:
     place = panel.table.visualRect(panel.model.index(row, column)).center()
     modifiers = Qt.KeyboardModifier.NoModifier
     QTest.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, modifiers, place)
+
+
+def has_ghosts(known: MarketsState, market: Market) -> bool:
+    return known.row(market).forecast is not None
 
 
 def test_rows_follow_the_run_and_its_switches_change_it(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
@@ -53,11 +58,15 @@ def test_rows_follow_the_run_and_its_switches_change_it(qapp: QApplication, tmp_
         assert known.universe == MARKETS and panel.model.rows[2].is_learned
 
     async def again(application: Application) -> None:
-        """A small chart is there from the start, though few candles come."""
-        known, counts = application.state.markets, list[int]()
+        """Small charts with ghosts are there before the trainer is, and no candle comes."""
+        known, counts, forecasts = application.state.markets, list[int](), list[bool]()
         application.runs.universe_changed.connect(lambda universe: counts.append(len(known.row(FIRST).candles)))
-        await until(lambda: bool(counts), "the run")
+        application.runs.batch.connect(
+            lambda _batch: forecasts.append(all(has_ghosts(known, each) for each in (FIRST, SECOND)))
+        )
+        await until(lambda: bool(forecasts), "the trainer's first answer")
         assert counts[0] >= min(CATCH_UP, CANDLES_KEPT)
+        assert forecasts[0]
 
     chosen = simulated(tmp_path, FIRST, opened=SECOND, speed=None, catch_up_candles=CATCH_UP)
     run_window(qapp, chosen, story)
