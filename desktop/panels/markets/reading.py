@@ -7,6 +7,7 @@ from core.domain.watchlist import WatchedMarket
 from core.market.feeds.base import FeedState
 from core.market.feeds.tickers import Quote
 from desktop.panels.markets.row import Row
+from desktop.state.feed_record import LastPrice
 from desktop.state.markets import MarketRow
 from desktop.state.quotes import STALE_AFTER_MS, QuoteState, Standing
 from desktop.state.run_state import RunState
@@ -47,16 +48,14 @@ class RowReader:
         """Its price, and how far to believe it. is_polled: whether exchanges are asked for prices now."""
         now_ms, is_exchange = self._clock.now_ms(), market.venue not in (FILE_VENUE, SIMULATED_VENUE)
         polled = self._quotes.standing((market.venue, market.symbol), now_ms, is_polled=is_polled and is_exchange)
-        known = self._known.row(market)
-        if market == self._record.market:
-            return self._of_chart(polled, now_ms)
+        known, last = self._known.row(market), self._record.last_price
+        if market == self._record.market and last is not None:
+            return self._of_chart(last, polled, now_ms)
         return _of_run(known, polled, now_ms) if known.is_in_run else polled
 
-    def _of_chart(self, polled: Standing, now_ms: int) -> Standing:
+    def _of_chart(self, last: LastPrice, polled: Standing, now_ms: int) -> Standing:
         """While its feed is live the price holds, however long nobody has traded."""
-        last, status = self._record.last_price, self._record.status
-        if last is None:
-            return polled
+        status = self._record.status
         is_live = status is not None and status.state is FeedState.LIVE
         is_old = not is_live and now_ms - last.at_ms > STALE_AFTER_MS
         return _standing(last.price, last.at_ms, polled, is_old=is_old)

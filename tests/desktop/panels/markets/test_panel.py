@@ -127,6 +127,15 @@ def test_the_row_on_the_chart_has_the_charts_last_price(panel: MarketsPanel, sta
     assert text(panel, 1, Column.LAST) == "3,214.07"
 
 
+def test_the_row_on_the_chart_has_its_stored_price_where_no_candle_comes(panel: MarketsPanel, state: RunState) -> None:
+    """After a restart on a file that has ended."""
+    state.feed_record.opened(SAMPLE)
+    state.markets.set_universe((SAMPLE,))
+    state.markets.add_closed(SAMPLE, (Candle(scenario.NOW_MS - 3_600_000, 1.2, 1.3, 1.1, 1.25, 1.0),))
+    panel.refresh()
+    assert panel.model.rows[panel.model.place_of(SAMPLE)].last == 1.25
+
+
 def test_the_price_on_the_chart_holds_while_it_is_live_and_grows_old_when_it_is_not(
     panel: MarketsPanel, state: RunState, clock: ManualClock
 ) -> None:
