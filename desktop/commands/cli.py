@@ -21,7 +21,7 @@ _COMMANDS = {
     "evaluate": ("desktop.commands.evaluate", "evaluate", "Run the live session over a candle file and score it."),
     "pretrain": ("desktop.commands.pretrain", "pretrain", "Learn from candle files before a run."),
     "import": ("desktop.commands.import_candles", "import_candles", "Read candle and trade files into the database."),
-    "export": ("desktop.commands.export_candles", "export_candles", "Write stored candles to a file."),
+    "export": ("desktop.commands.export", "export", "Write stored candles, or a run's tables, to files."),
     "backfill": ("desktop.commands.backfill", "backfill", "Fetch what is missing of a market's history."),
     "metrics": ("desktop.commands.metrics", "metrics", "Show what a run has achieved so far."),
     "checkpoints": ("desktop.commands.checkpoints", "checkpoints", "List, show and verify checkpoints."),

@@ -227,4 +227,22 @@ FAULTS = (
         "key=lambda each: (each[1].open_time_ms, each[0])",
         "key=lambda each: (each[0], each[1].open_time_ms)",
     ),
+    Fault(
+        "export-counts-superseded-directions",
+        "core/run_data/frames.py",
+        ".mask(hits < 0)",
+        ".mask(hits < 1)",
+    ),
+    Fault(
+        "export-overwrites-without-asking",
+        "core/run_data/files.py",
+        "if taken and not overwrites:",
+        "if taken and overwrites:",
+    ),
+    Fault(
+        "export-of-another-markets-steps",
+        "core/run_data/reader.py",
+        "self._whole(STEPS, self.run.head_id,",
+        "self._whole(STEPS, self.run.run_id,",
+    ),
 )

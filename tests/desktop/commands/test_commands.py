@@ -183,3 +183,18 @@ def test_broken_settings_do_not_prevent_a_start(tmp_path: Path) -> None:
     done = commands.invoke("headless", *REPLAY, "--json", "--data-dir", str(tmp_path))
     assert done.returncode == 0 and json.loads(done.stdout)["steps"] == 19
     assert "training.learning_rate" in done.stderr and "from_the_future" in done.stderr
+
+
+def test_export_writes_the_tables_of_a_run(data: Path, summary: dict[str, Any], tmp_path: Path) -> None:
+    where, out = ("--data-dir", str(data)), str(tmp_path / "out")
+    printed = commands.invoke_json("export", out, "--scores", "--steps", "--format", "csv", *where)
+    assert printed["run_id"] == summary["run_id"] and printed["damaged_rows"] == 0
+    assert printed["rows"]["steps"] == 19 and printed["rows"]["scores"] >= 19
+    assert (tmp_path / "out" / "steps.csv").is_file() and (tmp_path / "out" / "scores.csv").is_file()
+    for wrong, sentence in (
+        (("--scores", "--venue", "binance"), "name the run with --run"),
+        ((), "Say what to export"),
+        (("--scores", "--run", "other"), "no run 'other'"),
+    ):
+        failed = commands.invoke("export", out, *wrong, *where)
+        assert failed.returncode != 0 and sentence in failed.stderr

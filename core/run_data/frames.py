@@ -1,0 +1,115 @@
+"""The stored rows of a run as data frames. Times are UTC milliseconds, returns and ranges natural logarithms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from core.domain.events import QUANTILE_LEVELS
+from core.domain.quantities import QUANTITIES, Quantity
+from core.forecast.experts import LOSS_ROWS, unpack_losses
+from core.storage.checksums import Row
+from core.storage.packed_forecasts import unpack_drawn
+from core.storage.packed_scores import MODE_OF, flag
+from core.storage.record_tables import FORECASTS
+from core.storage.rows import to_checkpoint_id
+from core.storage.score_blocks import ScoreBlock
+
+CLOSE_QUANTILES = tuple(f"close_q{100 * level:02.0f}" for level in QUANTILE_LEVELS)
+"""Columns of the close's quantiles, as log returns since the origin's close."""
+MEDIANS = tuple(f"{quantity.name.lower()}_median" for quantity in Quantity if quantity is not Quantity.CLOSE)
+_SHOWN = {
+    "close_loss": "loss",
+    "range_loss": "range_loss",
+    "body_loss": "body_loss",
+    "upper_wick_loss": "upper_wick_loss",
+    "lower_wick_loss": "lower_wick_loss",
+    "volume_loss": "volume_loss",
+    "close_loss_reference_model": "twin_loss",
+    "range_loss_reference_model": "range_twin_loss",
+    "overlap": "overlap",
+    "reference_overlap": "reference_overlap",
+}
+"""Columns by the record's names."""
+_BY_EXPERT = {"close": Quantity.CLOSE, "range": Quantity.RANGE}
+
+
+def forecast_frame(run_id: str, rows: Sequence[Row]) -> pd.DataFrame:
+    """One row a forecast and horizon, ascending. rows: undamaged ones of the table `forecasts`."""
+    frame = pd.DataFrame(rows, columns=list(FORECASTS.names))
+    horizons = frame.pop("horizons").to_numpy(dtype=np.int64)
+    shapes, drawn = frame[["quantities", "levels"]], frame.pop("drawn")
+    quantiles = [
+        unpack_drawn(each, int(quantities), int(levels))
+        for each, (quantities, levels) in zip(drawn, shapes.to_numpy(), strict=True)
+    ]
+    frame["mode"] = frame["mode"].map(MODE_OF).astype(str)
+    frame["checkpoint_id"] = [to_checkpoint_id(run_id, each) for each in frame["checkpoint_id"]]
+    frame = frame.drop(columns=["id", "run", "quantities", "levels", "digest", "checksum"])
+    frame = frame.loc[frame.index.repeat(horizons)].reset_index(drop=True)
+    frame.insert(1, "horizon", _from_one(horizons))
+    values = _columns_of(np.concatenate(quantiles) if quantiles else np.empty((0, QUANTITIES, len(QUANTILE_LEVELS))))
+    return pd.concat([frame, values], axis=1)
+
+
+def score_frame(blocks: Sequence[ScoreBlock]) -> pd.DataFrame:
+    """One row a target, horizon and version, ascending by horizon, target and version."""
+    parts = [_of_block(block) for block in blocks]
+    frame = pd.concat(parts, ignore_index=True)
+    return frame.sort_values(["horizon", "target_open_time_ms", "version"], ignore_index=True)
+
+
+def expert_column(quantity: str, row: str) -> str:
+    """The column of an expert's loss. quantity: close or range. row: of `LOSS_ROWS`."""
+    return f"{quantity}_loss_{row.lower().replace(' ', '_').replace('-', '_')}"
+
+
+def _from_one(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """1, 2, ... up to each of these counts."""
+    starts = np.repeat(np.cumsum(counts) - counts, counts)
+    numbers: NDArray[np.int64] = np.arange(int(counts.sum()), dtype=np.int64) - starts + 1
+    return numbers
+
+
+def _columns_of(quantiles: NDArray[np.float64]) -> pd.DataFrame:
+    """quantiles: [n, Q, L]."""
+    medians = quantiles[:, 1:, QUANTILE_LEVELS.index(0.5)]
+    return pd.DataFrame(np.hstack([quantiles[:, Quantity.CLOSE], medians]), columns=[*CLOSE_QUANTILES, *MEDIANS])
+
+
+def _of_block(block: ScoreBlock) -> pd.DataFrame:
+    records = block.records
+    hits = records["direction_hit"]
+    return pd.DataFrame(
+        {
+            "target_open_time_ms": block.target_open_time_ms,
+            "origin_open_time_ms": records["origin_open_time_ms"].astype(np.int64),
+            "horizon": records["horizon"].astype(np.int64),
+            "version": block.version,
+            "mode": [str(MODE_OF[number]) for number in records["mode"].tolist()],
+            "after_gap": flag(records, "after_gap"),
+            "inside_50": flag(records, "inside_50"),
+            "inside_90": flag(records, "inside_90"),
+            "direction_hit": pd.Series(hits == 1, dtype="boolean").mask(hits < 0),
+            **{column: records[name].astype(np.float64) for column, name in _SHOWN.items()},
+            **_expert_losses(block.losses),
+            "scored_at_ms": block.scored_at_ms,
+        }
+    )
+
+
+def _expert_losses(packed: Sequence[bytes]) -> dict[str, NDArray[np.float64]]:
+    """Of close and range, by column; NaN where the experts' losses are not stored any more."""
+    losses = np.full((len(packed), len(LOSS_ROWS), QUANTITIES), np.nan)
+    for place, each in enumerate(packed):
+        known = unpack_losses(each)
+        if known is not None:
+            losses[place] = known
+    return {
+        expert_column(name, row): losses[:, number, quantity]
+        for name, quantity in _BY_EXPERT.items()
+        for number, row in enumerate(LOSS_ROWS)
+    }
