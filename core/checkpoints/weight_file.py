@@ -16,11 +16,12 @@ import safetensors
 from safetensors import SafetensorError
 
 from core.domain.quantities import LEVELS, QUANTITIES
-from core.forecast.history import FEATURES
+from core.forecast.history import FEATURES, OTHERS
 
 LARGEST_BYTES = 4 * 1024**3
 _LARGEST_HEADER = 4 * 1024**2
-_MOST_TENSORS = 10_000
+_MOST_TENSORS = 30_000
+"""Some 96 of each market, of 200 markets and more."""
 _MOST_DIMENSIONS = 8
 _METADATA_KEY = "ghostcandle"
 _HEADER_AT = 8
@@ -116,9 +117,12 @@ def look_into(data: bytes, name: str) -> dict[str, Any]:
     return description
 
 
-def expected_shapes(model: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+def expected_shapes(model: Mapping[str, Any], *, has_others: bool = False) -> dict[str, tuple[int, ...]]:
     """The names and shapes of the weights of a model with this description. Raises KeyError, TypeError, ValueError,
-    OverflowError."""
+    OverflowError.
+
+    has_others: it learned several markets, and reads in each the numbers of the others.
+    """
     width, context, layers = int(model["width"]), int(model["context"]), int(model["layers"])
     outputs = int(model["horizons"]) * QUANTITIES * len(LEVELS)
     if not (0 < width <= 8192 and 0 < context <= 65_536 and 0 < layers <= 1024 and 0 < outputs <= 1_000_000):
@@ -132,6 +136,8 @@ def expected_shapes(model: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
         shapes[f"{name}.weight"] = shapes[f"{name}.bias"] = (width,)
 
     linear("embed", FEATURES, width)
+    if has_others:
+        shapes["embed_others.weight"] = (width, OTHERS)
     for number in range(layers):
         block = f"blocks.{number}"
         norm(f"{block}.attention_norm")
@@ -176,7 +182,7 @@ def _description(header: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _require_shapes(model: Mapping[str, Any], description: Mapping[str, Any], name: str) -> None:
     try:
-        expected = expected_shapes(description["model"])
+        expected = expected_shapes(description["model"], has_others="markets" in description)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BadFileError(f"{name} does not describe a model of this program ({error}).") from error
     found = {key: tuple(each["shape"]) for key, each in model.items()}

@@ -22,7 +22,7 @@ from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.weight_file import BadFileError, expected_shapes, look_into, read_whole, verify
 from core.domain.events import Incident
 from core.domain.quantities import LEVELS, QUANTITIES
-from core.forecast.history import FEATURES
+from core.forecast.history import FEATURES, OTHERS
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
@@ -165,6 +165,23 @@ def test_an_imported_checkpoint_is_never_the_best_of_a_run(
     db.close()
 
 
+def test_a_checkpoint_of_several_markets_is_intact_exported_and_imported(
+    tmp_path: Path, other: tuple[Database, DataFolder]
+) -> None:
+    session = rigs.service_of_two(tmp_path / "data")
+    rigs.feed_two(session, random_walk(15), random_walk(15, seed=2))
+    session.handle(SaveCheckpoint())
+    session.close()
+    with open_database(DataFolder(tmp_path / "data").database, readonly=True) as db:
+        kept = BrowsedRows(db).page(None, 1)[0]
+    file = tmp_path / "data" / kept.info.file
+    assert verify(file, kept.info.sha256) == ""
+    taken_into, folder = other
+    taken = take_in(taken_into, folder, package.read(package.export(kept, file, None, tmp_path)), 5_000)
+    assert verify(folder.absolute(taken.file), taken.sha256) == ""
+    taken_into.close()
+
+
 def test_importing_twice_is_refused(exported: Exported, other: tuple[Database, DataFolder]) -> None:
     db, folder = other
     found = package.read(exported.folder)
@@ -286,13 +303,18 @@ def test_no_flipped_byte_crashes_the_import(exported: Exported, data: st.DataObj
     layers=st.integers(1, 3),
     context=st.integers(8, 20),
     horizons=st.integers(1, 9),
+    has_others=st.booleans(),
 )
 @settings(max_examples=12, deadline=None)
-def test_the_expected_shapes_equal_the_models(width: int, layers: int, context: int, horizons: int) -> None:
-    shape = ModelShape(FEATURES, context, width, layers, 2, horizons, QUANTITIES, len(LEVELS))
+def test_the_expected_shapes_equal_the_models(
+    width: int, layers: int, context: int, horizons: int, has_others: bool
+) -> None:
+    others = OTHERS if has_others else 0
+    shape = ModelShape(FEATURES, context, width, layers, 2, horizons, QUANTITIES, len(LEVELS), others=others)
     model = build_model("transformer", shape, 1, "torch")
     sizes = {"width": width, "layers": layers, "context": context, "horizons": horizons}
-    assert expected_shapes(sizes) == {name: tuple(each.shape) for name, each in model.state_dict().items()}
+    found = expected_shapes(sizes, has_others=has_others)
+    assert found == {name: tuple(each.shape) for name, each in model.state_dict().items()}
 
 
 def test_unreadable_files_are_refused(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sqlite_utils import Database
@@ -26,6 +27,7 @@ SMALL = Settings(
     checkpoints=CheckpointSettings(every_steps=10),
 )
 CANDLES = random_walk(140)
+OTHER = Market(MARKET.venue, "OTHER", MARKET.interval)
 
 
 def spec(root: Path, settings: Settings = SMALL, market: Market = MARKET) -> SessionSpec:
@@ -35,6 +37,17 @@ def spec(root: Path, settings: Settings = SMALL, market: Market = MARKET) -> Ses
 
 def service(root: Path, settings: Settings = SMALL, clock: Clock | None = None) -> TrainingService:
     return TrainingService(spec(root, settings), clock or SystemClock())
+
+
+def service_of_two(root: Path, settings: Settings = SMALL) -> TrainingService:
+    """MARKET and OTHER, learned by one model."""
+    return TrainingService(replace(spec(root, settings), others=(OTHER,)), SystemClock())
+
+
+def feed_two(session: TrainingService, *walks: Sequence[Candle]) -> list[TrainerEvent]:
+    """Candles of MARKET and OTHER, of the same times."""
+    closes = (ObserveClose(close_of(enumerate(pair))) for pair in zip(*walks, strict=True))
+    return [event for close in closes for event in session.handle(close)]
 
 
 def observed(candle: Candle, mode: ForecastMode = ForecastMode.REPLAY) -> ObserveClose:

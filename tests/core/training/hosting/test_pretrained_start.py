@@ -16,7 +16,7 @@ from core.domain.incident_kinds import IncidentKind
 from core.forecast.history import FEATURES, OTHERS
 from core.settings.tree import ModelSettings, Settings
 from core.storage.folder import DataFolder
-from core.training.commands import ObserveClose, SaveCheckpoint
+from core.training.commands import SaveCheckpoint
 from core.training.engine.engine import part_of
 from core.training.hosting.opening import build_engine
 from core.training.hosting.pretrained_start import start_from_newest
@@ -25,7 +25,7 @@ from core.training.hosting.service import TrainingService
 from core.training.online.snapshot import SCHEMA, describe_model
 from tests.core.training import rigs as sessions
 from tests.core.training.pretraining import rigs
-from tests.support.candles import MARKET, MINUTE, START_MS, random_walk
+from tests.support.candles import MINUTE, START_MS, random_walk
 
 CANDLES = rigs.reverting(300)
 LATER = rigs.reverting(20, 3, start_ms=START_MS + 700 * 60_000)
@@ -187,14 +187,11 @@ def test_a_model_of_several_markets_forecasts_as_the_pretrained_one(
 
 
 def test_a_run_of_several_markets_starts_from_it_and_learns(tmp_path: Path, pretrained: str) -> None:
-    other = Market(MARKET.venue, "OTHER", MARKET.interval)
-    spec = dataclasses.replace(sessions.spec(tmp_path, rigs.SMALL), others=(other,))
-    session = TrainingService(spec, sessions.SystemClock())
+    session = sessions.service_of_two(tmp_path, rigs.SMALL)
     assert ready(session).resumed_from == pretrained
     (said,) = incidents(session)
     assert said.kind is IncidentKind.PRETRAINED_START and "new optimizer" in said.what_was_done
-    for pair in zip(LATER, random_walk(20, start_ms=LATER[0].open_time_ms), strict=True):
-        session.handle(ObserveClose(sessions.close_of(enumerate(pair))))
+    sessions.feed_two(session, LATER, random_walk(20, start_ms=LATER[0].open_time_ms))
     of_others = session._session.engine.tensors()["model.embed_others.weight"]
     assert session.status().step > 0 and bool(of_others.any())
     session.close()
