@@ -30,6 +30,8 @@ class IncidentKind(StrEnum):
     LEARNING_RATE_ADAPTED = "learning rate adapted"
     LOSS_SPIKE = "loss spike"
     MEMORY_IS_BACK = "memory is back"
+    MODEL_TAKEN_OVER = "model taken over"
+    """A new run of several markets started from the model of one of them."""
     OUT_OF_MEMORY = "out of memory"
     PRETRAINED_NOT_USED = "pretrained model not used"
     PRETRAINED_REFUSED = "pretrained model refused"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
@@ -78,17 +79,24 @@ def _take(
         require_fit(metadata, model, pretrained.checkpoint_id)
     except CheckpointError as error:
         raise _Unfit(str(error)) from error
+    return _started(pretrained, take_weights(engine, tensors, metadata))
+
+
+def take_weights(engine: TrainingEngine, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> bool:
+    """Load the weights of a model of one market, and its optimizer where the engine's model is of one, too.
+
+    Returns False if a new optimizer starts. Raises CheckpointError; then the engine is unchanged.
+    """
     tensors = _widened(engine, tensors)
     require_sound_weights(engine, tensors)
     fresh = {"rate_factor": 1.0, "schedule": engine.schedule.state()}
     with engine_restored_on_error(engine), as_checkpoint_errors():
-        has_moments = engine.restore(tensors, {**metadata["engine"], **fresh}) and bool(part_of(tensors, "optimizer"))
-    return _started(pretrained, has_moments)
+        return engine.restore(tensors, {**metadata["engine"], **fresh}) and bool(part_of(tensors, "optimizer"))
 
 
 def _widened(engine: TrainingEngine, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The same for a model of several markets: the weights of other markets, which no pretrained one has, stay zero, so
-    it forecasts as the pretrained one does. The optimizer's state, which lacks them, is left out."""
+    """The same for a model of several markets: the weights of other markets, which it does not have, stay zero, so it
+    forecasts as before. The optimizer's state, which lacks them, is left out."""
     parts = {name.partition(".")[0] for name in tensors}
     added = {
         name: tensor

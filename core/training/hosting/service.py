@@ -63,15 +63,13 @@ from core.training.engine.device import prepare_thread, release_thread
 from core.training.hosting import checkpoint_incidents
 from core.training.hosting.checkpoint_keeper import RESTORE, Circumstances
 from core.training.hosting.divergence_recovery import differing_settings, diverged_since, with_recovery
-from core.training.hosting.from_checkpoint import start_from_checkpoint
 from core.training.hosting.host import CandleError
 from core.training.hosting.market_statuses import MarketStatuses
 from core.training.hosting.opening import open_run, restore_newest
 from core.training.hosting.pacing import StepRate
-from core.training.hosting.pretrained_start import start_from_newest
-from core.training.hosting.pretrained_store import PretrainedStore
 from core.training.hosting.preview import preview
 from core.training.hosting.record_upkeep import RecordMaintenance
+from core.training.hosting.run_start import start_run
 from core.training.hosting.threads import device_with_threads
 from core.training.online.adjusting import rejection_reason, settings_in_force
 from core.training.online.corrections import Corrections
@@ -220,22 +218,12 @@ class TrainingService:
             session.checkpoint_id = info.checkpoint_id
             session.ladder.known_good.remember(session.step)
             self._keeper.note_resumed(session)
-        elif self._spec.start is not None:
-            start_from_checkpoint(session, self._spec.start, self._spec.settings.model)
-        elif self._spec.settings.training.start_from == "newest":
-            self._start_from_pretrained()
+        else:
+            started = start_run(session, self._keeper, self._spec, self._db)
+            self._opening_incidents.extend(self._incident(draft) for draft in started)
         session.is_paused = self._spec.start is not None and not self._spec.start.learns
         self._opening_rescores = self._take_corrections(_CORRECTIONS_AT_OPENING)
         session.load_record()
-
-    def _start_from_pretrained(self) -> None:
-        """The run has no checkpoint yet: start it from the newest pretrained model that fits."""
-        session, spec = self._session, self._spec
-        store = PretrainedStore(DataFolder(spec.root))
-        started = start_from_newest(session.engine, store, spec.settings.model, spec.market.interval)
-        if started.taken is not None:
-            session.note_new_weights(started.taken.checkpoint_id, started.taken.seen_until_ms)
-        self._opening_incidents.extend(self._incident(draft) for draft in started.incidents)
 
     def _open_corrections(self) -> tuple[Corrections, ...]:
         store, horizons = CandleStore(self._db), self._spec.settings.model.horizons

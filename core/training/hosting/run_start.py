@@ -1,0 +1,99 @@
+"""The first weights of a run that has no checkpoint yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlite_utils import Database
+
+from core.domain.checkpoint_info import CheckpointInfo
+from core.domain.dates import utc_text
+from core.domain.events import Severity
+from core.domain.incident_kinds import IncidentKind
+from core.market.shown_names import shown_market
+from core.storage.checkpoints import CheckpointRows
+from core.storage.folder import DataFolder
+from core.storage.runs import Run, RunStore
+from core.storage.weights import CheckpointError
+from core.training.hosting.checkpoint_keeper import CheckpointKeeper
+from core.training.hosting.from_checkpoint import start_from_checkpoint
+from core.training.hosting.pretrained_start import start_from_newest, take_weights
+from core.training.hosting.pretrained_store import PretrainedStore
+from core.training.online.session import TrainingSession
+from core.training.online.trainer_spec import SessionSpec
+from core.training.recovery.incident_draft import IncidentDraft
+
+
+def start_run(
+    session: TrainingSession, keeper: CheckpointKeeper, spec: SessionSpec, db: Database
+) -> Sequence[IncidentDraft]:
+    """Load the named checkpoint; else, of several markets, the model that one of them had alone; else the newest
+    pretrained model that fits; else the model stays new. Returns the incidents to report. Raises StorageError."""
+    if spec.start is not None:
+        start_from_checkpoint(session, spec.start, spec.settings.model)
+        return ()
+    incidents = list(_take_over(session, keeper, spec, db))
+    if session.checkpoint_id is None and spec.settings.training.start_from == "newest":
+        incidents += _start_from_pretrained(session, spec)
+    return incidents
+
+
+def _take_over(
+    session: TrainingSession, keeper: CheckpointKeeper, spec: SessionSpec, db: Database
+) -> Sequence[IncidentDraft]:
+    """Of what the markets learned alone, take the weights that were saved last."""
+    if not spec.others or spec.new_run or spec.settings.training.seed is not None:
+        return ()
+    incidents: list[IncidentDraft] = []
+    for run, info in _saved_alone(spec, db):
+        try:
+            tensors, metadata = keeper.load(info.checkpoint_id)
+            learned_until_ms = keeper.learned_until_ms(info.checkpoint_id, metadata)
+            take_weights(session.engine, tensors, metadata)
+        except CheckpointError as error:
+            incidents.append(_refused(str(error)))
+            continue
+        session.note_new_weights(info.checkpoint_id, learned_until_ms)
+        return (*incidents, _taken_over(run, info, learned_until_ms))
+    return incidents
+
+
+def _saved_alone(spec: SessionSpec, db: Database) -> list[tuple[Run, CheckpointInfo]]:
+    """The checkpoints of each market's newest run alone, the last saved first; those saved while steps were being
+    skipped come after all known good ones."""
+    runs, rows, fingerprint = RunStore(db), CheckpointRows(db), replace(spec, others=()).fingerprint
+    alone = [run for market in spec.markets if (run := runs.find(market, fingerprint)) is not None]
+    saved = [(run, info) for run in alone for info in rows.list(run.run_id)]
+    return sorted(saved, key=lambda each: (each[1].is_known_good, each[1].created_at_ms, each[1].step), reverse=True)
+
+
+def _start_from_pretrained(session: TrainingSession, spec: SessionSpec) -> Sequence[IncidentDraft]:
+    store = PretrainedStore(DataFolder(spec.root))
+    started = start_from_newest(session.engine, store, spec.settings.model, spec.market.interval)
+    if started.taken is not None:
+        session.note_new_weights(started.taken.checkpoint_id, started.taken.seen_until_ms)
+    return started.incidents
+
+
+def _taken_over(run: Run, info: CheckpointInfo, learned_until_ms: int) -> IncidentDraft:
+    until = utc_text(learned_until_ms, "%Y-%m-%d %H:%M")
+    return IncidentDraft(
+        Severity.INFO,
+        IncidentKind.MODEL_TAKEN_OVER,
+        f"This run of several markets starts from the model that {shown_market(run.market)} had alone, with the "
+        f"weights of step {info.step:,}.",
+        "Optimizer, calibration, expert weights and scores start new, and its steps count from 0. Forecasts of candles "
+        f"before {until} UTC, which it may have seen, are scored separately.",
+        "Nothing. The run of that market alone stays as it is; --new-run starts with a new model instead.",
+    )
+
+
+def _refused(sentence: str) -> IncidentDraft:
+    return IncidentDraft(
+        Severity.WARNING,
+        IncidentKind.CHECKPOINT_REFUSED,
+        sentence,
+        "It was skipped.",
+        "What it learned is not in the model of several markets.",
+    )
