@@ -110,6 +110,7 @@ def _exported(place: Path) -> Chosen:
     card = found.card
     market = Market(card.venue, card.symbol, Interval.parse(card.interval))
     description = look_into(found.weights, package.WEIGHTS)
+    _require_one_market(description, card.checkpoint_id)
     return Chosen(
         card.checkpoint_id,
         card.step,
@@ -142,6 +143,7 @@ def _kept(checkpoint_id: str, folder: DataFolder) -> Chosen:
 
 def _of_row(info: CheckpointInfo, market: Market, file: Path, settings: Mapping[str, Any] | None) -> Chosen:
     description = look_into(read_whole(file, info.sha256), file.name)
+    _require_one_market(description, info.checkpoint_id)
     return Chosen(
         info.checkpoint_id,
         info.step,
@@ -152,6 +154,14 @@ def _of_row(info: CheckpointInfo, market: Market, file: Path, settings: Mapping[
         description["model"],
         settings,
     )
+
+
+def _require_one_market(description: Mapping[str, Any], checkpoint_id: str) -> None:
+    if "markets" in description:
+        raise UserError(
+            f"The model of checkpoint {checkpoint_id} has learned several markets, and reads in each the others' "
+            "candles, which one file does not have. Give a checkpoint of a model of one market."
+        )
 
 
 def with_start(settings: Settings, candle_file: Path) -> Settings:

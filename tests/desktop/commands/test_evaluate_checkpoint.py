@@ -12,15 +12,17 @@ import pytest
 from core.checkpoints import package
 from core.checkpoints.weight_file import look_into
 from core.domain.checkpoint_info import CheckpointInfo
+from core.domain.events import CheckpointsChanged
 from core.settings.tree import Settings
 from core.storage.browsing import BrowsedRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.training.commands import SaveCheckpoint
 from desktop.commands import start_from
 from desktop.commands.errors import UserError
 from desktop.commands.start_from import find, starting_point
 from tests.core.training.hosting.test_from_checkpoint import saved
-from tests.core.training.rigs import SMALL
+from tests.core.training.rigs import SMALL, feed_two, service_of_two
 from tests.support import commands
 from tests.support.candles import MINUTE, random_walk
 
@@ -121,6 +123,16 @@ def test_a_damaged_or_missing_checkpoint_is_an_error_message(learned: Learned, t
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(UserError, match="Nothing was evaluated"):
         find(learned.info.checkpoint_id, folder)
+
+
+def test_a_checkpoint_of_several_markets_is_refused_for_what_it_is(tmp_path: Path) -> None:
+    session = service_of_two(tmp_path)
+    feed_two(session, random_walk(15), random_walk(15, seed=2))
+    (saved,) = [event.saved for event in session.handle(SaveCheckpoint()) if isinstance(event, CheckpointsChanged)]
+    session.close()
+    assert saved is not None
+    with pytest.raises(UserError, match=f"{saved.checkpoint_id} has learned several markets"):
+        find(saved.checkpoint_id, DataFolder(tmp_path))
 
 
 def test_checkpoint_options_require_a_checkpoint(tmp_path: Path) -> None:
