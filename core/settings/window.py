@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, field_validator
@@ -111,9 +112,9 @@ class WatchlistSettings:
     @field_validator("markets")
     @classmethod
     def _each_market_once(cls, markets: tuple[WatchedMarket, ...]) -> tuple[WatchedMarket, ...]:
-        if len(set(markets)) < len(markets):
-            raise ValueError("a market is in the list more than once")
-        return markets
+        """A market that is there twice stays at its first place, and is learned from if either says so."""
+        learned = {each for each in markets if each.is_learned}
+        return tuple(replace(each, is_learned=each in learned) for each in dict.fromkeys(markets))
 
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)

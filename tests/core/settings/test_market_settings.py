@@ -50,6 +50,13 @@ def test_an_invalid_watchlist_row_is_named_and_the_others_kept() -> None:
     assert warnings and all("watchlist.markets.1" in warning for warning in warnings)
 
 
+def test_a_market_that_is_listed_twice_keeps_the_list_and_its_switches() -> None:
+    first, last = ({"venue": "kraken", "symbol": f"{name}/EUR", "is_learned": True} for name in ("ETH", "LTC"))
+    settings, warnings = from_dict({"watchlist": {"markets": [{**first, "is_learned": False}, last, first]}})
+    assert not warnings and [each.symbol for each in settings.watchlist.markets] == ["ETH/EUR", "LTC/EUR"]
+    assert all(each.is_learned for each in settings.watchlist.markets)
+
+
 def test_an_empty_watchlist_stays_empty(tmp_path: Path) -> None:
     settings = replace(Settings(), watchlist=WatchlistSettings(markets=()))
     save(settings, tmp_path / "settings.json")
