@@ -211,10 +211,8 @@ def _context(options: dict[str, Any], stack: ExitStack) -> Context:
 
 def _others(first: MarketSettings, symbol: Sequence[str], file: Sequence[str]) -> tuple[MarketSettings, ...]:
     """The markets after the first. Raises UserError."""
-    if (len(symbol) > 1 and file) or (len(file) > 1 and symbol):
-        raise UserError(
-            "Several files or several symbols are learned together, but not both: give --file or --symbol.", 2
-        )
+    if symbol and file:
+        raise UserError("A file is a market by itself: give --file or --symbol, not both.", 2)
     files = (dataclasses.replace(first, file=each) for each in file[1:])
     return (*files, *(dataclasses.replace(first, symbol=each) for each in symbol[1:]))
 

@@ -60,13 +60,15 @@ def test_options_override_the_settings(opened: Opened, tmp_path: Path) -> None:
     commands.configure(
         tmp_path, {"market": {"venue": "binance", "catch_up_candles": 40}, "training": {"host": "process"}}
     )
-    market = ("--venue", "kraken", "--symbol", "ETH/EUR", "--interval", "5m", "--file", "there.csv", "--speed", "2.5")
+    market = ("--venue", "kraken", "--symbol", "ETH/EUR", "--interval", "5m", "--speed", "2.5")
     training = ("--seed", "7", "--device", "cpu", "--trainer", "thread", "--start-from", "none", "--new-run")
     commands.invoke("run", *market, *training, "--candles", "9", "--data-dir", str(tmp_path))
-    (context,) = opened.contexts
+    commands.invoke("run", "--file", "there.csv", "--data-dir", str(tmp_path))
+    context, replayed = opened.contexts
     chosen, learned = context.settings.market, context.settings.training
     assert (chosen.venue, chosen.symbol, chosen.interval) == ("kraken", "ETH/EUR", "5m")
-    assert (chosen.feed, chosen.file, chosen.speed, chosen.catch_up_candles) == ("replay", "there.csv", 2.5, 40)
+    assert (chosen.speed, chosen.catch_up_candles) == (2.5, 40)
+    assert (replayed.settings.market.feed, replayed.settings.market.file) == ("replay", "there.csv")
     assert (learned.seed, learned.device, learned.host, learned.start_from) == (7, "cpu", "thread", "none")
     assert context.new_run and context.candles == 9
 
