@@ -119,7 +119,8 @@ def _require_one_interval(markets: dict[str, Market]) -> None:
     if other is not None:
         raise UserError(
             f"{first} has candles of {wanted} and {other} of {intervals[other]}. "
-            "One model learns markets of one interval: give files of the same."
+            "One model learns markets of one interval: give files of the same.",
+            2,
         )
 
 
@@ -160,7 +161,8 @@ def _meter(progress: TerminalProgress, title: str, total: int) -> Callable[[int,
 def _judged(db: Database, runs: dict[str, Run], horizons: int, learned_s: float) -> dict[str, Any]:
     found = summarise_together(db, runs, horizons)
     pooled = found["pooled"]
-    pooled["candles_per_s"] = round(pooled["candles"] / learned_s, 3) if learned_s > 0.0 else None
+    rate = round(pooled["candles"] / learned_s, 3) if learned_s > 0.0 else None
+    pooled.update(candles_per_s=rate, wall_s=round(learned_s, 3), notices=[])
     judged_apart = {
         name: {"file": name, **found[name], **evaluate_run(db, run, horizons)} for name, run in runs.items()
     }

@@ -46,6 +46,7 @@ def print_together(summary: dict[str, Any]) -> None:
     console = Console(markup=False)
     pooled = summary["pooled"]
     console.print(Text(words.together_heading(pooled)))
+    console.print(Text(words.circumstances(pooled)))
     console.print()
     for title, key in (("Against the best", "skill_vs_best"), ("What the model adds", "model_gain")):
         header = (f"One candle ahead: {title.lower()}", *words.QUANTITIES, "evaluated (n)")
@@ -56,7 +57,7 @@ def print_together(summary: dict[str, Any]) -> None:
     )
     console.print()
     console.print(Text(words.pooled_coverage(pooled)))
-    console.print(Text(words.EXPLAINED))
+    console.print(Text(words.TOGETHER_EXPLAINED))
 
 
 def _table(header: tuple[str, ...] | None, rows: Iterable[tuple[str, ...]]) -> Table:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import click
+import json
+from typing import Any
 
+import click
+from sqlite_utils import Database
+
+from core.evaluation.pooled import summarise_together
 from core.evaluation.summary import summarise
 from core.storage.database import open_database
 from core.storage.runs import Run, RunStore
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.options import common_options, print_json, with_context
-from desktop.commands.text import print_summary
+from desktop.commands.text import print_markets, print_summary
+
+_OF_MODEL = ("steps", "loss", "checkpoints")
+"""Recorded with the first of several markets."""
 
 
 @click.command()
@@ -18,14 +26,35 @@ from desktop.commands.text import print_summary
 @common_options
 @with_context
 def metrics(context: Context, run_id: str | None) -> None:
-    """Show what a run has achieved so far: losses, accuracy, skill, checkpoints, incidents."""
+    """Show what a run has achieved so far: losses, accuracy, skill, checkpoints, incidents.
+
+    Of a model of several markets it shows all of them, or with the id of one other than the first that market.
+    """
     db = open_database(context.folder.database, readonly=True)
     try:
         run = _chosen(RunStore(db), run_id)
-        summary = summarise(db, run)
+        summary = _summary(db, run)
     finally:
         db.close()
-    print_json(summary) if context.as_json else print_summary(summary)
+    if context.as_json:
+        print_json(summary)
+    elif "pooled" in summary:
+        print_markets(summary)
+    else:
+        print_summary(summary)
+
+
+def _summary(db: Database, run: Run) -> dict[str, Any]:
+    """Of the head of several markets, all of them, as in `headless`."""
+    members = RunStore(db).members(run.head_id)
+    if run.head_id == run.run_id and len(members) > 1:
+        horizons = json.loads(run.settings_json)["model"]["horizons"]
+        return summarise_together(db, {str(each.market): each for each in members}, horizons)
+    summary = summarise(db, run)
+    if run.head_id != run.run_id:
+        summary = {name: found for name, found in summary.items() if name not in _OF_MODEL}
+        summary["head_run_id"] = run.head_id
+    return summary
 
 
 def _chosen(runs: RunStore, run_id: str | None) -> Run:

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from core.domain.candle import Market
-from core.evaluation.report.words import measured
+from core.evaluation.report.words import NOT_ENOUGH, judged
 from core.market.shown_names import shown_market
 
 _QUANTITIES = ("close", "range")
@@ -27,32 +27,41 @@ def print_summary(summary: dict[str, Any]) -> None:
 
 def print_markets(summary: dict[str, Any]) -> None:
     """A row for each market of one model, and one for all, on stdout. summary: with "pooled"."""
-    pooled, loss = summary["pooled"], summary["pooled"]["loss"]
-    table = Table("Market", "Candles", "Skill, close", "Skill, range", box=None, pad_edge=False)
+    pooled = summary["pooled"]
+    skills = Table("Market", "Candles", "Skill, close", "Skill, range", box=None, pad_edge=False)
+    gains = Table("Market", "What the model adds", box=None, pad_edge=False)
     for name, of in summary.items():
         if of is not pooled:
-            skills = [measured(of["skill"][each]["value"], of["skill"][each]["ci95"]) for each in _QUANTITIES]
-            table.add_row(Text(shown_market(Market.parse(name))), f"{of['candles']:,}", *skills)
-    together = [pooled["anytime"][f"{each}_skill"] for each in _QUANTITIES]
-    skills = [measured(found["value"], found["ci95"]) for found in together]
-    table.add_row("All", f"{pooled['candles']:,}", *skills)
+            market, found = shown_market(Market.parse(name)), of["skill"]
+            skills.add_row(Text(market), f"{of['candles']:,}", *(_judged(found[each]) for each in _QUANTITIES))
+            gains.add_row(Text(market), NOT_ENOUGH if found["model_gain"] is None else _judged(found["model_gain"]))
+    of_all, n = pooled["anytime"], {"n": pooled["anytime"]["n"]}
+    skills.add_row("All", f"{pooled['candles']:,}", *(_judged(of_all[f"{each}_skill"] | n) for each in _QUANTITIES))
+    for each in _QUANTITIES:
+        gains.add_row(f"All, {each}", _judged(of_all[f"{each}_model_gain"] | n))
     console = Console(markup=False)
-    console.print(table)
-    losses = f"{_number(loss['current'])} now, {_number(loss['best'])} best, {loss['trend']}"
-    console.print(f"Steps: {pooled['steps']:,}; loss {losses}")
+    console.print(skills)
+    console.print(gains)
+    console.print(f"Steps: {pooled['steps']:,}; loss {_losses(pooled['loss'])}")
+
+
+def _judged(estimate: dict[str, Any]) -> str:
+    return judged(estimate["value"], estimate["ci95"], estimate["n"])
+
+
+def _losses(loss: dict[str, Any]) -> str:
+    return f"{_number(loss['current'])} now, {_number(loss['best'])} best, {loss['trend']}"
 
 
 def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """Names and texts of a summary."""
-    loss, accuracy, skill = summary["loss"], summary["accuracy"], summary["skill"]
-    saved, best = summary["checkpoints"], summary["checkpoints"]["best"]
+    accuracy, skill = summary["accuracy"], summary["skill"]
     alone = _percent(accuracy["candle_reference"])
-    named = "none yet" if best is None else best["id"]
+    steps, checkpoints = _rows_of_model(summary)
     return [
         ("Run", f"{summary['run_id']}, {summary['market']}"),
         ("Candles", f"{summary['candles']:,}, {summary['scored']:,} scored"),
-        ("Steps", f"{summary['steps']:,}"),
-        ("Loss", f"{_number(loss['current'])} now, {_number(loss['best'])} best, {loss['trend']}"),
+        *steps,
         ("Direction", _share(accuracy["direction"])),
         (
             "Candle accuracy",
@@ -65,12 +74,19 @@ def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("Verdict", skill["verdict"]),
         ("The model adds", _share(skill["model_gain"], digits=2)),
         ("Learning was worth", _share(skill["online_gain"], digits=2)),
-        (
-            "Checkpoints",
-            f"{saved['kept']} kept of {saved['saved']}; best: {named}",
-        ),
+        *checkpoints,
         ("Incidents", str(len(summary["incidents"]))),
     ]
+
+
+def _rows_of_model(summary: dict[str, Any]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Steps and loss; checkpoints. Of several markets they are recorded with the first."""
+    if "head_run_id" in summary:
+        return [("Steps, loss, checkpoints", f"see run {summary['head_run_id']}")], []
+    loss, saved, best = summary["loss"], summary["checkpoints"], summary["checkpoints"]["best"]
+    named = "none yet" if best is None else best["id"]
+    steps = [("Steps", f"{summary['steps']:,}"), ("Loss", _losses(loss))]
+    return steps, [("Checkpoints", f"{saved['kept']} kept of {saved['saved']}; best: {named}")]
 
 
 def print_pretraining(account: dict[str, Any]) -> None:

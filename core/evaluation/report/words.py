@@ -13,6 +13,11 @@ EXPLAINED = (
     "Skill: the relative reduction of the loss against “no change”; brackets hold 95 % intervals. "
     "The best single baseline is named in hindsight."
 )
+TOGETHER_EXPLAINED = (
+    "Against the best: the relative reduction of the loss against the best single baseline, which is named in "
+    "hindsight. What the model adds: the skill against “no change”, less that without the model. Brackets hold 95 % "
+    f"intervals. Not proven: the interval includes 0, or fewer than {FEWEST_FOR_AN_EDGE} candles count."
+)
 QUANTITIES = ("close", "range")
 ALSO_DRAWN = ("body", "upper_wick", "lower_wick", "volume")
 ALSO_DRAWN_HEADER = ("other values", "skill", "", "n")
@@ -67,6 +72,12 @@ def verdict(ci95: list[float] | None, n: int, better: str, worse: str) -> str:
     if n < FEWEST_FOR_AN_EDGE:
         return f"not proven: fewer than {FEWEST_FOR_AN_EDGE} candles"
     return better if ci95[0] > 0.0 else worse
+
+
+def judged(value: float | None, ci95: list[float] | None, n: int, digits: int = 2) -> str:
+    """As `measured`, with the verdict where there is no result."""
+    is_open = ci95 is not None and bool(verdict(ci95, n, better="", worse=""))
+    return measured(value, ci95, digits) + (", not proven" if is_open else "")
 
 
 def heading(summary: dict[str, Any]) -> str:
@@ -153,7 +164,7 @@ def together(summary: dict[str, Any], key: str) -> list[tuple[str, ...]]:
     return [
         (
             printable(name),
-            *(measured(found["pinball"][of][key], found["pinball"][of][f"{key}_ci95"]) for of in QUANTITIES),
+            *(_judged(found["pinball"][of], key) for of in QUANTITIES),
             f"{found['judged']:,}",
         )
         for name, found in rows.items()
@@ -163,9 +174,13 @@ def together(summary: dict[str, Any], key: str) -> list[tuple[str, ...]]:
 def pooled_horizons(pooled: dict[str, Any]) -> list[tuple[str, ...]]:
     """The skill against the best single baseline, by horizon."""
     return [
-        (horizon, *(measured(of[name]["skill_vs_best"], of[name]["skill_vs_best_ci95"]) for name in QUANTITIES))
+        (horizon, *(_judged(of[name], "skill_vs_best") for name in QUANTITIES))
         for horizon, of in pooled["horizons"].items()
     ]
+
+
+def _judged(of: dict[str, Any], key: str) -> str:
+    return judged(of[key], of[f"{key}_ci95"], of["n"])
 
 
 def pooled_coverage(pooled: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from core.evaluation.report import words
 from tests.desktop.commands.test_evaluate_checkpoint import HOUR_MS
 from tests.support import commands
 from tests.support.candles import MINUTE, START_MS, random_walk
@@ -37,6 +38,7 @@ def test_each_file_and_all_of_them_are_judged_in_whatever_order_they_are_given(f
     assert found["pooled"]["candles"] == 3 * COUNT and found["pooled"]["markets"] == 3
     assert found["pooled"]["judged"] == sum(found[name]["judged"] for name in found if name != "pooled")
     assert found["pooled"]["steps"] == COUNT - 1 and "steps" not in found["beta.csv"]
+    assert found["pooled"]["wall_s"] > 0.0 and found["pooled"]["notices"] == []
     turned = commands.invoke_json("evaluate", *reversed(files), "--together", "--data-dir", data)
     assert turned["pooled"]["forecasts_sha256"] == found["pooled"]["forecasts_sha256"]
     assert turned["beta.csv"]["forecasts_sha256"] == found["beta.csv"]["forecasts_sha256"]
@@ -55,10 +57,23 @@ def test_the_table_has_a_row_for_each_file_and_one_for_all(files: list[str], dat
     assert shown.returncode == 0
     lines = shown.stdout.splitlines()
     assert lines[0].startswith("3 files, one model: 60 candles")
+    assert lines[1].startswith("seed 3, ") and lines[1].endswith(" candles/s with training on")
+    assert "fewer than 300 candles count." in " ".join(shown.stdout.split()) and "Skill:" not in shown.stdout
     assert [sum(line.startswith(name) for line in lines) for name in ("alpha.csv", "gamma.csv", "All files")] == [
         2,
         2,
         3,
+    ]
+
+
+def test_an_interval_above_0_of_few_candles_proves_nothing() -> None:
+    few = {"pinball": {name: {"n": 59, "gain": 0.04, "gain_ci95": [0.01, 0.07]} for name in ("close", "range")}}
+    many = {"pinball": {name: {**of, "n": 300} for name, of in few["pinball"].items()}}
+    found = {"few": {**few, "judged": 59}, "pooled": {**many, "judged": 300}}
+    text = "+4.00 % (+1.00 to +7.00)"
+    assert words.together(found, "gain") == [
+        ("few", *[f"{text}, not proven"] * 2, "59"),
+        ("All files", text, text, "300"),
     ]
 
 
@@ -67,7 +82,7 @@ def test_what_cannot_be_evaluated_together_is_refused_with_a_sentence(
 ) -> None:
     def refused(*arguments: str) -> str:
         shown = commands.invoke("evaluate", *arguments, "--data-dir", data)
-        assert shown.returncode != 0 and "Traceback" not in shown.stderr
+        assert shown.returncode in (1, 2) and "Traceback" not in shown.stderr
         return shown.stderr
 
     (tmp_path / "other").mkdir()
@@ -79,5 +94,7 @@ def test_what_cannot_be_evaluated_together_is_refused_with_a_sentence(
     copied.write_bytes(Path(files[0]).read_bytes())
     assert "hold the same candles" in refused(files[0], str(copied), "--together")
     assert "candles of 1m and hourly.csv of 1h" in refused(*files, hourly, "--together")
+    wrong = commands.invoke("evaluate", *files, hourly, "--together", "--data-dir", data)
+    assert wrong.returncode == 2, "as in headless"
     assert "takes no --report" in refused(*files, "--together", "--report", str(tmp_path / "out.html"))
     assert "There is no file" in refused(*files, str(tmp_path / "absent.csv"), "--together")

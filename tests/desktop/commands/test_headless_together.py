@@ -63,14 +63,35 @@ def test_the_table_has_a_row_for_each_market(tmp_path: Path, files: list[str]) -
     assert shown.returncode == 0
     lines = shown.stdout.splitlines()
     assert [line.split()[0] for line in lines[1:4]] == ["alpha", "beta", "All"]
-    assert all(line.count("not enough candles") == 2 for line in lines[1:4]), "what few candles show is not shown"
-    assert f" {2 * COUNT} " in lines[3] and lines[4].startswith(f"Steps: {COUNT - 1}; loss ")
+    assert [line.split("  ")[0] for line in lines[5:9]] == [
+        "alpha 1m (file)",
+        "beta 1m (file)",
+        "All, close",
+        "All, range",
+    ]
+    shown_figures = [line.count("not enough candles") for line in (*lines[1:4], *lines[5:9])]
+    assert shown_figures == [2, 2, 2, 1, 1, 1, 1], "what few candles show is not shown"
+    assert f" {2 * COUNT} " in lines[3] and lines[9].startswith(f"Steps: {COUNT - 1}; loss ")
+
+
+def test_metrics_are_of_all_markets_or_of_the_named_one(tmp_path: Path, files: list[str]) -> None:
+    where = ("--data-dir", str(tmp_path / "data"))
+    found = commands.invoke_json(*headless(tmp_path / "data", *named(files[:2])))
+    metrics = commands.invoke_json("metrics", *where)
+    first, second = (found[name]["run_id"] for name in list(found)[:2])
+    assert list(metrics) == list(found) and metrics["pooled"].items() <= found["pooled"].items()
+    assert commands.invoke_json("metrics", "--run", first, *where) == metrics
+    one = commands.invoke_json("metrics", "--run", second, *where)
+    assert one["head_run_id"] == first and one["candles"] == COUNT and not {"steps", "loss", "checkpoints"} & set(one)
+    assert f"see run {first}" in " ".join(commands.invoke("metrics", "--run", second, *where).stdout.split())
+    assert "All, close" in commands.invoke("metrics", *where).stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("--file", "alpha", "--file", "beta", "--symbol", "BTC/USDT"), "not both"),
+        (("--file", "alpha", "--symbol", "SIM-1"), "not both"),
         (("--file", "alpha", "--file", "alpha"), "named twice"),
         (("--file", "alpha", "--file", "copy"), "hold the same candles"),
         (("--file", "alpha", "--file", "hours"), "have different intervals"),
