@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from core.domain.candle import FILE_VENUE, Market
 
 _FINGERPRINT_LETTERS = 6
+_DIGITS = re.compile(r"([0-9]+)")
 _FINGERPRINT = re.compile(rf"(.+)#[0-9a-f]{{{_FINGERPRINT_LETTERS}}}")
 
 
@@ -27,6 +28,13 @@ def shown_symbol(venue: str, symbol: str) -> str:
 def shown_market(market: Market) -> str:
     """``my-market-1m 1m (file)``"""
     return f"{shown_symbol(market.venue, market.symbol)} {market.interval} ({market.venue})"
+
+
+def name_order(market: Market) -> tuple[list[int | str], str, int]:
+    """To sort by: numbers in a symbol by their value, SIM-2 before SIM-10."""
+    parts = _DIGITS.split(shown_symbol(market.venue, market.symbol).casefold())
+    numbers_in_turn = [int(part) if part.isdecimal() else part for part in parts]
+    return numbers_in_turn, market.venue, market.interval.duration_ms
 
 
 def symbols_apart(markets: Iterable[Market]) -> dict[Market, str]:

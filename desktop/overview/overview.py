@@ -282,11 +282,9 @@ class Overview(QWidget):
 
     def _planned(self) -> dict[Market, int | None]:
         """Those of the run, then those of the list with stored candles; and when the newest stored candle opened."""
-        universe = self._markets.universe
-        found = {
-            market: self._latest_ms(market) for market in (*universe, *(row.market for row in self._markets.rows()))
-        }
-        return {market: at_ms for market, at_ms in found.items() if market in universe or at_ms is not None}
+        rows = sorted(self._markets.rows(), key=lambda row: not row.is_in_run)
+        found = [(row, self._latest_ms(row.market)) for row in rows]
+        return {row.market: at_ms for row, at_ms in found if row.is_in_run or at_ms is not None}
 
     def _latest_ms(self, market: Market) -> int | None:
         try:

@@ -19,6 +19,7 @@ from core.domain.events import (
     TrainerStatus,
 )
 from core.market.feeds.base import FeedState, FeedStatus
+from core.market.shown_names import name_order
 
 CANDLES_KEPT = 60
 """Of each market: what a small chart shows."""
@@ -89,7 +90,7 @@ class MarketsState(QObject):
         return self._rows.get(market) or MarketRow(market)
 
     def rows(self) -> tuple[MarketRow, ...]:
-        """Those of the list in its order, then those that only the run has."""
+        """Those that only the run has, by name, then those of the list in its order."""
         return tuple(self._rows.values())
 
     def market_of(self, run_id: str) -> Market | None:
@@ -202,7 +203,8 @@ class MarketsState(QObject):
 
     def _arrange(self) -> None:
         """Rows for all of the list and of the run, and for no other."""
-        wanted = tuple(dict.fromkeys((*self._list, *self._universe)))
+        only_in_run = sorted(set(self._universe).difference(self._list), key=name_order)
+        wanted = (*only_in_run, *self._list)
         if wanted != tuple(self._rows):
             self._rows = {market: self.row(market) for market in wanted}
             self.listed.emit()

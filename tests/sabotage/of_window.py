@@ -356,7 +356,7 @@ FAULTS = (
     Fault(
         "wall-of-any-markets",
         "desktop/overview/overview.py",
-        " if market in universe or at_ms is not None}",
+        " if row.is_in_run or at_ms is not None}",
         "}",
     ),
     Fault(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any
 
 from core.domain.events import Estimate
 from core.domain.venue_names import venue_name
+from core.market.shown_names import name_order
 from desktop.panels.accuracy.words import value_of
 from desktop.panels.markets.row import Row
-
-_DIGITS = re.compile(r"([0-9]+)")
 
 
 class Column(IntEnum):
@@ -32,14 +30,8 @@ def _value(estimate: Estimate | None) -> float | None:
     return None if estimate is None else value_of(estimate)
 
 
-def _name(row: Row) -> tuple[Any, ...]:
-    """Numbers in it by their value: SIM-2 is before SIM-10."""
-    parts = _DIGITS.split(row.symbol.casefold())
-    return [int(part) if part.isdecimal() else part for part in parts], row.market.venue, row.market.interval
-
-
 _VALUES: dict[Column, Callable[[Row], Any]] = {
-    Column.MARKET: _name,
+    Column.MARKET: lambda row: name_order(row.market),
     Column.LAST: lambda row: row.last,
     Column.CHANGE: lambda row: row.change,
     Column.LEARNED: lambda row: float(not row.is_learned),

@@ -271,14 +271,21 @@ class MarketsPanel(Panel):
         self._show_message(text.format(watched.symbol, venue_name(watched.venue), undo))
 
     def _move(self, row: int, place: int) -> None:
-        markets = self._list
-        if self.table.can_be_moved and 0 <= row < len(markets):
-            self.keep(moved(markets, markets[row], place))
-            self._select(markets[row].market)
+        """Within the list: markets that only the run has stay above it."""
+        markets, place_in_list = self._list, row - self._above
+        if self.table.can_be_moved and 0 <= place_in_list < len(markets):
+            market = markets[place_in_list]
+            self.keep(moved(markets, market, place - self._above))
+            self._select(market.market)
+
+    @property
+    def _above(self) -> int:
+        """How many rows there are above those of the list."""
+        return len(self.model.rows) - len(self._watched)
 
     def _move_by(self, step: int) -> None:
         row = self.table.currentIndex().row()
-        self._move(row, max(0, row + step))
+        self._move(row, row + step)
 
     def _switch(self, row: int) -> None:
         """Learn from it, or no longer."""
@@ -354,8 +361,8 @@ class MarketsPanel(Panel):
         can = {
             ActionId.WATCH_OPEN: current is not None and current != self._record.market,
             ActionId.WATCH_LEARN: current is not None,
-            ActionId.WATCH_UP: can_be_moved and row > 0,
-            ActionId.WATCH_DOWN: can_be_moved and row < len(self._watched) - 1,
+            ActionId.WATCH_UP: can_be_moved and row > self._above,
+            ActionId.WATCH_DOWN: can_be_moved and row < len(self.model.rows) - 1,
             ActionId.WATCH_REMOVE: is_listed,
             ActionId.WATCH_UNDO: bool(self._former),
         }

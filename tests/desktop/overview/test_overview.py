@@ -71,10 +71,16 @@ def click(widget: Tile, at: QPoint | None = None) -> None:
 
 def test_the_run_comes_first_then_listed_markets_with_stored_candles(qtbot: QtBot, shown: Wall) -> None:
     open_overview(qtbot, shown)
-    assert markets_shown(shown) == [BTC, ETH, SOL, None]
+    assert markets_shown(shown) == [ETH, BTC, SOL, None]
     assert shown.overview.count.text() == "3 markets"
     assert [tile.chart.model.count for tile in shown.tiles] == [STORED, STORED, STORED, 0]
     assert shown.tiles[3].empty_text.startswith("Click to add another market") and not shown.tiles[3].heading.texts()
+
+
+def test_markets_of_the_run_are_in_the_order_of_the_list_else_of_their_names(qtbot: QtBot, shown: Wall) -> None:
+    shown.begin_run(BTC, ETH, SOL, XRP)
+    open_overview(qtbot, shown)
+    assert markets_shown(shown) == [ETH, SOL, XRP, BTC], "as in Markets: ETH is not in the list"
 
 
 def test_each_tile_is_a_chart_with_ghosts_price_and_a_heading(qtbot: QtBot, shown: Wall) -> None:
@@ -159,7 +165,8 @@ def test_arrow_keys_choose_and_return_opens(qtbot: QtBot, shown: Wall) -> None:
     with qtbot.waitActive(shown.bench.window):
         shown.bench.window.activateWindow()
     assert QApplication.focusWidget() is tile_of(shown, BTC)
-    for key, place in ((Qt.Key.Key_Right, 1), (Qt.Key.Key_Right, 1), (Qt.Key.Key_Down, 3), (Qt.Key.Key_Left, 2)):
+    left, right, down = Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Down
+    for key, place in ((left, 0), (right, 1), (right, 1), (down, 3), (left, 2)):
         QTest.keyClick(QApplication.focusWidget(), key)
         assert QApplication.focusWidget() is shown.tiles[place]
     with qtbot.waitSignal(shown.overview.market_wanted) as wanted:
@@ -203,17 +210,17 @@ def test_keys_and_buttons_choose_how_many_charts_there_are(qtbot: QtBot, shown: 
 def test_more_markets_than_charts_are_counted(qtbot: QtBot, shown: Wall) -> None:
     shown.begin_run(*MARKETS[:6])
     open_overview(qtbot, shown)
-    assert markets_shown(shown) == list(MARKETS[:4]) and shown.overview.count.text() == "4 of 6 markets"
+    assert markets_shown(shown) == [*sorted(MARKETS[4:6]), ETH, SOL] and shown.overview.count.text() == "4 of 6 markets"
 
 
 def test_markets_that_join_or_leave_the_run_take_their_tiles(qtbot: QtBot, shown: Wall) -> None:
     open_overview(qtbot, shown)
     shown.begin_run(BTC, SOL, ETH)
     shown.settle()
-    assert markets_shown(shown) == [BTC, SOL, ETH, None], "SOL was listed before"
+    assert markets_shown(shown) == [ETH, SOL, BTC, None], "SOL was listed before"
     shown.begin_run(BTC, XRP)
     shown.settle()
-    assert markets_shown(shown) == [BTC, XRP, SOL, None], "one that is neither listed nor in the run is gone"
+    assert markets_shown(shown) == [XRP, BTC, SOL, None], "one that is neither listed nor in the run is gone"
     assert tile_of(shown, XRP).chart.model.count > 0, "its candles arrive although none are stored"
 
 
@@ -282,4 +289,4 @@ def test_where_all_markets_have_news_two_tiles_are_drawn_in_a_frame(qtbot: QtBot
     for _ in range(2):
         shown.overview.findChild(FrameClock).flush()
         changed.append([tile.chart.model.forming != was for tile, was in zip(shown.tiles, before, strict=True)])
-    assert changed == [[True, False, True, False], [True] * 4], "those whose news came first"
+    assert changed == [[False, True, False, True], [True] * 4], "those whose news came first"

@@ -34,15 +34,21 @@ def changes(markets: MarketsState) -> list[Market]:
     return changed
 
 
-def test_rows_are_those_of_the_list_then_those_that_only_the_run_has(qtbot: QtBot, markets: MarketsState) -> None:
-    assert [row.market for row in markets.rows()] == [A, B, C]
-    assert [row.is_in_run for row in markets.rows()] == [False, True, True]
+def test_rows_are_those_that_only_the_run_has_then_those_of_the_list(qtbot: QtBot, markets: MarketsState) -> None:
+    assert [row.market for row in markets.rows()] == [C, A, B]
+    assert [row.is_in_run for row in markets.rows()] == [True, False, True]
     with qtbot.waitSignal(markets.listed):
         markets.set_list((B, A))
-    assert [row.market for row in markets.rows()] == [B, A, C]
+    assert [row.market for row in markets.rows()] == [C, B, A]
     with qtbot.assertNotEmitted(markets.listed):
         markets.set_list((B, A))
     assert markets.row(Market("kraken", "X/EUR", MINUTE)) == MarketRow(Market("kraken", "X/EUR", MINUTE))
+
+
+def test_markets_that_only_the_run_has_are_in_the_order_of_their_numbers(markets: MarketsState) -> None:
+    simulated = [Market("simulated", f"SIM-{number}", MINUTE) for number in (1, 10, 2)]
+    markets.set_universe(simulated)
+    assert [row.market.symbol for row in markets.rows()] == ["SIM-1", "SIM-2", "SIM-10", "AAA/USDT", "BBB/USDT"]
 
 
 def test_an_event_changes_the_row_of_its_run_and_no_other(markets: MarketsState) -> None:

@@ -264,6 +264,18 @@ def test_a_row_is_dragged_to_its_new_place(qtbot: QtBot, panel: MarketsPanel, ro
     assert panel.table.held_row is None and panel.current() == MARKETS[row].market
 
 
+def test_a_row_moves_within_the_list_below_markets_that_only_the_run_has(panel: MarketsPanel, state: RunState) -> None:
+    state.markets.set_universe(watch_scenario.SIMULATED[:2])
+    panel.refresh()
+    assert symbols(panel)[:3] == ["SIM-1", "SIM-2", MARKETS[0].symbol]
+    drag(panel, 3, centre(panel, 0))
+    assert symbols(panel)[2:4] == [MARKETS[1].symbol, MARKETS[0].symbol]
+    assert panel.current() == MARKETS[1].market
+    assert not panel.actions_of_panel[ActionId.WATCH_UP].isEnabled()
+    panel.actions_of_panel[ActionId.WATCH_DOWN].trigger()
+    assert symbols(panel)[2:4] == [MARKETS[0].symbol, MARKETS[1].symbol]
+
+
 def test_a_drop_below_all_rows_is_one_at_the_end(panel: MarketsPanel) -> None:
     drag(panel, 1, centre(panel, 5) + QPoint(0, 60))
     assert symbols(panel)[-1] == MARKETS[1].symbol
