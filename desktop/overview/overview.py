@@ -252,7 +252,8 @@ class Overview(QWidget):
         tile = self._add_tile() if is_new else self.tiles[place]
         market = next(islice(self._plan, place, None), None)
         if market is None:
-            tile.show_nothing(translate("Overview", "Click to add another market in the Markets panel."))
+            words = translate("Overview", "Click to add another market in the Markets panel.")
+            tile.show_nothing(words if place == len(self._plan) else "")
             return is_new
         row, before, self._by_market[market] = self._markets.row(market), tile.row, tile
         is_other = before is None or before.market != market

@@ -87,7 +87,7 @@ class Tile(QWidget):
         self._show_heading()
 
     def show_nothing(self, sentence: str) -> None:
-        """Be empty, and say why."""
+        """Be empty, with a sentence or without one."""
         self.row, self._taken = None, ()
         self.history.cancel()
         self.chart.set_series(CandleSeries(self.chart.model.whole.interval))

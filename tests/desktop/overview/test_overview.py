@@ -262,6 +262,11 @@ def test_a_catch_up_of_more_candles_than_are_kept_is_read_from_the_store(qtbot: 
     assert int(tile.chart.model.series.open_time_ms[-1]) == later[-1].open_time_ms
 
 
+def test_the_first_empty_tile_alone_says_what_to_do(qtbot: QtBot, shown: Wall) -> None:
+    open_overview(qtbot, shown, 9)
+    assert [bool(tile.empty_text) for tile in shown.tiles] == [True] * 4 + [False] * 5
+
+
 def test_another_arrangement_leaves_the_overview_as_arranged(qtbot: QtBot, shown: Wall) -> None:
     open_overview(qtbot, shown)
     shown.bench.shell.actions[ActionId.LAYOUT_TRAIN].trigger()
