@@ -24,11 +24,11 @@ def wanted_markets(settings: Settings, group: Sequence[MarketSettings]) -> tuple
 def _listed(settings: Settings) -> Iterator[MarketSettings]:
     opened = settings.market
     for row in settings.watchlist.markets:
-        if row.is_learned and _fits(row, opened):
+        if row.is_learned and fits(row, opened):
             yield replace(opened, venue=row.venue, symbol=row.symbol)
 
 
-def _fits(row: WatchedMarket, opened: MarketSettings) -> bool:
+def fits(row: WatchedMarket, opened: MarketSettings) -> bool:
     """Whether both are of exchanges or both simulated, with candles of one length."""
     is_simulated = row.venue == SIMULATED_VENUE
     if is_simulated is not (opened.feed == "simulate") or not (is_simulated or opened.feed in EXCHANGE_FEEDS):

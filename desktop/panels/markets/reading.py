@@ -7,10 +7,12 @@ from core.domain.watchlist import WatchedMarket
 from core.market.feeds.base import FeedState
 from core.market.feeds.tickers import Quote
 from desktop.panels.markets.row import Row
+from desktop.services.universe import fits
 from desktop.state.feed_record import LastPrice
 from desktop.state.markets import MarketRow
 from desktop.state.quotes import STALE_AFTER_MS, QuoteState, Standing
 from desktop.state.run_state import RunState
+from desktop.ui.translation import translate
 
 _COMING = frozenset({FeedState.LIVE, FeedState.SIMULATED, FeedState.REPLAYING})
 _AGE_STEP_S = 10
@@ -42,7 +44,19 @@ class RowReader:
             is_on_chart,
             watched is not None,
             watched is not None and watched.is_learned,
+            "" if watched is None else self._joining(watched),
         )
+
+    def _joining(self, watched: WatchedMarket) -> str:
+        """As the run controller decides it."""
+        opened, asked = self._record.market, self._record.asked
+        if opened is None or asked is None:
+            return ""
+        if opened.venue == FILE_VENUE or asked.feed == "stored":
+            return translate("Panels", "While the chart shows a replay, the model learns from no listed market.")
+        if watched.market.is_simulated is not opened.is_simulated:
+            return translate("Panels", "A model learns exchanges' markets or simulated ones, not both together.")
+        return translate("Panels", "It joins the model now.") if fits(watched, asked) else ""
 
     def standing(self, market: Market, *, is_polled: bool) -> Standing:
         """Its price, and how far to believe it. is_polled: whether exchanges are asked for prices now."""

@@ -30,6 +30,7 @@ class Row:
     """One market as it is shown.
 
     feed: of a market that is on the chart or in the run. is_wanted: the list says that it is to be learned from.
+    joining: what comes of that where it is not in the run; empty: nothing while the opened market has other candles.
     """
 
     known: MarketRow
@@ -39,6 +40,7 @@ class Row:
     is_on_chart: bool = False
     is_listed: bool = True
     is_wanted: bool = False
+    joining: str = ""
 
     @property
     def market(self) -> Market:
@@ -129,7 +131,7 @@ class Row:
             return translate("Panels", "The model learns from it with its next candle.")
         if self.is_learned:
             text = translate("Panels", "The model learns from it together with an opened market of {0} candles.")
-            return text.format(self.market.interval)
+            return self.joining or text.format(self.market.interval)
         if self.known.is_in_run:
             return translate("Panels", "The model forecasts it, and does not learn from it.")
         return translate("Panels", "The model does not learn from it.")

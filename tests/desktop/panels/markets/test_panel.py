@@ -611,6 +611,28 @@ def test_the_switch_is_kept_with_the_list(qtbot: QtBot, panel: MarketsPanel) -> 
     assert panel.model.rows[2].is_wanted, "as any change of the list it can be undone"
 
 
+def test_a_market_that_is_switched_on_joins_or_the_reason_is_given(panel: MarketsPanel, state: RunState) -> None:
+    listed = [replace(each, is_learned=True) for each in MARKETS]
+    panel.show_markets((*listed, WatchedMarket("simulated", "SIM-2", "1m", is_learned=True)))
+
+    def words() -> list[str]:
+        panel.refresh()
+        return [row.learning_words for row in panel.model.rows]
+
+    joins, other_kind = "It joins the model now.", "exchanges' markets or simulated ones, not both"
+    assert words()[1] == joins and "15m" in words()[2] and other_kind in words()[-1]
+    record = state.feed_record
+    record.begin(MarketSettings(feed="simulate", venue="simulated", symbol="SIM-1", interval="1m"))
+    record.opened(Market("simulated", "SIM-1", Interval.parse("1m")))
+    assert words()[-1] == joins and other_kind in words()[1]
+    record.begin(MarketSettings())
+    record.opened(SAMPLE)
+    assert all("shows a replay" in each for each in words()), "also in place of an exchange that does not answer"
+    record.begin(MarketSettings(feed="stored"))
+    record.opened(feed_scenario.MARKET)
+    assert all("shows a replay" in each for each in words())
+
+
 def test_the_settings_switch_is_followed(panel: MarketsPanel) -> None:
     panel.show_markets((replace(MARKETS[0], is_learned=True), *MARKETS[1:]))
     assert panel.model.rows[0].is_learned
