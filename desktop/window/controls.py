@@ -126,7 +126,8 @@ class TrainingInputs(QWidget):
             translate(
                 "Panels",
                 "Rate of the newest step: still warming up, or changed by the schedule,\nwhich halves it where "
-                "learning did harm if it is adaptive.",
+                "learning did harm if it is adaptive. A model of several\nmarkets learns at a higher rate: up to four "
+                "times the setting.",
             )
         )
         label.hide()

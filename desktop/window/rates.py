@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,7 @@ class TrainingRates(QObject):
     """Sends the trainer what the settings say, from wherever they were changed.
 
     A model of several markets learns at a higher rate than that of the settings, which is for one (`rate_factor`). The
-    inputs show, and `change` is given, the rate that the trainer uses.
+    inputs show the setting; `change` is given the rate that the trainer uses.
     """
 
     command_requested = Signal(object)
@@ -54,8 +54,10 @@ class TrainingRates(QObject):
 
     def change(self, changes: Iterable[SettingChange]) -> None:
         """Change settings. Unchanged values are sent too: the trainer may use lower ones, after a rollback."""
-        changes, before = tuple(self._as_set(change) for change in changes), self._settings.current
-        after = before
+        self._change([self._as_set(change) for change in changes])
+
+    def _change(self, changes: Sequence[SettingChange]) -> None:
+        after = before = self._settings.current
         for change in changes:
             after = with_change(after, change)
         self._settings.change(after)
@@ -63,18 +65,14 @@ class TrainingRates(QObject):
             if setting(before, change.group, change.name) == change.value:
                 self._send(change.group, change.name, change.value)
 
-    @property
-    def _factor(self) -> float:
-        return rate_factor(max(1, len(self._state.members)))
-
     def _as_set(self, change: SettingChange) -> SettingChange:
         """With the learning rate of a single market."""
         is_rate = (change.group, change.name) == _RATE
-        return replace(change, value=float(change.value) / self._factor) if is_rate else change
+        return replace(change, value=as_setting(float(change.value), self._state)) if is_rate else change
 
     def _choose(self, group: str, name: str, value: float) -> None:
         self._banner.withdraw(_REFUSED)
-        self.change([SettingChange(group, name, value)])
+        self._change([SettingChange(group, name, value)])
 
     def _on_refused(self, sentence: str) -> None:
         self._banner.notify(sentence, Severity.WARNING, _REFUSED, is_answer=True)
@@ -85,7 +83,7 @@ class TrainingRates(QObject):
         self._inputs.show_duty(settings.training.duty_percent)
         rates = (settings.training.learning_rate, settings.gradients.clip_norm)
         if rates != (before.training.learning_rate, before.gradients.clip_norm):
-            self._inputs.show_values(rates[0] * self._factor, rates[1])
+            self._inputs.show_values(*rates)
         for group, name in _COMMANDS:
             if setting(settings, group, name) != setting(before, group, name):
                 self._send(group, name, setting(settings, group, name))
@@ -93,4 +91,14 @@ class TrainingRates(QObject):
     def _send(self, group: str, name: str, value: Any) -> None:
         command = _COMMANDS.get((group, name))
         if command is not None:
-            self.command_requested.emit(command(value * self._factor if (group, name) == _RATE else value))
+            in_use = value * _factor(self._state) if (group, name) == _RATE else value
+            self.command_requested.emit(command(in_use))
+
+
+def as_setting(learning_rate: float, state: RunState) -> float:
+    """The setting that makes the trainer use this rate."""
+    return learning_rate / _factor(state)
+
+
+def _factor(state: RunState) -> float:
+    return rate_factor(max(1, len(state.members)))

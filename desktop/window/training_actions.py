@@ -11,6 +11,7 @@ from desktop.state.run_state import RunState
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 from desktop.window.controls import PAUSING, RESUME, RESUMING, TrainingInputs
+from desktop.window.rates import as_setting
 
 _RESTING = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
 _COMING_UP = frozenset({TrainerState.STARTING, TrainerState.RESTARTING})
@@ -40,7 +41,7 @@ class TrainingOffer(QObject):
         self._present_pause()
         status = self._state.status
         if status is not None and not self._state.is_starting:  # what is typed meanwhile will be in force
-            self._inputs.show_values(status.learning_rate, status.clip_norm)
+            self._inputs.show_values(as_setting(status.learning_rate, self._state), status.clip_norm)
         self._inputs.show_rate_now(None if status is None else self._state.learning_rate)
 
     def _offer(self) -> None:

@@ -1,4 +1,5 @@
-"""The learning rate of a model of several markets: the inputs show the one in use, the settings hold that of one."""
+"""The learning rate of a model of several markets: the input shows the setting, which is for one, and beside it the one
+in use."""
 
 from __future__ import annotations
 
@@ -27,9 +28,13 @@ def test_a_rate_that_is_typed_is_used_now_and_after_a_restart(qtbot: QtBot, make
     qtbot.keyClicks(box, "2e-4")
     with qtbot.waitSignal(bench.window.command_requested) as sent:
         qtbot.keyClick(box, Qt.Key.Key_Return)
-    assert sent.args == [SetLearningRate(pytest.approx(2e-4))] and box.value() == pytest.approx(2e-4)
-    assert for_markets(store.current, len(MARKETS)).training.learning_rate == pytest.approx(2e-4)
+    assert sent.args == [SetLearningRate(pytest.approx(4e-4))] and box.value() == pytest.approx(2e-4)
+    assert store.current.training.learning_rate == pytest.approx(2e-4)
+    assert for_markets(store.current, len(MARKETS)).training.learning_rate == pytest.approx(4e-4)
     with qtbot.waitSignal(bench.window.command_requested) as sent:
         store.change(replace(store.current, training=replace(store.current.training, learning_rate=3e-5)))
     assert sent.args == [SetLearningRate(pytest.approx(6e-5))], "as the preferences set it: for one market"
-    assert box.value() == pytest.approx(6e-5)
+    assert box.value() == pytest.approx(3e-5)
+    bench.state.apply(replace(scenario.status(learning_rate=6e-5), run_id="run-0"))
+    assert box.value() == pytest.approx(3e-5), "a number that nobody set is none of the setting's"
+    assert bench.window.inputs.rate_now.text() == "now 0.00006"
