@@ -17,7 +17,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.columns import reason_text
-from core.checkpoints.weight_file import PICKLE_SUFFIXES, BadFileError, Watch, look_into, read_plain, read_whole
+from core.checkpoints.weight_file import (
+    PICKLE_SUFFIXES,
+    BadFileError,
+    Watch,
+    look_into,
+    read_description,
+    read_plain,
+    read_whole,
+)
 from core.domain.candle import Interval
 from core.domain.checkpoint_info import CheckpointInfo
 from core.files.durable import write_durably
@@ -107,7 +115,8 @@ def export(kept: CheckpointRow, file: Path, settings: dict[str, Any] | None, int
         card = card_of(kept, settings).model_dump_json(indent=2).encode() + b"\n"
     except ValidationError as error:
         raise BadFileError(f"{target.name} cannot be exported: its description is invalid ({_what(error)}).") from error
-    files = {WEIGHTS: weights, CARD: card, README: _readme(kept, settings).encode()}
+    readme = _readme(kept, settings, _other_markets(weights, target.name)).encode()
+    files = {WEIGHTS: weights, CARD: card, README: readme}
     files[SUMS] = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items()).encode()
     try:
         temporary = into / f".export-{secrets.token_hex(4)}"
@@ -178,7 +187,12 @@ def _what(error: ValidationError | RecursionError) -> str:
     return f"{place}: {first['msg']}"[:200] if place else str(first["msg"])[:200]
 
 
-def _readme(kept: CheckpointRow, settings: dict[str, Any] | None) -> str:
+def _other_markets(weights: bytes, name: str) -> int:
+    """How many a model of several markets has besides the one that its run is named after."""
+    return max(0, len(read_description(weights, name).get("markets", ())) - 1)
+
+
+def _readme(kept: CheckpointRow, settings: dict[str, Any] | None, others: int) -> str:
     info = kept.info
 
     def number(value: float | None, unit: str = "") -> str:
@@ -195,7 +209,7 @@ def _readme(kept: CheckpointRow, settings: dict[str, Any] | None) -> str:
     if info.skill_low is not None and info.skill_high is not None:
         interval = f" (95 % interval {percent(info.skill_low)} to {percent(info.skill_high)})"
     rows = (
-        ("Market", f"{kept.symbol}, {Interval(kept.interval_ms)}, {kept.venue}"),
+        ("Market", f"{kept.symbol}, {Interval(kept.interval_ms)}, {kept.venue}{_and_others(others)}"),
         ("Run", info.run_id),
         ("Checkpoint", info.checkpoint_id),
         ("Steps", f"{info.step:,}"),
@@ -220,6 +234,10 @@ def _readme(kept: CheckpointRow, settings: dict[str, Any] | None) -> str:
     if settings is not None:
         lines += ["## Settings", "", "```json", json.dumps(settings, indent=2), "```", ""]
     return "\n".join(lines)
+
+
+def _and_others(count: int) -> str:
+    return "" if count == 0 else f"; and {count} more: one model, and its scores are means over all {count + 1} markets"
 
 
 def _score(text: str, info: CheckpointInfo) -> str:

@@ -91,12 +91,17 @@ def verify(path: Path, sha256: str) -> str:
     return ""
 
 
+def read_description(data: bytes, name: str) -> dict[str, Any]:
+    """What Ghostcandle wrote into the file about itself. Raises BadFileError."""
+    return _description(_header(data, name), name)
+
+
 def look_into(data: bytes, name: str) -> dict[str, Any]:
     """The description that Ghostcandle wrote into the file, after validating header, shapes and weights.
 
     Raises BadFileError.
     """
-    description = _description(_header(data, name), name)
+    description = read_description(data, name)
     try:
         tensors = safetensors.deserialize(data)  # type: ignore[no-untyped-call]
     except (SafetensorError, ValueError, OverflowError) as error:

@@ -252,7 +252,7 @@ class CheckpointsPanel(Panel):
         is_all = self.table.settings.all_runs
         total = len(catalog) if is_all else int(self._source.is_of_run().sum())
         shown = self.model.rowCount()
-        set_text(self._count, _count_text(shown, total))
+        set_text(self._count, f"{_count_text(shown, total)}{'' if is_all else _of_markets(self._source)}")
         text = translate("Checkpoints", _NONE_SAVED if total == 0 else _NO_MATCH)
         self._empty.update_state(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
 
@@ -372,6 +372,12 @@ class CheckpointsPanel(Panel):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "table"):
             self.table.size_columns()
+
+
+def _of_markets(source: CheckpointSource) -> str:
+    """Whose mean the scores are: the column Symbol has the first market only."""
+    count = source.market_count
+    return "" if count == 1 else translate("Checkpoints", " · all {0} markets").format(format_count(count))
 
 
 def _count_text(shown: int, total: int) -> str:

@@ -66,7 +66,7 @@ class BestCheckpointPanel(Panel):
         if best is None:
             return
         set_text(self._step, translate("Panels", "Step {0}").format(format_count(best.step)))
-        set_text(self._score, translate("Panels", "Model alone: {0}").format(score_text(best)))
+        set_text(self._score, f"{self._scored_alone()} {score_text(best)}")
         set_text(self._unproven, _caution(best, self._source.highest(), self._model_found))
         set_text(self._of, _of_what(best, self._model_found))
         loss = () if best.loss is None else (translate("Panels", "Loss {0}").format(format_number(best.loss, 4)),)
@@ -99,6 +99,12 @@ class BestCheckpointPanel(Panel):
         self._restore.setIcon(icon("backup-restore", palette.text))
         for label in (*self._small, self._empty):
             colour_text(label, palette.muted_text)
+
+    def _scored_alone(self) -> str:
+        count = self._source.market_count
+        if count == 1:
+            return translate("Panels", "Model alone:")
+        return translate("Panels", "Model alone, all {0} markets:").format(format_count(count))
 
     @property
     def _model_found(self) -> Found:

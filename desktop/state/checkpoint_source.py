@@ -127,6 +127,11 @@ class CheckpointSource(QObject):
         return self._state.head_id or self._state.last_head_id
 
     @property
+    def market_count(self) -> int:
+        """How many markets the watched model learns: the scores of its checkpoints are means over all of them."""
+        return max(1, len(self._state.members))
+
+    @property
     def catalog(self) -> Catalog:
         """All that are kept, of all runs, as far as they have been read; as it is now."""
         if self._is_stale and self._library.is_open:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.checkpoints.catalog import CheckpointRow
-from core.domain.candle import Candle, Interval
+from core.domain.candle import Candle, Interval, Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Diagnosis, Disease, GradientStatistics, LayerStatistics, SettingChange
 from core.domain.events import (
@@ -24,6 +24,7 @@ from core.domain.events import (
     Ghost,
     Incident,
     LossSummary,
+    MemberRun,
     OnlineGain,
     Severity,
     StepDone,
@@ -282,6 +283,13 @@ def ready(run_id: str = RUN) -> TrainerReady:
         parameters=118_432,
         layers=LAYERS,
     )
+
+
+def ready_of_three() -> TrainerReady:
+    """Its model learns two more markets."""
+    markets = (Market("binance", f"{name}/USDT", MINUTE) for name in ("BTC", "ETH", "SOL"))
+    members = (MemberRun(f"{RUN}-{at}" if at else RUN, market, True) for at, market in enumerate(markets))
+    return replace(ready(), members=tuple(members))
 
 
 def forecast(candles: Sequence[Candle], horizons: int = 8, seed: int = 5) -> ForecastMade:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QTabBar, QToolButton, QVBoxLayout, QW
 from core.domain.events import AccuracySummary, ExpertShares, ForecastGroup, TrainerStatus
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+from core.market.shown_names import shown_symbol
 from desktop.panels.accuracy.answers import AnswerLine, Answers, Found, answers_of, is_by_simple_rules, with_share_shown
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
 from desktop.panels.accuracy.names import kind_word
@@ -246,6 +247,8 @@ class AccuracyPanel(Panel):
             text = f"{text} {of_model}"
             meaning = f"{meaning}\n{translate('Panels', SHARE_MEANING).format(model, rest)}"
             meaning = f"{meaning}\n{_by_horizon(self._state.status)}".rstrip()
+        if len(self._state.members) > 1 and self._state.market is not None:
+            text = f"{shown_symbol(self._state.market.venue, self._state.market.symbol)} · {text}"
         set_text(self._footer, text)
         self._footer.setToolTip(paragraphs(meaning))
 

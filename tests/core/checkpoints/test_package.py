@@ -177,7 +177,9 @@ def test_a_checkpoint_of_several_markets_is_intact_exported_and_imported(
     file = tmp_path / "data" / kept.info.file
     assert verify(file, kept.info.sha256) == ""
     taken_into, folder = other
-    taken = take_in(taken_into, folder, package.read(package.export(kept, file, None, tmp_path)), 5_000)
+    exported = package.export(kept, file, None, tmp_path)
+    assert "and 1 more: one model, and its scores are means over all 2 markets" in (exported / "README.md").read_text()
+    taken = take_in(taken_into, folder, package.read(exported), 5_000)
     assert verify(folder.absolute(taken.file), taken.sha256) == ""
     taken_into.close()
 

@@ -64,6 +64,15 @@ def is_enabled(panel: CheckpointsPanel, action_id: ActionId) -> bool:
     return panel.actions_of_panel[action_id].isEnabled()
 
 
+def test_the_count_says_how_many_markets_the_model_has(panel: CheckpointsPanel, state: RunState) -> None:
+    assert "markets" not in panel._count.text()
+    state.apply(scenario.ready_of_three())
+    panel.refresh()
+    assert panel._count.text().endswith("checkpoints · all 3 markets")
+    panel.actions_of_panel[ActionId.CHECKPOINT_ALL_RUNS].trigger()
+    assert "markets" not in panel._count.text(), "other runs have other markets"
+
+
 @pytest.mark.parametrize("width", [540, 600, 760, 850, 1_280])
 def test_shown_columns_are_not_cut_at_any_width(qtbot: QtBot, panel: CheckpointsPanel, width: int) -> None:
     panel.resize(width, 220)

@@ -56,6 +56,16 @@ def test_a_saved_best_appears_and_its_age_ticks(
     assert "1 h ago" in words(panel)
 
 
+def test_the_score_of_a_model_of_several_markets_says_that_it_is_of_all(
+    panel: BestCheckpointPanel, state: RunState, library: scenario.Library
+) -> None:
+    library.infos = scenario.checkpoints()
+    state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
+    state.apply(scenario.ready_of_three())
+    panel.refresh()
+    assert "Model alone, all 3 markets: +1.1 % (−0.4 to 2.5)" in words(panel)
+
+
 def test_restore_names_the_checkpoint(
     qtbot: QtBot, panel: BestCheckpointPanel, state: RunState, library: scenario.Library
 ) -> None:

@@ -92,6 +92,17 @@ def test_the_models_share_names_its_horizon(panel: AccuracyPanel, state: RunStat
     )
 
 
+def test_the_last_line_names_the_market_where_the_model_has_several(panel: AccuracyPanel, state: RunState) -> None:
+    state.apply(scenario.status())
+    panel.refresh()
+    before = panel._footer.text()
+    state.begin(scenario.RUN, 60_000, market=Market("binance", "BTC/USDT", scenario.MINUTE))
+    state.apply(scenario.ready_of_three())
+    state.apply(scenario.status())
+    panel.refresh()
+    assert panel._footer.text() == f"BTC/USDT · {before}"
+
+
 def test_ghosts_of_the_simple_rules_have_no_share_of_the_model(panel: AccuracyPanel, state: RunState) -> None:
     """“Next close: 11 % model” stood beside a chart of the simple rules, while the trainer caught up."""
     candles = scenario.market(60)
