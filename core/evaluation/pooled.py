@@ -48,7 +48,7 @@ def summarise_together(db: Database, runs: Mapping[str, Run], horizons: int) -> 
         **evaluate_pooled(db, list(runs.values()), horizons),
         "candles": sum(each["candles"] for each in found.values()),
         "scored": sum(each["scored"] for each in found.values()),
-        **{name: head[name] for name in ("steps", "loss", "seed", "device")},
+        **{name: head[name] for name in ("steps", "loss", "seed", "device", "checkpoints")},
         "forecasts_sha256": hashlib.sha256(digests.encode()).hexdigest(),
     }
     for each in found.values():  # the steps of the model are recorded with one of the markets

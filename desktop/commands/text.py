@@ -43,6 +43,7 @@ def print_markets(summary: dict[str, Any]) -> None:
     console.print(skills)
     console.print(gains)
     console.print(f"Steps: {pooled['steps']:,}; loss {_losses(pooled['loss'])}")
+    console.print(f"Checkpoints: {_checkpoints(pooled['checkpoints'])}")
 
 
 def _judged(estimate: dict[str, Any]) -> str:
@@ -83,10 +84,13 @@ def _rows_of_model(summary: dict[str, Any]) -> tuple[list[tuple[str, str]], list
     """Steps and loss; checkpoints. Of several markets they are recorded with the first."""
     if "head_run_id" in summary:
         return [("Steps, loss, checkpoints", f"see run {summary['head_run_id']}")], []
-    loss, saved, best = summary["loss"], summary["checkpoints"], summary["checkpoints"]["best"]
-    named = "none yet" if best is None else best["id"]
-    steps = [("Steps", f"{summary['steps']:,}"), ("Loss", _losses(loss))]
-    return steps, [("Checkpoints", f"{saved['kept']} kept of {saved['saved']}; best: {named}")]
+    steps = [("Steps", f"{summary['steps']:,}"), ("Loss", _losses(summary["loss"]))]
+    return steps, [("Checkpoints", _checkpoints(summary["checkpoints"]))]
+
+
+def _checkpoints(saved: dict[str, Any]) -> str:
+    best = saved["best"]
+    return f"{saved['kept']} kept of {saved['saved']}; best: {'none yet' if best is None else best['id']}"
 
 
 def print_pretraining(account: dict[str, Any]) -> None:

@@ -324,6 +324,24 @@ FAULTS = (
         "info.step >= sound_until",
     ),
     Fault(
+        "weights-of-others-are-unexpected",
+        "core/checkpoints/weight_file.py",
+        'has_others="markets" in description',
+        "has_others=False",
+    ),
+    Fault(
+        "taken-weights-are-not-noted",
+        "core/training/hosting/run_start.py",
+        "session.note_new_weights(info.checkpoint_id, learned_until_ms)",
+        "session.note_new_weights(info.checkpoint_id, 0)",
+    ),
+    Fault(
+        "a-seeded-run-takes-over",
+        "core/training/hosting/run_start.py",
+        " or spec.settings.training.seed is not None",
+        "",
+    ),
+    Fault(
         "any-rate-is-taken",
         "core/training/hosting/service.py",
         "        if refused is not None:",

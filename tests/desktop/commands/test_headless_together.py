@@ -84,6 +84,8 @@ def test_metrics_are_of_all_markets_or_of_the_named_one(tmp_path: Path, files: l
     one = commands.invoke_json("metrics", "--run", second, *where)
     assert one["head_run_id"] == first and one["candles"] == COUNT and not {"steps", "loss", "checkpoints"} & set(one)
     assert f"see run {first}" in " ".join(commands.invoke("metrics", "--run", second, *where).stdout.split())
+    assert metrics["pooled"]["checkpoints"] == metrics[next(iter(found))]["checkpoints"]
+    assert metrics["pooled"]["checkpoints"]["kept"] > 0
     assert "All, close" in commands.invoke("metrics", *where).stdout
 
 
