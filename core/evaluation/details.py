@@ -13,6 +13,7 @@ from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
 from core.evaluation.by_regime import RegimeScores, by_regime, of_group
 from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedScores, judged, judged_from, left_out
+from core.evaluation.paper import TRADE_COST, PaperScore, paper_score_of
 from core.forecast.confidence import gain_sequence, proven_after
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.score import (
@@ -29,9 +30,14 @@ from core.storage.records import StoredScore
 from core.storage.runs import Run
 from core.training.online.learning_gain import gains
 
+_BASIS_POINT = 1e-4
 
-def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
-    """Plain data, fit for JSON: the scores of the run's own forecasts after the warm-up. Raises StorageError."""
+
+def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRADE_COST) -> dict[str, Any]:
+    """Plain data, fit for JSON: the scores of the run's own forecasts after the warm-up. Raises StorageError.
+
+    trade_cost: of the paper score, as a share of a trade's value.
+    """
     reader = RecordReader(db, run.run_id)
     opened, closes, made_at_ms = reader.origins()
     from_ms = judged_from(opened)
@@ -51,6 +57,7 @@ def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
         "direction": _direction(first.scores, opened, closes),
         "coverage": _coverage(first.scores),
         "diebold_mariano_p": diebold_mariano(first.shown(Quantity.CLOSE), first.losses_of(REFERENCE, Quantity.CLOSE)),
+        "paper": _paper(paper_score_of(reader, run, from_ms, trade_cost)),
         "candles_per_s": _rate(made_at_ms),
     }
 
@@ -192,6 +199,26 @@ def _coverage(scores: list[StoredScore]) -> dict[str, Any]:
     }
 
 
+def _paper(score: PaperScore) -> dict[str, Any]:
+    """Costs and returns in basis points."""
+    return {
+        "n": score.n,
+        "break_even_bp": _in_bp(score.break_even.value),
+        "break_even_bp_ci95": _interval(score.break_even, _BASIS_POINT),
+        "cost_bp": score.cost / _BASIS_POINT,
+        "net_bp": _in_bp(score.net.value),
+        "net_bp_ci95": _interval(score.net, _BASIS_POINT),
+        "net_total_bp": _in_bp(score.net_total),
+        "drawdown_bp": _in_bp(score.drawdown),
+        "trades_per_candle": score.turnover,
+        "time_in_market": score.time_in_market,
+    }
+
+
+def _in_bp(value: float | None) -> float | None:
+    return None if value is None else value / _BASIS_POINT
+
+
 def _rate(made_at_ms: NDArray[np.int64]) -> float | None:
     """Candles per second from the first forecast to the last; None if they took no time."""
     took_s = float(made_at_ms[-1] - made_at_ms[0]) / 1000.0 if made_at_ms.size else 0.0
@@ -202,5 +229,5 @@ def _mean(values: FloatArray) -> float | None:
     return float(values.mean()) if values.size else None
 
 
-def _interval(estimate: Estimate) -> list[float] | None:
-    return None if estimate.low is None or estimate.high is None else [estimate.low, estimate.high]
+def _interval(estimate: Estimate, unit: float = 1.0) -> list[float] | None:
+    return None if estimate.low is None or estimate.high is None else [estimate.low / unit, estimate.high / unit]

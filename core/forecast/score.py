@@ -84,14 +84,19 @@ def gain(loss: FloatArray, without: FloatArray, reference: FloatArray, horizon: 
 
     All [n], in time order, of forecasts of `horizon` candles.
     """
-    n = loss.shape[0]
-    total = float(reference.sum())
+    return ratio(without - loss, reference, horizon)
+
+
+def ratio(part: FloatArray, whole: FloatArray, horizon: int = 1) -> Estimate:
+    """The sum of `part` over the sum of `whole`, with its block bootstrap 95 % interval; both as in `gain`."""
+    n = part.shape[0]
+    total = float(whole.sum())
     if n < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
         return Estimate(None, None, None, n)
-    gains, sums = _block_sums(np.stack([without - loss, reference]), horizon)
-    draws = gains / np.maximum(sums, np.finfo(np.float64).tiny)
+    parts, wholes = _block_sums(np.stack([part, whole]), horizon)
+    draws = parts / np.maximum(wholes, np.finfo(np.float64).tiny)
     low, high = np.quantile(draws, (0.025, 0.975))
-    return Estimate(float((without - loss).sum()) / total, float(low), float(high), n)
+    return Estimate(float(part.sum()) / total, float(low), float(high), n)
 
 
 def diebold_mariano(loss: FloatArray, reference: FloatArray) -> float | None:

@@ -35,6 +35,13 @@ from desktop.commands.start_from import find, starting_point, with_start
 @click.option(
     "--frozen", is_flag=True, help="Do not train: keep the checkpoint's weights. Without it, training continues."
 )
+@click.option(
+    "--trade-cost",
+    "trade_cost_bp",
+    type=click.FloatRange(0.0, 10_000.0),
+    default=5.0,
+    help="Of the paper score, in basis points of a trade: fee, half the spread, slippage.",
+)
 @click.option("--count-seen", is_flag=True, help="Judge also candles from before the newest that it has learned.")
 @common_options
 @with_context
@@ -47,6 +54,7 @@ def evaluate(
     checkpoint: str | None,
     frozen: bool,
     count_seen: bool,
+    trade_cost_bp: float,
 ) -> None:
     """Run the session over FILE exactly as it runs live, and score it. Nothing of it stays in the data folder.
 
@@ -57,7 +65,7 @@ def evaluate(
             raise UserError(
                 "--together takes no --report, --checkpoint, --frozen or --count-seen; evaluate one file for those.", 2
             )
-        found = evaluate_together(context, files, count)
+        found = evaluate_together(context, files, count, trade_cost_bp * 1e-4)
         print_json(found) if context.as_json else print_together(found)
         return
     if len(files) > 1:
@@ -86,18 +94,20 @@ def evaluate(
         summary = {"file": candle_file.name, **beginning, **run_headless(replayed, stopped, evaluated=candle_file.name)}
         if context.lines is not None:
             context.lines.start_part("Judging the forecasts")
-        found, timeline = _evaluated(replayed, summary["run_id"], has_timeline=report is not None)
+        found, timeline = _evaluated(replayed, summary["run_id"], trade_cost_bp * 1e-4, has_timeline=report is not None)
     summary |= found
     print_json(summary) if context.as_json else print_evaluation(summary)
     if report is not None and timeline is not None:
         _write_report(report, page(summary, timeline))
 
 
-def _evaluated(context: Context, run_id: str, *, has_timeline: bool) -> tuple[dict[str, Any], Timeline | None]:
+def _evaluated(
+    context: Context, run_id: str, trade_cost: float, *, has_timeline: bool
+) -> tuple[dict[str, Any], Timeline | None]:
     db = open_database(context.folder.database, readonly=True)
     try:
         run, horizons = RunStore(db).get(run_id), context.settings.model.horizons
-        return evaluate_run(db, run, horizons), timeline_of(db, run, horizons) if has_timeline else None
+        return evaluate_run(db, run, horizons, trade_cost), timeline_of(db, run, horizons) if has_timeline else None
     finally:
         db.close()
 

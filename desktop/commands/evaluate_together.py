@@ -39,11 +39,11 @@ _INTERRUPTED = 130
 _REPORT_EVERY_S = 0.25
 
 
-def evaluate_together(context: Context, files: Sequence[Path], count: int | None) -> dict[str, Any]:
+def evaluate_together(context: Context, files: Sequence[Path], count: int | None, trade_cost: float) -> dict[str, Any]:
     """What `evaluate` finds, under each file's name, and under "pooled" all files as one. Raises UserError,
     CandleFileError and StorageError.
 
-    count: only the first so many candles of each file.
+    count: only the first so many candles of each file. trade_cost: of the paper scores, as a share of a trade's value.
     """
     settings = judged(context.settings)
     with (
@@ -63,7 +63,7 @@ def evaluate_together(context: Context, files: Sequence[Path], count: int | None
             learned_s = clock.monotonic_s() - started_s
             if context.lines is not None:
                 context.lines.start_part("Judging the forecasts")
-            return _judged(db, runs, settings.model.horizons, learned_s)
+            return _judged(db, runs, settings.model.horizons, learned_s, trade_cost)
         except KeyboardInterrupt as error:
             raise UserError("Stopped before the end of the files; nothing was judged.", _INTERRUPTED) from error
         finally:
@@ -158,13 +158,13 @@ def _meter(progress: TerminalProgress, title: str, total: int) -> Callable[[int,
     return on_close
 
 
-def _judged(db: Database, runs: dict[str, Run], horizons: int, learned_s: float) -> dict[str, Any]:
+def _judged(db: Database, runs: dict[str, Run], horizons: int, learned_s: float, trade_cost: float) -> dict[str, Any]:
     found = summarise_together(db, runs, horizons)
     pooled = found["pooled"]
     rate = round(pooled["candles"] / learned_s, 3) if learned_s > 0.0 else None
     pooled.update(candles_per_s=rate, wall_s=round(learned_s, 3), notices=[])
     judged_apart = {
-        name: {"file": name, **found[name], **evaluate_run(db, run, horizons)} for name, run in runs.items()
+        name: {"file": name, **found[name], **evaluate_run(db, run, horizons, trade_cost)} for name, run in runs.items()
     }
     return {**judged_apart, "pooled": pooled}
 

@@ -26,7 +26,12 @@ def print_evaluation(summary: dict[str, Any]) -> None:
     console.print()
     console.print(_table(("Other values", *words.ALSO_DRAWN_HEADER[1:]), words.also_drawn(summary)))
     console.print()
-    console.print(_table(None, [*words.direction(summary), *words.coverage(summary), *words.difference(summary)]))
+    console.print(
+        _table(
+            None,
+            words.of_the_close(summary),
+        )
+    )
     console.print()
     console.print(
         _table(("Candles ahead", *(f"skill, {name}" for name in words.QUANTITIES), "n"), words.horizons(summary))

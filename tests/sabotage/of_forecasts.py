@@ -245,4 +245,16 @@ FAULTS = (
         "self._whole(STEPS, self.run.head_id,",
         "self._whole(STEPS, self.run.run_id,",
     ),
+    Fault(
+        "a-turn-costs-one-trade",
+        "core/evaluation/paper.py",
+        "opened = np.abs(positions - carried)",
+        "opened = (positions != carried) * 1.0",
+    ),
+    Fault(
+        "paper-score-counts-candles-after-gaps",
+        "core/evaluation/paper.py",
+        "is_known & is_own & ~past.after_gap",
+        "is_known & is_own",
+    ),
 )

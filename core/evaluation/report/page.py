@@ -60,7 +60,10 @@ def _tables(summary: dict[str, Any]) -> list[Element]:
         _table(("", *words.QUANTITIES), found),
         _table(words.ALSO_DRAWN_HEADER, words.also_drawn(summary)),
         node("h2", "Direction and coverage"),
-        _table(None, [*words.direction(summary), *words.coverage(summary), *words.difference(summary)]),
+        _table(
+            None,
+            words.of_the_close(summary),
+        ),
         node("h2", "One candle ahead, by what the market was like"),
         _table(words.REGIME_HEADER, words.regimes(summary)),
         node("p", words.REGIMES_EXPLAINED, class_="lead"),

@@ -11,7 +11,7 @@ from core.forecast.score import FEWEST_FOR_AN_EDGE
 NOT_ENOUGH = "not enough candles"
 EXPLAINED = (
     "Skill: the relative reduction of the loss against “no change”; brackets hold 95 % intervals. "
-    "The best single baseline is named in hindsight."
+    "The best single baseline is named in hindsight. bp: basis points, hundredths of a percent."
 )
 TOGETHER_EXPLAINED = (
     "Against the best: the relative reduction of the loss against the best single baseline, which is named in "
@@ -229,6 +229,29 @@ def difference(summary: dict[str, Any]) -> list[tuple[str, str]]:
     is_proven = chance < 0.05 and n >= FEWEST_FOR_AN_EDGE
     proves = "the losses differ from those of “no change”" if is_proven else "not proven that the losses differ"
     return [("Diebold-Mariano, close", f"{p_value} (n = {n:,}); {proves}")]
+
+
+def paper(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """What a fixed rule would have made of the forecasts one candle ahead. The cost leads, not the gain."""
+    of = summary["paper"]
+    if of["break_even_bp_ci95"] is None:
+        return [("Break-even cost of a trade", f"not enough candles or trades (n = {of['n']:,})")]
+    low, high = of["break_even_bp_ci95"]
+    is_proven = low > 0.0 and of["n"] >= FEWEST_FOR_AN_EDGE
+    needs = "with lower costs the rule gains" if is_proven else "not proven that the rule gains even without costs"
+    net = f"{of['net_bp']:+.3f} bp a candle ({of['net_bp_ci95'][0]:+.3f} to {of['net_bp_ci95'][1]:+.3f})"
+    return [
+        ("Break-even cost of a trade", f"{of['break_even_bp']:.2f} bp ({low:.2f} to {high:.2f}); {needs}"),
+        (
+            f"On paper, at {of['cost_bp']:g} bp a trade",
+            f"{net}; {of['trades_per_candle']:.3f} trades a candle; largest fall {of['drawdown_bp']:,.0f} bp",
+        ),
+    ]
+
+
+def of_the_close(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """All rows on the close alone, one candle ahead."""
+    return [*direction(summary), *coverage(summary), *difference(summary), *paper(summary)]
 
 
 def horizons(summary: dict[str, Any]) -> list[tuple[str, ...]]:
