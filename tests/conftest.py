@@ -97,10 +97,10 @@ def nothing_is_left_running() -> Iterator[None]:
     assert not leaked, f"threads left running: {leaked}"
     orphans = _wait_until_gone(lambda: sorted(_children() - children))
     assert not orphans, f"child processes left running: {orphans}"
-    if _new_widgets(widgets) or _active_timers():
+    if _application() is not None:
         gc.collect()  # a window in a reference cycle goes now, not at a random later moment
         _let_qt_delete()
-    left = _new_widgets(widgets)
+    left = [widget for widget in _top_level_widgets() if _address(widget) not in widgets]
     assert not left, f"top-level widgets left: {left}"
     timers = _active_timers()
     assert not timers, f"timers left active: {timers}"
@@ -245,10 +245,6 @@ def _top_level_widgets() -> list[object]:
     helpers = ("QTipLabel", "QComboBoxPrivateContainer", "QDesktopScreenWidget", "QMenu")
     widgets = application.topLevelWidgets()  # type: ignore[attr-defined]
     return [widget for widget in widgets if widget.metaObject().className() not in helpers]
-
-
-def _new_widgets(known: set[int]) -> list[object]:
-    return [widget for widget in _top_level_widgets() if _address(widget) not in known]
 
 
 def _address(widget: object) -> int:

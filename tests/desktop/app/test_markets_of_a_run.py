@@ -35,6 +35,7 @@ def test_rows_follow_the_run_and_its_switches_change_it(qapp: QApplication, tmp_
     async def story(application: Application) -> None:
         known = application.state.markets
         panel = application.window.panels.markets
+        application.window.resize(1400, 900)  # a narrow panel hides the switches
         application.window.show_dock(ActionId.SHOW_MARKETS)
         await until(lambda: known.row(FIRST).accuracy is not None, "scores of the first")
         assert [row.is_in_run for row in known.rows()] == [True, True, False]

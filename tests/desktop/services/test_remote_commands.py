@@ -187,6 +187,7 @@ def test_candles_sent_by_a_command_are_stored_and_shown(
             command.start()
             await until(lambda: application.series is not None and len(application.series) == 5_038, "the chart")
             await until(command.isFinished, "the command's end")
+            await until(lambda: not application.state.jobs.running(), "the job's end")
             assert (command.changed, command.error) == (4_998, "")
             assert application._database.holes.of_exchange(market, hole) == [hole]
             shown = application.series
