@@ -17,6 +17,7 @@ MAY_USE_REAL_TIME = {
     "tests/core/storage/children.py:wait_for_the_end": "a child process that sleeps until it is killed",
     "tests/desktop/whole_window.py:until": "polls a whole window, with its threads and child processes",
     "tests/sabotage/runner.py:*": "a program: make sabotage",
+    "tests/stranger/stopwatch.py:*": "measures the real window in a slow test",
     "tests/stranger/user.py:until": "polls a real screen",
     "tests/support/budget.py:*": "a program: make check",
     "tests/support/check.py:*": "a program: make check",
