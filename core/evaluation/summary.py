@@ -44,14 +44,19 @@ def summarise(db: Database, run: Run) -> dict[str, Any]:
         "loss": _loss(reader),
         **_scores(reader, run, counts.scored),
         "checkpoints": _checkpoints(db, run, counts.checkpoints_saved, counts.checkpoints_kept),
-        "incidents": [
-            {"at_ms": incident.at_ms, "last_at_ms": incident.newest_at_ms, "count": incident.count}
-            | {"severity": incident.severity.value, "kind": incident.kind}
-            | {"what_happened": incident.what_happened, "what_was_done": incident.what_was_done}
-            for incident in reader.incidents(_INCIDENTS)
-        ],
+        "incidents": stored_incidents(reader),
         "forecasts_sha256": reader.forecasts_sha256(),
     }
+
+
+def stored_incidents(reader: RecordReader) -> list[dict[str, Any]]:
+    """The newest ones as plain data, ascending in time. Raises StorageError."""
+    return [
+        {"at_ms": incident.at_ms, "last_at_ms": incident.newest_at_ms, "count": incident.count}
+        | {"severity": incident.severity.value, "kind": incident.kind}
+        | {"what_happened": incident.what_happened, "what_was_done": incident.what_was_done}
+        for incident in reader.incidents(_INCIDENTS)
+    ]
 
 
 def stored_status(db: Database, run: Run, settings: Settings) -> TrainerStatus:

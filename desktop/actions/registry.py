@@ -91,6 +91,7 @@ class ActionId(StrEnum):
     FETCH_HISTORY = "fetch_history"
     PRETRAIN = "pretrain"
     EVALUATE = "evaluate"
+    SHARE_RUN = "share_run"
     FREE_DEVICE = "free_device"
     FREE_DEVICE_SHORT = "free_device_short"
     FREE_DEVICE_LONG = "free_device_long"

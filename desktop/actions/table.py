@@ -106,6 +106,13 @@ def _history_actions(menu: tuple[str, ...]) -> tuple[ActionInfo, ...]:
             "Ctrl+Shift+H",
             "cloud-download-outline",
         ),
+        (
+            ActionId.SHARE_RUN,
+            QT_TRANSLATE_NOOP("Actions", "&Share this run"),
+            QT_TRANSLATE_NOOP("Actions", "Write this run's results as one page to give to others, as a job"),
+            "Ctrl+Shift+W",
+            "share-variant-outline",
+        ),
     )
     return tuple(ActionInfo(*row, menu, section=1) for row in rows)
 

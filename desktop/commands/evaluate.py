@@ -112,16 +112,20 @@ def _evaluated(
         db.close()
 
 
+def check_page(name: str, page: Path) -> None:
+    """Before the work of many minutes. name: of the option or argument. Raises UserError."""
+    if page.is_dir():
+        raise UserError(f"{name} {page} is a folder; name a file to write the page to.", 2)
+    if not page.parent.is_dir():
+        raise UserError(f"{name} {page} cannot be written: there is no folder {page.parent}.", 2)
+    if not os.access(page.parent, os.W_OK):
+        raise UserError(f"{name} {page} cannot be written: nothing may be written to {page.parent}.", 2)
+    if page.suffix.lower() not in (".html", ".htm"):
+        raise UserError(f"{name} {page} is a page: name a file that ends in .html.", 2)
+
+
 def _check_report(report: Path, candle_file: Path) -> None:
-    """Before a run of many minutes. Raises UserError."""
-    if report.is_dir():
-        raise UserError(f"--report {report} is a folder; name a file to write the page to.", 2)
-    if not report.parent.is_dir():
-        raise UserError(f"--report {report} cannot be written: there is no folder {report.parent}.", 2)
-    if not os.access(report.parent, os.W_OK):
-        raise UserError(f"--report {report} cannot be written: nothing may be written to {report.parent}.", 2)
-    if report.suffix.lower() not in (".html", ".htm"):
-        raise UserError(f"--report {report} is a page: name a file that ends in .html.", 2)
+    check_page("--report", report)
     if report.exists() and candle_file.exists() and report.samefile(candle_file):
         raise UserError(f"--report {report} is the candle file itself; name another file.", 2)
 

@@ -32,7 +32,7 @@ def metrics(context: Context, run_id: str | None) -> None:
     """
     db = open_database(context.folder.database, readonly=True)
     try:
-        run = _chosen(RunStore(db), run_id)
+        run = chosen_run(RunStore(db), run_id)
         summary = _summary(db, run)
     finally:
         db.close()
@@ -57,7 +57,8 @@ def _summary(db: Database, run: Run) -> dict[str, Any]:
     return summary
 
 
-def _chosen(runs: RunStore, run_id: str | None) -> Run:
+def chosen_run(runs: RunStore, run_id: str | None) -> Run:
+    """The run with this id, or the newest. Raises UserError and StorageError."""
     if run_id is not None:
         return runs.get(run_id)
     known = runs.list()

@@ -13,6 +13,7 @@ from typing import Any
 from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Interval, Market
 from core.evaluation.report import words
+from core.market.shown_names import shown_market
 from desktop.ui.formatting import format_count, format_number, format_percent
 from desktop.ui.translation import translate
 
@@ -122,6 +123,18 @@ def evaluate_order(
         None if kept is None else kept.info.checkpoint_id,
         translate("Jobs", "Nothing was evaluated or stored."),
         works_aside=True,
+    )
+
+
+def share_order(run_id: str, market: Market, reports: Path, now: datetime) -> Order:
+    """Write the run's page. reports: the folder for it."""
+    page = reports / f"{now:%Y%m%d-%H%M%S}-share-{_plain(market.symbol)}.html"
+    return Order(
+        translate("Jobs", "Share page of {0}").format(shown_market(market)),
+        ("share", "--run", run_id, "--", str(page)),
+        lambda summary: translate("Jobs", "The page is one file: {0}").format(summary["file"]),
+        page,
+        cancelled=translate("Jobs", "No page was written."),
     )
 
 

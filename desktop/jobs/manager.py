@@ -8,6 +8,7 @@ import logging
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,7 +28,7 @@ from desktop.dialogs.messages import open_dialog
 from desktop.jobs.child import ChildProcess, Ending
 from desktop.jobs.form import JobDialog
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
-from desktop.jobs.job_commands import Order, in_fields
+from desktop.jobs.job_commands import Order, in_fields, share_order
 from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
 from desktop.jobs.panel import JobsPanel
 from desktop.services.market_choice import MarketChoice
@@ -93,6 +94,7 @@ class JobManager(QObject):
                 ActionId.FETCH_HISTORY: self.ask_backfill,
                 ActionId.PRETRAIN: self.ask_pretraining,
                 ActionId.EVALUATE: lambda: self.ask_evaluation(None),
+                ActionId.SHARE_RUN: self.share_run,
             }
         )
         shell.window.installEventFilter(self)
@@ -182,12 +184,23 @@ class JobManager(QObject):
         """Ask for the checkpoint and the file. chosen: preselected; None: the best of the run."""
         offered = self._offered(chosen)
         first = offered[0].info.checkpoint_id if offered else None
-        now = calendar_moment(self._state.clock.now_ms()).astimezone()
         device = self._shell.settings.current.training.device
-        dialog = EvaluateDialog(offered, first, self._folder.reports, now, device, self._shell.window)
+        dialog = EvaluateDialog(offered, first, self._folder.reports, self._now(), device, self._shell.window)
         self._source.hold(_KEY, [each.info.checkpoint_id for each in offered])
         dialog.finished.connect(lambda _result: self._source.hold(_KEY, ()))
         return self._ask(dialog)
+
+    @Slot()
+    def share_run(self) -> None:
+        """Write the page of the run on the chart."""
+        run_id, market = self._state.run_id, self._state.market
+        if run_id is None or market is None:
+            self._notify(translate("Jobs", "There is no run to share yet. Start training first."), is_bad=True)
+            return
+        self.begin(share_order(run_id, market, self._folder.reports, self._now()))
+
+    def _now(self) -> datetime:
+        return calendar_moment(self._state.clock.now_ms()).astimezone()
 
     def begin_to_close(self) -> None:
         """Ask all children to end, and start no other."""

@@ -304,7 +304,7 @@ class MainWindow(QMainWindow):
                 **{action_id: partial(self._choose_theme, mode) for mode, action_id in _THEME_ACTIONS.items()},
             }
         )
-        jobs = (ids.IMPORT_CANDLES, ids.FETCH_HISTORY, ids.PRETRAIN, ids.EVALUATE)
+        jobs = (ids.IMPORT_CANDLES, ids.FETCH_HISTORY, ids.PRETRAIN, ids.EVALUATE, ids.SHARE_RUN)
         self.panels.jobs.offer([actions[action_id] for action_id in jobs])
         for dock in self.docks.values():
             DockToggle(dock)

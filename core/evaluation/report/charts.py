@@ -6,6 +6,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.domain.dates import utc_text
 from core.domain.quantities import LEVELS, FloatArray
@@ -38,7 +39,7 @@ def loss_reduction(timeline: Timeline, name: str) -> Element | None:
     ends = "; ".join(f"{label} ends at {percent(float(values[-1]))}" for label, _, values in curves)
     drawn = [
         *svg.scale_left(upward, _signed, "of the reference’s whole loss"),
-        *_scale_of_time(timeline, across),
+        *_scale_of_targets(timeline, across),
         svg.line(svg.LEFT, upward.at(0.0), svg.RIGHT, upward.at(0.0), "zero"),
         *(svg.curve(_points(across, upward, rows, values), f"curve {kind}") for _, kind, values in curves),
         *svg.legend((label, f"curve {kind}") for label, kind, _ in curves),
@@ -60,7 +61,7 @@ def skill_by_quarter(summary: dict[str, Any], name: str) -> Element | None:
     parts = zip(of["skill_of_quarters"], of["skill_of_quarters_ci95"], of["n_of_quarters"], strict=True)
     known = [(f"quarter {part} (n = {n:,})", value, ci95) for part, (value, ci95, n) in enumerate(parts, 1) if ci95]
     described = [f"{label}: {percent(value)}, {between(ci95)}" for label, value, ci95 in known]
-    return _intervals(f"quarters-{name}", f"Skill by quarter of the file, {name}", known, "in time order", described)
+    return _intervals(f"quarters-{name}", f"Skill by quarter of the candles, {name}", known, "in time order", described)
 
 
 def reliability(timeline: Timeline) -> Element | None:
@@ -101,7 +102,7 @@ def rolling_coverage(timeline: Timeline) -> Element | None:
     nominal = upward.at(NOMINAL_COVERAGE)
     drawn = [
         *svg.scale_left(upward, _share, f"covered of the last {COVERAGE_WINDOW}"),
-        *_scale_of_time(timeline, across),
+        *_scale_of_targets(timeline, across),
         svg.line(svg.LEFT, nominal, svg.RIGHT, nominal, "zero"),
         svg.curve(points, "curve combination"),
     ]
@@ -162,13 +163,16 @@ def _intervals(
     return svg.chart(key, title, "; ".join(described) + ".", drawn)
 
 
-def _scale_of_time(timeline: Timeline, across: svg.Axis) -> list[Element]:
-    """Days, or days and hours for a short period."""
-    targets = timeline.target_open_time_ms
-    form = "%d %b %Y" if targets[-1] - targets[0] > _TICKS * _DAY_MS else "%d %b %H:%M"
-    rows = np.linspace(0, targets.size - 1, _TICKS).astype(np.int64)[1:-1]
-    names = [(float(row), utc_text(int(targets[row]), form)) for row in rows]
-    return svg.scale_below(across, names, f"candles in time order (UTC), n = {targets.size:,}")
+def scale_of_time(opened: NDArray[np.int64], across: svg.Axis) -> list[Element]:
+    """Under a chart whose row n is the candle that opened at opened[n]: days, or days and hours for a short period."""
+    form = "%d %b %Y" if opened[-1] - opened[0] > _TICKS * _DAY_MS else "%d %b %H:%M"
+    rows = np.unique(np.linspace(0, opened.size - 1, _TICKS).astype(np.int64)[1:-1])
+    names = [(float(row), utc_text(int(opened[row]), form)) for row in rows]
+    return svg.scale_below(across, names, f"candles in time order (UTC), n = {opened.size:,}")
+
+
+def _scale_of_targets(timeline: Timeline, across: svg.Axis) -> list[Element]:
+    return scale_of_time(timeline.target_open_time_ms, across)
 
 
 def _cumulative(reference: FloatArray, losses: FloatArray) -> FloatArray:

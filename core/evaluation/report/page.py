@@ -14,7 +14,11 @@ from core.evaluation.timeline import Timeline
 
 def page(summary: dict[str, Any], timeline: Timeline) -> str:
     """The whole HTML file. summary: the output of `evaluate --json` for the same run."""
-    title = f"Evaluation: {words.printable(summary['file'])}"
+    return document(f"Evaluation: {summary['file']}", [*_top(summary), *tables(summary), *plots(summary, timeline)])
+
+
+def document(title: str, content: Iterable[Element]) -> str:
+    """A whole HTML file without scripts or anything from the network. Any text may be in it."""
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     head = node(
         "head",
@@ -28,8 +32,11 @@ def page(summary: dict[str, Any], timeline: Timeline) -> str:
             node("style", STYLE),
         ],
     )
-    body = node("body", None, [node("main", None, [*_top(summary), *_tables(summary), *_plots(summary, timeline)])])
+    body = node("body", None, [node("main", None, content)])
     html = node("html", None, [head, body], lang="en")
+    for element in html.iter():
+        if element.text is not None and element.tag != "style":
+            element.text = words.printable(element.text)
     return "<!doctype html>\n" + tostring(html, encoding="unicode", method="html") + "\n"
 
 
@@ -47,32 +54,40 @@ def _top(summary: dict[str, Any]) -> list[Element]:
         node("p", None, [node("bdi", f"{words.heading(summary)}; {words.circumstances(summary)}.")], class_="lead"),
         node("p", f"{ghost} The results of those forecasts follow."),
         *([node("p", None, [node("bdi", start)])] if start else []),
+        *results(summary),
+    ]
+
+
+def results(summary: dict[str, Any]) -> list[Element]:
+    """The main figures in sentences, with their verdicts."""
+    return [
         node("ul", None, [node("li", words.in_a_sentence(summary, name)) for name in words.QUANTITIES]),
         node("p", words.online(summary)),
         node("p", words.EXPLAINED),
     ]
 
 
-def _tables(summary: dict[str, Any]) -> list[Element]:
+def tables(summary: dict[str, Any]) -> list[Element]:
+    """All figures, with their headings."""
     found = [(row.name, *row.values) for row in words.findings(summary)]
     return [
         node("h2", "One candle ahead"),
-        _table(("", *words.QUANTITIES), found),
-        _table(words.ALSO_DRAWN_HEADER, words.also_drawn(summary)),
+        table(("", *words.QUANTITIES), found),
+        table(words.ALSO_DRAWN_HEADER, words.also_drawn(summary)),
         node("h2", "Direction and coverage"),
-        _table(
+        table(
             None,
             words.of_the_close(summary),
         ),
         node("h2", "One candle ahead, by what the market was like"),
-        _table(words.REGIME_HEADER, words.regimes(summary)),
+        table(words.REGIME_HEADER, words.regimes(summary)),
         node("p", words.REGIMES_EXPLAINED, class_="lead"),
         node("h2", "After a gap or a session break"),
         node("p", words.after_gap(summary)),
         node("h2", "Skill further ahead"),
-        _table(("candles ahead", *words.QUANTITIES, "n"), words.horizons(summary)),
+        table(("candles ahead", *words.QUANTITIES, "n"), words.horizons(summary)),
         node("h2", "What the model adds further ahead"),
-        _table(("candles ahead", *words.QUANTITIES, "n"), words.gains(summary)),
+        table(("candles ahead", *words.QUANTITIES, "n"), words.gains(summary)),
         node("p", "Out of so many intervals, about one in 20 misses 0 by chance.", class_="lead"),
         *_drifts(summary),
     ]
@@ -87,48 +102,51 @@ def _drifts(summary: dict[str, Any]) -> list[Element]:
             heading,
             node("p", "No drift was found: the loss of the ghosts never rose for longer than chance explains."),
         ]
-    return [heading, _table(("candle (UTC)", "loss before", "loss after", "response"), rows)]
+    return [heading, table(("candle (UTC)", "loss before", "loss after", "response"), rows)]
 
 
-def _plots(summary: dict[str, Any], timeline: Timeline) -> list[Element]:
+def plots(summary: dict[str, Any], timeline: Timeline) -> list[Element]:
+    """All charts, with their heading."""
     drawn = [node("h2", "Plots")]
     for name in words.QUANTITIES:
-        drawn += _figure(
+        drawn += figure(
             f"The {name}: cumulative loss reduction against “no change”",
             "A line that rises forecasts better than the reference; it ends at the skill.",
             charts.loss_reduction(timeline, name),
         )
     for name in words.QUANTITIES:
-        drawn += _figure(f"The {name}: skill by candles ahead", "", charts.skill_by_horizon(summary, name))
-    drawn += _figure(
+        drawn += figure(f"The {name}: skill by candles ahead", "", charts.skill_by_horizon(summary, name))
+    drawn += figure(
         "Is the close inside as often as promised?",
         "On the dashed line each quantile is reached as often as it should be. Bars are 95 % intervals.",
         charts.reliability(timeline),
     )
-    drawn += _figure(
+    drawn += figure(
         "Coverage of the 90 % band, over the 500 candles before each",
         "The dashed line is what the band promises.",
         charts.rolling_coverage(timeline),
     )
     for name in words.QUANTITIES:
-        drawn += _figure(
+        drawn += figure(
             f"The {name}: each expert alone, and their combination",
             "Skill against “no change”. A bar with an arrow is longer than drawn; its number is exact.",
             charts.skill_of_experts(summary, name),
         )
     for name in words.QUANTITIES:
-        drawn += _figure(f"The {name}: skill by quarter of the file", "", charts.skill_by_quarter(summary, name))
+        drawn += figure(f"The {name}: skill by quarter of the candles", "", charts.skill_by_quarter(summary, name))
     return drawn
 
 
-def _figure(title: str, explained: str, drawn: Element | None) -> list[Element]:
+def figure(title: str, explained: str, drawn: Element | None) -> list[Element]:
+    """A chart with its caption; None: that there are not enough candles for it."""
     shown = node("p", f"{words.NOT_ENOUGH} to draw this.".capitalize(), class_="missing") if drawn is None else drawn
     caption = node("figcaption", None, [node("strong", title)])
     caption[-1].tail = f" {explained}" if explained else None
     return [node("figure", None, [caption, shown])]
 
 
-def _table(header: tuple[str, ...] | None, rows: Iterable[tuple[str, ...]]) -> Element:
+def table(header: tuple[str, ...] | None, rows: Iterable[tuple[str, ...]]) -> Element:
+    """The first cell of a row is its heading."""
     head = [] if header is None else [node("thead", None, [_row(header, "th", "col")])]
     return node("table", None, [*head, node("tbody", None, [_row(row, "td", "row") for row in rows])])
 

@@ -34,4 +34,13 @@ svg .name, svg .value { fill: var(--ink); }
 .dot.combination, .bar.combination { fill: var(--combination); }
 .bar.model { fill: var(--model); }
 .bar.baseline { fill: var(--baseline); }
+.candle { stroke: var(--zero); stroke-width: 1.2; }
+.candle.up { fill: var(--page); }
+.candle.down { fill: var(--zero); }
+.candle.ghost { stroke: var(--combination); fill: none; }
+.curve.ghost { stroke: var(--combination); }
+.band-90 { fill: var(--combination); fill-opacity: 0.14; }
+.band-50 { fill: var(--combination); fill-opacity: 0.2; }
+ol.commands { padding-left: 0; list-style: none; }
+ol.commands code { overflow-wrap: anywhere; }
 """

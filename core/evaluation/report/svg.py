@@ -52,7 +52,7 @@ def upward(values: Iterable[float], margin: float = 0.06) -> Axis:
     """A vertical axis that shows all values, with a margin."""
     known = [value for value in values if math.isfinite(value)]
     low, high = min(known, default=0.0), max(known, default=1.0)
-    room = margin * (high - low) or 0.01
+    room = margin * (high - low) or max(0.01, 0.01 * abs(high))
     return Axis(low - room, high + room, BOTTOM, TOP)
 
 

@@ -81,6 +81,7 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "-",
         "Import candles…",
         "Fetch history…",
+        "Share this run",
         "-",
         "Back up now",
         "Open data folder",

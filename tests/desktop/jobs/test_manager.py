@@ -18,6 +18,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
+from core.domain.candle import Market
 from core.domain.events import EventBatch, JobProgress, Severity, TrainerState
 from core.domain.watchlist import WatchedMarket
 from core.settings.tree import MarketSettings
@@ -35,7 +36,7 @@ from desktop.state.job_list import Job, JobState
 from tests.core.storage.samples import checkpoint, open_record
 from tests.core.storage.test_evaluations import summary
 from tests.desktop import scenario
-from tests.desktop.conftest import Bench, MakeBench
+from tests.desktop.conftest import Bench, MakeBench, fill
 from tests.desktop.whole_window import CandleGate, IdleWorker, context, run_window, until
 
 Stub = Callable[[str], None]
@@ -302,6 +303,25 @@ def test_an_evaluations_result_is_stored_with_its_checkpoint(
     stub(answers({**summary("unknown"), "words": "It is good."}))
     unknown = done(qtbot, bench, manager, order(checkpoint_id="unknown"))
     assert "It is good. It could not be stored" in unknown.result
+
+
+def test_the_run_on_the_chart_is_shared_as_one_page(
+    qtbot: QtBot, bench: Bench, manager: JobManager, folder: DataFolder, stub: Stub
+) -> None:
+    share = bench.shell.actions[ActionId.SHARE_RUN]
+    share.trigger()
+    notice = bench.window.banner.shown
+    assert notice is not None and "no run to share yet" in notice.text and not bench.state.jobs.jobs()
+    bench.state.show_market(Market("binance", "BTC/USDT", scenario.MINUTE))
+    fill(bench)
+    stub("import sys, json; page = sys.argv[-1]; open(page, 'w').close(); print(json.dumps({'file': page}))")
+    with qtbot.waitSignal(manager.finished):
+        share.trigger()
+    job = newest(bench)
+    assert job.state is JobState.DONE and job.page is not None and job.page.parent == folder.reports
+    assert job.page.suffix == ".html" and str(job.page) in job.result and "BTC/USDT" in job.report.title
+    notice = bench.window.banner.shown
+    assert notice is not None and notice.action == "Open report"
 
 
 def test_a_cancelled_job_ends_and_leaves_no_temporary_file(

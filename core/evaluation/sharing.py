@@ -1,0 +1,122 @@
+"""What the share page shows of a run, from its stored record. No torch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlite_utils import Database
+
+from core.domain.candle import Interval
+from core.domain.events import Ghost
+from core.domain.quantities import BAND_90, FloatArray, Quantity
+from core.evaluation.details import evaluate_run
+from core.evaluation.summary import stored_incidents, summarise
+from core.evaluation.timeline import Timeline, timeline_of
+from core.forecast.ghosts import ghosts
+from core.market.shown_names import shown_symbol
+from core.settings.tree import Settings, from_dict
+from core.storage.candles import CandleStore
+from core.storage.record_reader import RecordReader
+from core.storage.runs import Run
+
+_NEWEST = 60
+"""Candles on the chart."""
+_HIDDEN = "…"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewestCandles:
+    """n candles in time order, the last of which the ghosts were forecast from.
+
+    open_time_ms: [n]. prices: [4, n], open, high, low, close. band_90: [2, n], the close's band of one candle before,
+    NaN where there was no forecast.
+    """
+
+    interval: Interval
+    open_time_ms: NDArray[np.int64]
+    prices: FloatArray
+    band_90: FloatArray
+    ghosts: tuple[Ghost, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedRun:
+    """summary: as that of `evaluate --json`, with the run's incidents."""
+
+    run: Run
+    settings: Settings
+    """Those that the run began with."""
+    summary: dict[str, Any]
+    timeline: Timeline
+    first_ms: int | None
+    """The opening time of the first candle that was forecast from; None: none was yet."""
+    newest: NewestCandles | None
+
+
+def read_shared(db: Database, run: Run, private: Sequence[str]) -> SharedRun:
+    """private: texts that no page may show, such as the data folder's path. Raises StorageError."""
+    settings, _ = from_dict(json.loads(run.settings_json))
+    reader, horizons = RecordReader(db, run.run_id), settings.model.horizons
+    opened, _, _ = reader.origins()
+    summary = {
+        "file": f"{shown_symbol(run.market.venue, run.market.symbol)} ({run.market.venue})",
+        **summarise(db, run),
+        **evaluate_run(db, run, horizons),
+    }
+    summary["incidents"] = [_without(incident, private) for incident in _incidents(db, run)]
+    return SharedRun(
+        run=run,
+        settings=settings,
+        summary=summary,
+        timeline=timeline_of(db, run, horizons),
+        first_ms=int(opened[0]) if opened.size else None,
+        newest=_newest(db, run, reader),
+    )
+
+
+def _incidents(db: Database, run: Run) -> list[dict[str, Any]]:
+    """Those of the run, and of the model that it shares with other markets; ascending in time."""
+    found = [
+        each for id_ in dict.fromkeys((run.head_id, run.run_id)) for each in stored_incidents(RecordReader(db, id_))
+    ]
+    return sorted(found, key=lambda incident: int(incident["last_at_ms"]))
+
+
+def _without(incident: dict[str, Any], private: Sequence[str]) -> dict[str, Any]:
+    shown = dict(incident)
+    for name in ("what_happened", "what_was_done"):
+        for text in private:
+            shown[name] = shown[name].replace(text, _HIDDEN)
+    return shown
+
+
+def _newest(db: Database, run: Run, reader: RecordReader) -> NewestCandles | None:
+    origin_ms = reader.latest_origin_ms()
+    forecasts = [] if origin_ms is None else reader.forecasts_of(origin_ms)
+    if origin_ms is None or not forecasts:
+        return None
+    interval, origin_close = run.market.interval, forecasts[0].origin_close
+    stored = CandleStore(db).columns_before(run.market, origin_ms + 1, _NEWEST)
+    return NewestCandles(
+        interval=interval,
+        open_time_ms=stored.open_time_ms,
+        prices=stored.values[:4],
+        band_90=_band_90(reader, stored.open_time_ms),
+        ghosts=ghosts(np.stack([each.quantiles for each in forecasts]), origin_close, origin_ms, interval),
+    )
+
+
+def _band_90(reader: RecordReader, opened: NDArray[np.int64]) -> FloatArray:
+    band = np.full((2, opened.size), np.nan)
+    if opened.size:
+        past = reader.past_forecasts(1, int(opened[0]), int(opened[-1]) + 1, opened.size)
+        is_shown = np.isin(past.target_open_time_ms, opened)
+        moves = past.quantiles[is_shown][:, Quantity.CLOSE, list(BAND_90)]
+        places = np.searchsorted(opened, past.target_open_time_ms[is_shown])
+        band[:, places] = (past.origin_close[is_shown, None] * np.exp(moves)).T
+    return band

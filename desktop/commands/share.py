@@ -1,0 +1,47 @@
+"""`ghostcandle share FILE.html`: a run's record as one page to give to others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from core.evaluation.report.shared_page import shared_page
+from core.evaluation.sharing import read_shared
+from core.files.durable import write_durably
+from core.storage.database import open_database
+from core.storage.runs import RunStore
+from desktop.app.context import Context
+from desktop.commands.errors import UserError
+from desktop.commands.evaluate import check_page
+from desktop.commands.metrics import chosen_run
+from desktop.commands.options import common_options, print_json, with_context
+
+
+@click.command()
+@click.argument("target", metavar="FILE.html", type=click.Path(path_type=Path))
+@click.option("--run", "run_id", help="The run's id; the newest without it.")
+@click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
+@common_options
+@with_context
+def share(context: Context, target: Path, run_id: str | None, overwrite: bool) -> None:
+    """Write a run's record as one page: market, model, results with their intervals, charts, incidents, and how to
+    reproduce it. It needs no network and no script, and shows no path of this machine. A window may be open."""
+    check_page("FILE.html", target)
+    if target.exists() and not overwrite:
+        raise UserError(f"{target} exists already. Name another file, or add --overwrite.", 2)
+    db = open_database(context.folder.database, readonly=True)
+    try:
+        run = chosen_run(RunStore(db), run_id)
+        private = (str(context.folder.root.resolve()), str(context.folder.root), str(Path.home()))
+        text = shared_page(read_shared(db, run, private))
+    finally:
+        db.close()
+    try:
+        write_durably(target, text.encode(), is_private=False)
+    except OSError as error:
+        raise UserError(f"{target} could not be written ({error.strerror or error}). Name another file.") from error
+    if context.as_json:
+        print_json({"file": str(target), "run_id": run.run_id, "market": str(run.market)})
+    else:
+        click.echo(f"The page of run {run.run_id} ({run.market}) was written to {target}.")

@@ -1,0 +1,153 @@
+"""The share page has the numbers of the record, is self-contained, and shows texts of others literally."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.domain.candle import Market
+from core.domain.events import Incident, Severity
+from core.domain.incident_kinds import IncidentKind
+from core.domain.quantities import BAND_90
+from core.evaluation.report import words
+from core.evaluation.report.candle_chart import newest_candles, price_text
+from core.evaluation.report.shared_page import shared_page
+from core.evaluation.sharing import SharedRun, read_shared
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.record_writer import TrainingRecord
+from core.storage.runs import RunStore
+from tests.core.evaluation.report.tree import Tree, require_self_contained
+from tests.support.candles import MARKET, MINUTE, random_walk, without
+from tests.support.synthetic_run import made_up
+
+CANDLES = without(random_walk(120, seed=2), 100)
+NAMES = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</style></title><b>",
+    "a\x1b[31m\u202e\udcff&amp;",
+    "$(touch x)'; rm -rf .",
+]
+
+
+def recorded(root: Path, private: tuple[str, ...] = ()) -> SharedRun:
+    run_id = made_up(root, CANDLES)
+    db = open_database(DataFolder(root).database)
+    try:
+        CandleStore(db).save(MARKET, CANDLES)
+        runs = RunStore(db)
+        with TrainingRecord(db, run_id, runs.get(run_id).fence).write() as record:
+            happened = "The checkpoint /home/alice/data/x was not written."
+            record.add_incident(
+                Incident(run_id, 1, Severity.ERROR, IncidentKind("kind"), happened, "It will be tried again.", "")
+            )
+        return read_shared(db, runs.get(run_id), private)
+    finally:
+        db.close()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> SharedRun:
+    return recorded(tmp_path_factory.mktemp("shared"))
+
+
+def live(shared: SharedRun, symbol: str = "BTC/USDT", venue: str = "binance") -> SharedRun:
+    return replace(shared, run=replace(shared.run, market=Market(venue, symbol, MINUTE)))
+
+
+def test_it_shows_the_figures_of_the_record_and_where_they_come_from(shared: SharedRun) -> None:
+    seen = require_self_contained(shared_page(shared)).text
+    for name in words.QUANTITIES:
+        assert words.in_a_sentence(shared.summary, name) in seen
+    assert shared.run.run_id in seen and shared.summary["forecasts_sha256"] in seen
+    assert "119 candles, 118 scored" in seen and "TEST (file), candles of 1m" in seen
+    assert "candles from 2020-12-01 00:00 to 2020-12-01 02:00 UTC" in seen
+    assert "replayed from a file" in seen and "backfill" not in seen
+    assert "was not written" in seen and "With seed 0" in seen
+
+
+def test_a_run_of_an_exchange_can_be_repeated_from_public_candles(shared: SharedRun) -> None:
+    seen = Tree(shared_page(live(shared))).text
+    assert "ghostcandle export candles.csv --venue binance --symbol BTC/USDT --interval 1m" in seen
+    assert "only forecasts made in time count" in seen
+    simulated = Tree(shared_page(live(shared, "SIM-1", "simulated"))).text
+    assert "random prices" in simulated and "backfill" not in simulated
+
+
+def test_the_same_record_gives_the_same_bytes(shared: SharedRun) -> None:
+    assert shared_page(shared) == shared_page(shared)
+
+
+def test_the_chart_has_the_newest_candles_their_bands_and_the_ghosts(shared: SharedRun) -> None:
+    newest = shared.newest
+    assert newest is not None and newest.open_time_ms[-1] == CANDLES[-1].open_time_ms
+    assert newest.prices[3].tolist() == [candle.close for candle in CANDLES[-60:]]
+    assert [ghost.open_time_ms for ghost in newest.ghosts] == [
+        CANDLES[-1].open_time_ms + step * MINUTE.duration_ms for step in (1, 2, 3)
+    ]
+    low, high = newest.band_90
+    assert bool((low < high).all()), "each candle had a forecast"
+    inside = (newest.prices[3] >= low) & (newest.prices[3] <= high)
+    after_gap = int(np.argmax(np.diff(newest.open_time_ms))) + 1
+    assert np.delete(inside, after_gap).tolist() == shared.timeline.inside_90[-59:].tolist()
+    drawn = newest_candles(newest)
+    assert drawn is not None
+    kinds = [part.get("class") for part in drawn]
+    assert kinds.count("candle ghost") == 2 * 3 and kinds.count("band-90") == 60 + 3 and kinds.count("zero") == 1
+    assert price_text(newest.ghosts[0].close) in str(drawn.findtext("desc"))
+    assert newest.ghosts[0].close_quantiles[BAND_90[0]] < newest.ghosts[0].close
+
+
+def test_a_candle_without_a_forecast_has_no_band(shared: SharedRun) -> None:
+    assert shared.newest is not None
+    band = shared.newest.band_90.copy()
+    band[:, :10] = np.nan
+    drawn = newest_candles(replace(shared.newest, band_90=band))
+    assert drawn is not None and [part.get("class") for part in drawn].count("band-90") == 50 + 3
+
+
+@pytest.mark.parametrize(("price", "text"), [(0.1 + 0.2, "0.3"), (64_250.0, "64250"), (1.2e-7, "0.00000012")])
+def test_prices_have_no_exponent(price: float, text: str) -> None:
+    assert price_text(price) == text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hostile_names_are_shown_literally(shared: SharedRun, name: str) -> None:
+    incident = {**shared.summary["incidents"][0], "what_happened": name, "what_was_done": name, "severity": name}
+    hostile = replace(
+        live(shared, symbol=name, venue=name),
+        summary={**shared.summary, "file": name, "device": name, "incidents": [incident]},
+    )
+    hostile = replace(hostile, run=replace(hostile.run, device=name))
+    text = shared_page(hostile)
+    text.encode()
+    plain, tree = Tree(shared_page(live(shared))), require_self_contained(text)
+    assert tree.tags == plain.tags and tree.attributes == plain.attributes
+    assert tree.text.count(words.printable(name)) >= 6
+    assert "\x1b" not in text and "\u202e" not in text
+
+
+def test_a_hostile_symbol_is_one_argument_of_the_command(shared: SharedRun) -> None:
+    seen = Tree(shared_page(live(shared, NAMES[-1]))).text
+    assert """--symbol '$(touch x)'"'"'; rm -rf .' --interval 1m""" in seen
+
+
+def test_no_path_of_the_machine_is_shown(tmp_path: Path) -> None:
+    shared = recorded(tmp_path, ("/home/alice",))
+    text = shared_page(shared)
+    assert "alice" not in text and "The checkpoint …/data/x was not written." in text
+
+
+def test_a_run_without_forecasts_is_a_page_without_numbers(tmp_path: Path) -> None:
+    run_id = made_up(tmp_path, [])
+    db = open_database(DataFolder(tmp_path).database)
+    try:
+        seen = Tree(shared_page(read_shared(db, RunStore(db).get(run_id), ()))).text
+    finally:
+        db.close()
+    assert "no forecast yet" in seen and words.NOT_ENOUGH in seen and "nan" not in seen.lower().replace("finance", "")
