@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.events import Estimate
-from core.domain.quantities import LEVELS, FloatArray
+from core.domain.quantities import BAND_90, LEVELS, MEDIAN, FloatArray
 
 FEWEST_FOR_AN_ESTIMATE = 30
 """With fewer no share or skill is shown: 85 % of seven candles is not an accuracy."""
@@ -27,6 +27,20 @@ def pinball(outcome: FloatArray, quantiles: FloatArray) -> FloatArray:
     error = outcome[..., None] - quantiles
     loss: FloatArray = np.maximum(LEVELS * error, (LEVELS - 1.0) * error).mean(axis=-1)
     return loss
+
+
+def close_hits(quantiles: FloatArray, close: float) -> FloatArray:
+    """Whether a close was inside the 90 % band and on the forecast side: quantiles [..., level] to [..., 2, 2].
+
+    The first of each pair is 1 for yes, the second 1 where it counts: a direction does not if the forecast has none, or
+    the close did not move.
+    """
+    median = quantiles[..., MEDIAN]
+    inside = (quantiles[..., BAND_90[0]] <= close) & (close <= quantiles[..., BAND_90[1]])
+    has_direction = (median != 0.0) & (close != 0.0)
+    is_right = has_direction & ((median > 0.0) == (close > 0.0))
+    pairs = ((inside, np.ones_like(inside)), (is_right, has_direction))
+    return np.stack([np.stack(pair, axis=-1) for pair in pairs], axis=-2).astype(np.float64)
 
 
 def share(hits: int, n: int) -> Estimate:

@@ -1,13 +1,14 @@
-"""The blocks of losses behind a run's proven results, as rows. A row with a wrong checksum counts as missing."""
+"""The blocks of sums behind a run's proven results, as rows. A row with a wrong checksum counts as missing."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray
 from core.storage.database import select
@@ -16,13 +17,20 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 EVIDENCE_COLUMNS = ("kind", "block", "last_target_ms", "sums", "checksum")
+OWN, ONLINE = "own", "online"
+"""Kinds of blocks: losses of the run's own forecasts, and of the model against the reference model."""
+SHOWN = "shown"
+"""Of the combination alone, as `expert_kind`."""
+_EXPERT = "expert "
 _SHAPE = (3, 2)
 _NUMBER = np.dtype("<f8")
+_COLUMNS = ", ".join(EVIDENCE_COLUMNS)
+_OF_EXPERTS = f"run_id = ? AND (kind = '{SHOWN}' OR kind GLOB '{_EXPERT}*')"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvidenceBlock:
-    """Sums of losses [3, close or range] over the candles of one full block."""
+    """Sums [3, 2] over the candles of one full block: losses [3, close or range]; of one expert see `ExpertSums`."""
 
     kind: str
     number: int
@@ -37,18 +45,57 @@ def evidence_row(block: EvidenceBlock) -> tuple[object, ...]:
     return block.kind, block.number, block.last_target_ms, packed, _checksum(block, packed)
 
 
-def read_evidence(db: Database, run_id: str, until_ms: int) -> list[EvidenceBlock]:
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpertSums:
+    """What one expert lost and hit one candle ahead: sums over B blocks of candles, in time order.
+
+    last_target_ms: [B]. sums: [B, 3, 2]: losses of close and range; closes inside the 90 % band, and candles of which
+    that is known; directions that were right, and candles with a direction.
+    """
+
+    last_target_ms: NDArray[np.int64]
+    sums: FloatArray
+
+
+def expert_kind(name: str) -> str:
+    """The kind of the blocks of one expert alone."""
+    return _EXPERT + name
+
+
+def read_evidence(db: Database, run_id: str, until_ms: int, kinds: Sequence[str]) -> list[EvidenceBlock]:
     """The blocks of each kind up to this target, until the first missing or damaged one. Raises StorageError."""
-    columns = ", ".join(EVIDENCE_COLUMNS)
-    sql = f"SELECT {columns} FROM evidence WHERE run_id = ? AND last_target_ms <= ? ORDER BY kind, block"
+    sql = f"SELECT {_COLUMNS} FROM evidence WHERE run_id = ? AND kind = ? AND last_target_ms <= ? ORDER BY block"
     found: list[EvidenceBlock] = []
-    expected: dict[str, int] = {}
-    for row in select(db, sql, (run_id, until_ms)):
-        block = _whole(row)
-        if block is not None and block.number == expected.get(block.kind, 0):
-            expected[block.kind] = block.number + 1
+    for kind in kinds:
+        for number, row in enumerate(select(db, sql, (run_id, kind, until_ms))):
+            block = _whole(row)
+            if block is None or block.number != number:
+                break
             found.append(block)
     return found
+
+
+def last_expert_blocks(db: Database, run_id: str, until_ms: int) -> dict[str, tuple[int, int]]:
+    """The number and last target of the newest block up to this target, of each expert's kind. Raises StorageError."""
+    sql = f"SELECT kind, MAX(block), MAX(last_target_ms) FROM evidence WHERE {_OF_EXPERTS} AND last_target_ms <= ? "
+    rows = select(db, f"{sql} GROUP BY kind", (run_id, until_ms))
+    return {str(kind): (int(number), int(last_target_ms)) for kind, number, last_target_ms in rows}
+
+
+def read_expert_sums(db: Database, run_id: str, after_ms: int) -> Mapping[str, ExpertSums]:
+    """The whole blocks with targets after this time, by the expert's name; SHOWN is the combination. Raises
+    StorageError."""
+    sql = f"SELECT {_COLUMNS} FROM evidence WHERE {_OF_EXPERTS} AND last_target_ms > ? ORDER BY kind, block"
+    found: dict[str, list[EvidenceBlock]] = {}
+    for block in map(_whole, select(db, sql, (run_id, after_ms))):
+        if block is not None:
+            found.setdefault(block.kind.removeprefix(_EXPERT), []).append(block)
+    return {name: _joined(blocks) for name, blocks in found.items()}
+
+
+def _joined(blocks: Sequence[EvidenceBlock]) -> ExpertSums:
+    last = np.array([block.last_target_ms for block in blocks], dtype=np.int64)
+    return ExpertSums(last, np.stack([block.sums for block in blocks]))
 
 
 def _whole(row: Sequence[object]) -> EvidenceBlock | None:

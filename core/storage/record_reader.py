@@ -17,7 +17,7 @@ from core.domain.events import DriftFound, ForecastMode, Incident, StepDone
 from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.storage.checksums import SealedTable, whole_rows
 from core.storage.database import select, translated
-from core.storage.evidence import EvidenceBlock, read_evidence
+from core.storage.evidence import ONLINE, OWN, EvidenceBlock, last_expert_blocks, read_evidence
 from core.storage.packed_scores import MODE_OF, MODES, to_score
 from core.storage.past_forecasts import CORRECTIONS_SQL, NEWEST_CORRECTION_SQL, read_past, read_span
 from core.storage.record_tables import DETAILS, FORECAST_DETAILS, FORECASTS, RUN, SCORES, STEP_DETAILS, STEPS, scores_at
@@ -112,8 +112,25 @@ class RecordReader:
         return scores if newest is None else scores[max(0, len(scores) - newest) :]
 
     def evidence(self, until_ms: int) -> list[EvidenceBlock]:
-        """The blocks of losses up to this target, of each kind in order."""
-        return read_evidence(self._db, self.run_id, until_ms)
+        """The blocks behind the verdicts up to this target, of each kind in order."""
+        return read_evidence(self._db, self.run_id, until_ms, (OWN, ONLINE))
+
+    def last_expert_blocks(self, until_ms: int) -> dict[str, tuple[int, int]]:
+        """The number and last target of the newest block up to this target, of each expert's kind."""
+        return last_expert_blocks(self._db, self.run_id, until_ms)
+
+    def scores_with_losses(self, until_ms: int) -> list[StoredScore]:
+        """The one-step scores up to this target, from the first one on whose experts' losses are still stored."""
+        sql = (
+            "SELECT s.target_open_time_ms FROM score_details AS d CROSS JOIN scores AS s ON s.id = d.id "
+            f"WHERE s.run = {RUN} ORDER BY d.id LIMIT 1"
+        )
+        first = self._select(sql)
+        return self.scores_between(int(first[0][0]), until_ms) if first else []
+
+    def scores_between(self, first_ms: int, last_ms: int) -> list[StoredScore]:
+        """The one-step scores of targets that open within this time."""
+        return self._to_scores(self._scores(1, first_ms, last_ms).newest)
 
     def newest_scores(self, until_ms: int, most: int) -> list[StoredScore]:
         """One-step scores: of each mode the newest `most` up to this target (inclusive) without a preceding gap,

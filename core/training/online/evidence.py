@@ -14,10 +14,10 @@ from core.domain.events import Estimate, ForecastMode, OnlineGain
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.confidence import BLOCK, ratio_sequence
 from core.forecast.experts import unpack_losses
-from core.storage.evidence import EvidenceBlock
+from core.storage.evidence import ONLINE, OWN, EvidenceBlock
 from core.storage.records import StoredScore
+from core.training.online.expert_evidence import ExpertEvidence
 
-OWN, ONLINE = "own", "online"
 _PAIR = 2
 """Close, then range."""
 
@@ -102,11 +102,13 @@ class RunEvidence:
 
     def __init__(self) -> None:
         self._own, self._online = SkillEvidence(OWN), SkillEvidence(ONLINE)
+        self.experts = ExpertEvidence()
 
-    def add_own(self, score: StoredScore) -> None:
+    def add_own(self, score: StoredScore, hits: FloatArray | None = None) -> None:
         """Take the run's next own one-step score. If the baselines' losses are not known, the model's gain counts as
-        zero."""
+        zero. hits: see `Outcome`."""
         self._own.add(score.target_open_time_ms, _own_losses(score))
+        self.experts.add(score, hits)
 
     def add_online(self, score: StoredScore) -> None:
         """Take the next one-step score of any mode: both models saw the same candles. Ignored without a reference
@@ -119,6 +121,7 @@ class RunEvidence:
         """A candle was corrected: update it if it is in no full block yet."""
         self._own.replace(score.target_open_time_ms, _own_losses(score))
         self._online.replace(score.target_open_time_ms, _online_losses(score))
+        self.experts.remove(score.target_open_time_ms)
 
     def take(self, blocks: Sequence[EvidenceBlock]) -> None:
         """Start with the stored blocks."""
@@ -136,7 +139,7 @@ class RunEvidence:
 
     def take_new(self) -> list[EvidenceBlock]:
         """Blocks that became full since the last call, to be stored."""
-        return self._own.take_new() + self._online.take_new()
+        return self._own.take_new() + self._online.take_new() + self.experts.take_new()
 
     def skills(self) -> tuple[Estimate, Estimate, Estimate]:
         """Skill of the shown forecast against the reference: both equally, close, range."""

@@ -18,7 +18,7 @@ from core.forecast.baseline_forecast import BaselineForecast
 from core.forecast.combination import Combination, prior
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE, Quantiles
 from core.forecast.history import History
-from core.forecast.score import pinball
+from core.forecast.score import close_hits, pinball
 from core.training.engine.engine import TrainingEngine
 
 
@@ -118,6 +118,12 @@ class Forecaster:
             for row, loss in zip(known, pinball(outcomes[known][:, None], together), strict=True):
                 losses[row] = loss
         return losses
+
+    def hits(self, origin: int, close: float) -> FloatArray | None:
+        """How each expert's forecast of the next close, made at the row `origin`, did (`close_hits`): [E, 2, 2]; None
+        where none is remembered."""
+        (made,) = self._forecasts_at(np.array([origin], dtype=np.int64))
+        return None if made is None else close_hits(made[1:, 0, Quantity.CLOSE], close)
 
     def learn(
         self,

@@ -158,6 +158,8 @@ class Outcome:
     """Of the shown forecast: [Q], natural units."""
     all_losses: FloatArray | None
     """In the order of LOSS_ROWS: [.., Q], natural units."""
+    hits: FloatArray | None = None
+    """Of each expert, one candle ahead (`core.forecast.score.close_hits`): [E, 2, 2]; None where not known."""
 
 
 def losses_of(quantiles: Sequence[Quantiles], horizons: Sequence[int], natural: FloatArray) -> FloatArray:

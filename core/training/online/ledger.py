@@ -66,10 +66,10 @@ class ScoreLedger:
         """The weights were replaced after this candle."""
         self.line_after_ms = position_ms
 
-    def add(self, score: StoredScore, first_loss: float | None = None) -> None:
+    def add(self, score: StoredScore, first_loss: float | None = None, hits: FloatArray | None = None) -> None:
         """Take the next one-step score, in time order.
 
-        first_loss: the loss of the first version, if `score` is a later one.
+        first_loss: the loss of the first version, if `score` is a later one. hits: see `Outcome`.
         """
         if score.horizon != 1 or score.after_gap:
             return
@@ -83,7 +83,7 @@ class ScoreLedger:
             self._others.append(score)
             return
         self._own.append(score)
-        self.evidence.add_own(score)
+        self.evidence.add_own(score, hits)
 
     def extend(
         self,

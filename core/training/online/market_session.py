@@ -109,6 +109,7 @@ class MarketSession:
         self.live_scored = sum(count for (mode, _), count in known.items() if mode is ForecastMode.LIVE)
         self.after_gap = known.get((self.scores.own_mode, True), 0)
         if position is not None:
+            self.scores.evidence.experts.resume(reader, self.scores.own_mode, position)
             take_scores(self.scores, reader, self.scores.own_mode, position, self._first_loss)
 
     def _first_loss(self, score: StoredScore) -> float:
@@ -149,6 +150,8 @@ class MarketSession:
         outcomes = self._outcomes(
             forecasts, closes, natural, self.forecaster.losses(origins, natural), ~is_usable, candle
         )
+        hits = self.forecaster.hits(int(origins[0]), float(natural[0, Quantity.CLOSE]))
+        outcomes[0] = replace(outcomes[0], hits=hits)
         made = [forecast.relative_to(close).shown for forecast, close in zip(forecasts, closes, strict=True)]
         is_own = np.array([forecast.mode is not ForecastMode.SEEN for forecast in forecasts])
         shown = np.stack([quantiles[row] for row, quantiles in enumerate(made)])
@@ -287,7 +290,7 @@ class MarketSession:
         """Count the scores, once they are stored."""
         for outcome in outcomes:
             if outcome.score.horizon == 1:
-                self.scores.add(outcome.score)
+                self.scores.add(outcome.score, hits=outcome.hits)
                 mode, own_mode = outcome.score.mode, self.scores.own_mode
                 self.live_scored += new_scores if mode is ForecastMode.LIVE else 0
                 self.after_gap += new_scores if outcome.score.after_gap and mode is own_mode else 0

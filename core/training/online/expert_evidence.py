@@ -1,0 +1,89 @@
+"""Evidence for each expert alone, and for their combination: what it lost and hit, summed in blocks of 50 candles.
+
+The blocks are stored once and never change, also after the losses of their candles were thinned; the leaderboard reads
+them (`core.evaluation.leaderboard`). All kinds have the same candles in a block, so that any two can be compared.
+No torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from core.domain.events import ForecastMode
+from core.domain.quantities import FloatArray, Quantity
+from core.forecast.confidence import BLOCK
+from core.forecast.experts import EXPERTS, unpack_losses
+from core.storage.evidence import SHOWN, EvidenceBlock, expert_kind
+from core.storage.record_reader import RecordReader
+from core.storage.records import StoredScore
+
+_KINDS = (SHOWN, *map(expert_kind, EXPERTS))
+
+
+class ExpertEvidence:
+    """Takes the run's own one-step scores in time order."""
+
+    def __init__(self) -> None:
+        self._next_number = dict.fromkeys(_KINDS, 0)
+        self._open: list[tuple[int, FloatArray]] = []
+        """Candles that are in no full block yet: their targets, and the numbers [kind, 3, 2] of each (`ExpertSums`)."""
+        self._taken_until_ms: int | None = None
+        self._new: list[EvidenceBlock] = []
+
+    def resume(self, reader: RecordReader, own_mode: ForecastMode, until_ms: int) -> None:
+        """Continue after the blocks up to this target that the record has; without any, from the oldest score whose
+        losses are still stored. Raises StorageError."""
+        last = reader.last_expert_blocks(until_ms)
+        self._next_number |= {kind: number + 1 for kind, (number, _) in last.items()}
+        self._taken_until_ms = max((target_ms for _, target_ms in last.values()), default=None)
+        after_ms = self._taken_until_ms
+        scores = (
+            reader.scores_with_losses(until_ms) if after_ms is None else reader.scores_between(after_ms + 1, until_ms)
+        )
+        self._extend(score for score in scores if score.mode is own_mode and not score.after_gap)
+
+    def _extend(self, scores: Iterable[StoredScore]) -> None:
+        for score in scores:
+            self.add(score, None)
+
+    def add(self, score: StoredScore, hits: FloatArray | None) -> None:
+        """Take the next score; a repeated one changes nothing, nor does one without the experts' losses.
+
+        hits [E, 2, 2]: see `core.forecast.score.close_hits`; None where not known.
+        """
+        target_ms, losses = score.target_open_time_ms, unpack_losses(score.expert_losses)
+        if losses is None or (self._taken_until_ms is not None and target_ms <= self._taken_until_ms):
+            return
+        self._taken_until_ms = target_ms
+        self._open.append((target_ms, _numbers(score, losses, hits)))
+        if len(self._open) == BLOCK:
+            self._close(target_ms)
+
+    def remove(self, target_open_time_ms: int) -> None:
+        """A candle was corrected: what the experts would have lost on it now is not known. A full block stays."""
+        self._open = [each for each in self._open if each[0] != target_open_time_ms]
+
+    def take_new(self) -> list[EvidenceBlock]:
+        """Blocks that became full since the last call, to be stored."""
+        new, self._new = self._new, []
+        return new
+
+    def _close(self, target_ms: int) -> None:
+        sums = np.sum([numbers for _, numbers in self._open], axis=0)
+        for kind, of_kind in zip(_KINDS, sums, strict=True):
+            self._new.append(EvidenceBlock(kind, self._next_number[kind], target_ms, of_kind))
+            self._next_number[kind] += 1
+        self._open = []
+
+
+def _numbers(score: StoredScore, losses: FloatArray, hits: FloatArray | None) -> FloatArray:
+    """[kind, 3, 2]. losses: [len(LOSS_ROWS), Q]."""
+    numbers = np.zeros((len(_KINDS), 3, 2))
+    numbers[0, 0] = score.loss, score.range_loss
+    numbers[0, 1:] = (score.inside_90, 1.0), (score.direction_hit is True, score.direction_hit is not None)
+    numbers[1:, 0] = losses[1:, [Quantity.CLOSE, Quantity.RANGE]]
+    if hits is not None:
+        numbers[1:, 1:] = hits
+    return numbers
