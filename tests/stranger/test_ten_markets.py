@@ -67,7 +67,7 @@ class Rest:
 
 @dataclass
 class Watching:
-    """What was seen."""
+    """The figures so far."""
 
     stopwatch: Stopwatch
     rests: list[Rest] = field(default_factory=list)
