@@ -107,7 +107,8 @@ golden-approve: setup ## Accept the reviewed golden images
 translation: setup ## Update the texts of a language: make translation LANGUAGE=de (docs/translating.md)
 	@test -n "$(LANGUAGE)" || { echo "Name the language: make translation LANGUAGE=de"; exit 1; }
 	@mkdir -p resources/translations
-	$(BIN)/pyside6-lupdate -extensions py desktop -ts resources/translations/ghostcandle_$(LANGUAGE).ts
+	$(BIN)/python -m tests.support.table_texts build/table_texts.py
+	$(BIN)/pyside6-lupdate -extensions py desktop build/table_texts.py -ts resources/translations/ghostcandle_$(LANGUAGE).ts
 	$(BIN)/pyside6-lrelease resources/translations/ghostcandle_$(LANGUAGE).ts
 
 icons: setup ## Render the icon's sizes and formats from resources/icon.svg

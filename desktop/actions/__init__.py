@@ -1,5 +1,7 @@
-"""What a user can do, one row an action, in tables: menus, tool bar, shortcuts and tooltips are made of them."""
+"""What a user can do, one row an action: menus, tool bar, shortcuts and tooltips are made of it."""
 
-from desktop.actions.registry import ActionId, ActionInfo, ActionRegistry, translated
+from desktop.actions.info import ActionInfo, translated
+from desktop.actions.registry import ActionRegistry
+from desktop.actions.table import ActionId, menu_actions, panel_actions
 
-__all__ = ["ActionId", "ActionInfo", "ActionRegistry", "translated"]
+__all__ = ["ActionId", "ActionInfo", "ActionRegistry", "menu_actions", "panel_actions", "translated"]

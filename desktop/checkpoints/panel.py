@@ -12,8 +12,7 @@ from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
 from core.checkpoints.expression import Expression, names_in
 from core.domain.checkpoint_info import CheckpointInfo
 from core.settings.window import BrowserSettings
-from desktop.actions import ActionId, ActionRegistry
-from desktop.actions.panel_table import checkpoint_actions
+from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.checkpoints.column_dialog import ColumnDialog
 from desktop.checkpoints.filter_bar import FilterLine
 from desktop.checkpoints.runs_dialog import RunsDialog
@@ -68,7 +67,7 @@ class CheckpointsPanel(Panel):
         self.filter = FilterLine(source.clock, self.message)
         self._count = Label()
         self._more = QToolButton()
-        self.actions_of_panel = ActionRegistry(checkpoint_actions(), self.table)
+        self.actions_of_panel = ActionRegistry(panel_actions("Checkpoints"), self.table)
         self._build_layout()
         self._empty = EmptyState(translate("Checkpoints", _NONE_SAVED), self.table.viewport())
         self._connect()

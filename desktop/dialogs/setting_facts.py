@@ -73,7 +73,7 @@ def unit(group: str, name: str) -> str:
 
 
 def description(info: FieldInfo) -> str:
-    """What it is for, in the user's language. `setting_descriptions` lists them all for translators."""
+    """What it is for, in the user's language."""
     return translate("SettingDescriptions", info.description) if info.description else ""
 
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.actions import ActionInfo, translated
+from desktop.actions import ActionId, translated
 from desktop.dialogs.messages import open_dialog
 from desktop.ui.fitting import room_on_screen
 from desktop.ui.plain_text import Label, paragraphs
@@ -40,7 +40,7 @@ class ShortcutLine:
     tooltip: str = ""
 
 
-def shortcut_lines(infos: Iterable[ActionInfo]) -> list[ShortcutLine]:
+def shortcut_lines(ids: Iterable[ActionId]) -> list[ShortcutLine]:
     """A line for each action that has keys."""
     return [
         ShortcutLine(
@@ -49,7 +49,7 @@ def shortcut_lines(infos: Iterable[ActionInfo]) -> list[ShortcutLine]:
             QKeySequence(info.shortcut).toString(QKeySequence.SequenceFormat.NativeText),
             info.tooltip,
         )
-        for info in map(translated, infos)
+        for info in (translated(action_id.info) for action_id in ids)
         if info.shortcut
     ]
 

@@ -36,10 +36,10 @@ INTERVALS = {
 
 def action_entries(registry: ActionRegistry, but: Container[ActionId] = ()) -> Iterator[Entry]:
     """As the menus name them, with the menu's name among the details."""
-    for info in map(translated, registry.infos()):
-        if info.id in but:
+    for action_id in registry.ids():
+        if action_id in but:
             continue
-        action = registry[info.id]
+        info, action = translated(action_id.info), registry[action_id]
         place = " › ".join(part.replace("&", "") for part in info.menu)
         text = action.text().replace("&", "")
         keys = action.shortcut().toString(action.shortcut().SequenceFormat.NativeText)
@@ -78,7 +78,7 @@ def interval_entries(registry: ActionRegistry) -> Iterator[Entry]:
     for action_id, more in INTERVALS.items():
         action = registry[action_id]
         text = action.text().replace("&", "")
-        details = translated(registry.info(action_id)).tooltip
+        details = translated(action_id.info).tooltip
         yield Entry(EntryKind.INTERVAL, text, action.trigger, details, "", action.isEnabled(), more)
 
 

@@ -18,8 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.actions import ActionId, ActionRegistry
-from desktop.actions.panel_table import job_actions
+from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.jobs.table import JobsModel, make_table
 from desktop.state.job_list import Job, JobState
 from desktop.state.run_state import RunState
@@ -54,7 +53,7 @@ class JobsPanel(Panel):
         """In `details`, with usual spaces."""
         self.details.setReadOnly(True)
         self.details.setAccessibleName(translate("Jobs", "Details of the selected job"))
-        self.actions_of_panel = ActionRegistry(job_actions(), self.table)
+        self.actions_of_panel = ActionRegistry(panel_actions("Jobs"), self.table)
         self._build_layout()
         nothing = translate(
             "Jobs",

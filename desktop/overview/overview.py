@@ -17,8 +17,7 @@ from core.domain.clock import Clock
 from core.settings.tree import Settings
 from core.settings.window import OverviewCharts
 from core.storage.errors import StorageError
-from desktop.actions import ActionId, ActionRegistry
-from desktop.actions.panel_table import overview_actions
+from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.layouts.pages import Pages
 from desktop.overview.tile import Tile
@@ -29,7 +28,7 @@ from desktop.ui.plain_text import Label
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
-_COUNTS: dict[ActionId, OverviewCharts] = {ActionId(f"overview_{count}"): count for count in get_args(OverviewCharts)}
+_COUNTS: dict[ActionId, OverviewCharts] = {ActionId[f"OVERVIEW_{count}"]: count for count in get_args(OverviewCharts)}
 _MOST_COLUMNS = 4
 _TILES_A_FRAME = 2
 """Where all markets have news, as at a close, those of sixteen tiles take eight frames; each frame stays short."""
@@ -79,7 +78,7 @@ class Overview(QWidget):
         self._is_followed = False
         """Only while it is shown."""
         self._frames = FrameClock(self._on_frame, self)
-        self.actions_of_panel = ActionRegistry(overview_actions(), self)
+        self.actions_of_panel = ActionRegistry(panel_actions("Overview"), self)
         self.count = Label()
         self._grid = QGridLayout()
         self._lay_out()

@@ -29,8 +29,7 @@ from PySide6.QtWidgets import (
 
 from core.domain.events import Incident, Severity
 from core.domain.plain_text import plain
-from desktop.actions import ActionId, ActionRegistry
-from desktop.actions.panel_table import incident_actions
+from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.state.run_state import RunState
 from desktop.ui.elided import ElidedCells
 from desktop.ui.formatting import format_count, format_time
@@ -122,7 +121,7 @@ class IncidentsPanel(Panel):
         self.details.setTabChangesFocus(True)
         self.details.setAccessibleName(translate("Panels", "Full text of the selected incidents"))
         self.details.setPlaceholderText(translate("Panels", "Select an incident to read about it."))
-        self.actions_of_panel = ActionRegistry(incident_actions(), self.table)
+        self.actions_of_panel = ActionRegistry(panel_actions("Incidents"), self.table)
         self._build_layout()
         self._empty = EmptyState(translate("Panels", "No incidents."), self)
         state.incidents_changed.connect(self.mark_stale)

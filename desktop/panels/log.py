@@ -26,8 +26,7 @@ from core.domain.events import Severity
 from core.domain.plain_text import plain
 from core.logs.merged import LogBook
 from core.logs.reading import LogEntry
-from desktop.actions import ActionId, ActionRegistry
-from desktop.actions.panel_table import log_actions
+from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.panels.feed.tables import NewestFirstModel
 from desktop.panels.feed.words import moment
 from desktop.ui.accessible import name_box
@@ -103,7 +102,7 @@ class LogPanel(Panel):
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
         self.details.setAccessibleName(translate("Panels", "Full text of the selected lines"))
-        self.actions_of_panel = ActionRegistry(log_actions(), self.table)
+        self.actions_of_panel = ActionRegistry(panel_actions("Log"), self.table)
         self._build_layout()
         self._empty = EmptyState(translate("Panels", _NONE), self.table.viewport())
         self._connect()

@@ -30,7 +30,7 @@ def in_docks(window: QMainWindow, panels: Mapping[ActionId, tuple[str, Panel]]) 
     docks: dict[ActionId, QDockWidget] = {}
     for action_id, (title, panel) in panels.items():
         dock = Dock(title, window)
-        dock.setObjectName(f"dock_{action_id.value.removeprefix('show_')}")
+        dock.setObjectName(f"dock_{action_id.key.removeprefix('show_')}")
         dock.setWidget(panel)
         dock.visibilityChanged.connect(panel.mark_stale)
         docks[action_id] = dock

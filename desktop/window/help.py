@@ -9,8 +9,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from core.domain.events import Severity
-from desktop.actions import ActionRegistry
-from desktop.actions.panel_table import panel_actions
+from desktop.actions import ActionId
 from desktop.dialogs.chart_gestures import chart_gestures
 from desktop.dialogs.documentation import open_documentation
 from desktop.dialogs.shortcuts import open_shortcuts, shortcut_lines
@@ -36,7 +35,6 @@ def read_documentation(window: QWidget, banner: Banner) -> None:
         open_documentation(window, folder)
 
 
-def list_shortcuts(window: QWidget, actions: ActionRegistry) -> None:
+def list_shortcuts(window: QWidget) -> None:
     """Those of the menus and the panels, and the mouse gestures of the chart."""
-    infos = (*actions.infos(), *panel_actions())
-    open_shortcuts(window, (*shortcut_lines(infos), *chart_gestures()))
+    open_shortcuts(window, (*shortcut_lines(ActionId), *chart_gestures()))

@@ -15,8 +15,7 @@ from core.logs.merged import LogBook
 from core.settings.tree import Settings
 from core.storage.folder import DataFolder
 from core.training.commands import ApplyDeletions, SaveCheckpoint, SetDevice, SetPaused, StepOnce
-from desktop.actions import ActionId, ActionRegistry
-from desktop.actions.table import standard_actions
+from desktop.actions import ActionId, ActionRegistry, menu_actions
 from desktop.dialogs.market import AskMarket, MarketDialog
 from desktop.dialogs.messages import open_about, open_dialog
 from desktop.dialogs.preferences import PreferencesDialog
@@ -93,7 +92,7 @@ class MainWindow(QMainWindow):
         self.docks = in_docks(self, self.panels.titled())
         self.docks[ActionId.SHOW_MARKETS].visibilityChanged.connect(self.panels.markets.set_seen)
         toggles = {action_id: dock.toggleViewAction() for action_id, dock in self.docks.items()}
-        actions = ActionRegistry(standard_actions(), self, toggles)
+        actions = ActionRegistry(menu_actions(), self, toggles)
         self.shell = Shell(self, settings, actions, banner)
         """For the controllers of chart, checkpoints, jobs and notifications."""
         chosen = settings.current
@@ -297,7 +296,7 @@ class MainWindow(QMainWindow):
                 ids.KEEP_LAYOUT: self.layouts.ask_name,
                 ids.RESET_LAYOUT: self.reset_layout,
                 ids.FLOAT_PANEL: self._float_panel,
-                ids.SHORTCUTS: lambda: list_shortcuts(self, actions),
+                ids.SHORTCUTS: lambda: list_shortcuts(self),
                 ids.DOCUMENTATION: lambda: read_documentation(self, self.banner),
                 ids.ABOUT: lambda: open_about(self, self.windowIcon(), self.status.device.text()),
                 ids.QUIT: self.close,

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import table_texts
+
 SHOWN_BY = frozenset(
     {
         *("setText", "setToolTip", "setWindowTitle", "setPlaceholderText", "setTitle", "setAccessibleName"),
@@ -144,9 +146,10 @@ def test_every_placeholder_of_a_text_is_filled(of_the_window: Trees) -> None:
 
 
 def test_lupdate_finds_the_texts_and_warns_of_none(trees: Trees, tmp_path: Path) -> None:
-    tool, found = Path(sys.executable).parent / "pyside6-lupdate", tmp_path / "found.ts"
+    tool, found, tables = Path(sys.executable).parent / "pyside6-lupdate", tmp_path / "found.ts", tmp_path / "tables.py"
+    tables.write_text(table_texts.source(), encoding="utf-8")
     done = subprocess.run(
-        [str(tool), "-extensions", "py", str(DESKTOP), "-ts", str(found)],
+        [str(tool), "-extensions", "py", str(DESKTOP), str(tables), "-ts", str(found)],
         capture_output=True,
         text=True,
         check=True,
@@ -157,6 +160,7 @@ def test_lupdate_finds_the_texts_and_warns_of_none(trees: Trees, tmp_path: Path)
     literals = {
         ast.literal_eval(call.args[1]) for tree in trees.values() for call in marked(tree) if is_literal(call.args[1])
     }
+    literals |= {text for _, text in table_texts.texts()}
     assert sources == literals, "lupdate does not look into f-strings"
     assert len(sources) > 700
 

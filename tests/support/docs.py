@@ -1,4 +1,4 @@
-"""Generate from the code: commands, settings and keys in the docs; descriptions of settings for translators.
+"""Generate from the code: commands, settings and keys in the docs.
 
 python -m tests.support.docs [--check]
 """
@@ -18,34 +18,14 @@ from PySide6.QtGui import QKeySequence
 
 from core.settings.group import OWN_DIALOG
 from core.settings.tree import Settings
-from desktop.actions import ActionInfo
-from desktop.actions.panel_table import (
-    checkpoint_actions,
-    feed_actions,
-    incident_actions,
-    job_actions,
-    log_actions,
-    markets_actions,
-    overview_actions,
-)
-from desktop.actions.table import standard_actions
+from desktop.actions import ActionId, ActionInfo
 from desktop.commands.cli import ghostcandle
 from desktop.dialogs.chart_gestures import chart_gestures
 from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.setting_facts import choices, default, kind, number, unit
 from desktop.dialogs.setting_words import effect, title, words
-from tests.support.setting_texts import TABLE, table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-_OF_PANELS = (
-    checkpoint_actions,
-    incident_actions,
-    feed_actions,
-    markets_actions,
-    log_actions,
-    job_actions,
-    overview_actions,
-)
 
 
 def commands() -> str:
@@ -135,15 +115,10 @@ def _allowed(info: FieldInfo) -> str:
     return ", ".join(f"`{each}`" for each in choices(info)) or kind(info)
 
 
-def actions() -> tuple[ActionInfo, ...]:
-    """The actions of the window and of all panels."""
-    return (*standard_actions(), *(info for table in _OF_PANELS for info in table()))
-
-
 def keys() -> str:
     """Every action by menu or panel, with its shortcut, then mouse and keys on the chart."""
     sections: dict[str, list[tuple[str, ...]]] = {}
-    for info in actions():
+    for info in (action_id.info for action_id in ActionId):
         sections.setdefault(_section(info), []).append(_action(info))
     parts = [
         "\n".join([f"## {name}", "", *_table(("action", "keys", "what it does"), rows)])
@@ -192,7 +167,7 @@ def main() -> int:
     stale = []
     pages = {DOCS / f"{name}.md": name for name in PARTS}
     made = {page: with_part(page.read_text(encoding="utf-8"), name) for page, name in pages.items()}
-    for file, after in {**made, TABLE: table()}.items():
+    for file, after in made.items():
         if not file.exists() or file.read_text(encoding="utf-8") != after:
             stale.append(file.name)
             if not only_checks:

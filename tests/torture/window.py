@@ -303,7 +303,7 @@ class WindowActs:
     def trigger(self) -> str:
         """An enabled action, as by its menu or key."""
         actions = self.window.shell.actions
-        names = [name for name in (info.id for info in actions.infos()) if name not in LEFT_ALONE]
+        names = [name for name in actions.ids() if name not in LEFT_ALONE]
         name = names[int(self._random.integers(len(names)))]
         if len(self._dialogs()) >= _MOST_DIALOGS:
             self.close_dialog()

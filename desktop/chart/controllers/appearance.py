@@ -22,13 +22,13 @@ from desktop.ui.formatting import format_time
 from desktop.ui.translation import translate
 
 _CHOICES = {
-    **{ActionId(f"style_{style.value}"): ("candles", style.value) for style in CandleStyle},
-    **{ActionId(f"zone_{name.lower()}"): ("time_zone", name) for name in time_zones.OWN_NAMES},
-    **{ActionId(f"scale_{kind.value}"): ("scale", kind.value) for kind in ScaleKind},
+    **{ActionId[f"STYLE_{style.name}"]: ("candles", style.value) for style in CandleStyle},
+    **{ActionId[f"ZONE_{name.upper()}"]: ("time_zone", name) for name in time_zones.OWN_NAMES},
+    **{ActionId[f"SCALE_{kind.name}"]: ("scale", kind.value) for kind in ScaleKind},
 }
 """The setting that each of these actions selects, and its value."""
 _OVERLAYS = ("show_volume", "show_bands", "show_markers", "volume_profile", "hindsight", "error_strip", "regimes")
-_SWITCHES = {ActionId(setting): setting for setting in _OVERLAYS}
+_SWITCHES = {ActionId[setting.upper()]: setting for setting in _OVERLAYS}
 """The setting that each of these actions toggles."""
 
 

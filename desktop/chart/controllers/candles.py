@@ -29,7 +29,9 @@ from desktop.ui.translation import translate
 
 _HISTORY_NOTICE = "history"
 _AS_STORED: ChartInterval = "market"
-_ACTIONS: dict[ActionId, ChartInterval] = {ActionId(f"interval_{name}"): name for name in get_args(ChartInterval)}
+_ACTIONS: dict[ActionId, ChartInterval] = {
+    ActionId[f"INTERVAL_{name.upper()}"]: name for name in get_args(ChartInterval)
+}
 
 
 class ChartCandles(QObject):

@@ -13,8 +13,7 @@ from core.market.feeds.pace import ReplayPace
 from core.storage.errors import StorageError
 from core.storage.record_reader import RecordReader
 from core.training.online.forecast_events import drawn_from_rows
-from desktop.actions import ActionId
-from desktop.actions.tool_table import PAUSE_WORDS, PLAY_WORDS
+from desktop.actions import ActionId, translated
 from desktop.chart.controllers.travel_bar import TravelBar
 from desktop.chart.data.model import Moment
 from desktop.chart.tools.tool import Area, ChartPoint
@@ -159,9 +158,11 @@ class TimeTravel(QObject):
         actions[ids.TRAVEL_NOW].setEnabled(self.is_past)
         for action_id in (ids.TRAVEL_PLAY, ids.TRAVEL_FORWARD):
             actions[action_id].setEnabled(can_play)
-        text, tooltip, name = PAUSE_WORDS if self._is_playing() else PLAY_WORDS
-        palette = self._chart.style_shown.palette
-        actions.present(ids.TRAVEL_PLAY, translate("Actions", text), translate("Actions", tooltip), name, palette)
+        play = translated(ids.TRAVEL_PLAY.info)
+        offer = (play.text, play.tooltip, play.icon)
+        if self._is_playing():
+            offer = (translate("Actions", "&Pause"), translate("Actions", "Pause at the candle shown"), "pause")
+        actions.present(ids.TRAVEL_PLAY, *offer, self._chart.style_shown.palette)
 
     def _wire(self) -> None:
         ids, state = ActionId, self._state

@@ -7,7 +7,6 @@ from PySide6.QtCore import QObject
 from core.domain.candle import Candle, Market
 from core.domain.drawings import Drawing
 from core.domain.price_lines import PriceLine
-from desktop.actions.tool_table import CHART_PLACE
 from desktop.chart.controllers.context_menu import ChartMenu
 from desktop.chart.controllers.drawings import ChartDrawings
 from desktop.chart.controllers.lines import ChartLines
@@ -36,10 +35,10 @@ class ChartTools(QObject):
         database: WindowDatabase,
     ) -> None:
         super().__init__(chart)
-        for info in shell.actions.infos():
-            if info.place == CHART_PLACE:  # active only with the chart focused: tables use the same keys
-                shell.window.removeAction(shell.actions[info.id])
-                chart.addAction(shell.actions[info.id])
+        for action_id in shell.actions.ids():
+            if action_id.info.place:  # active only with the chart focused: tables use the same keys
+                shell.window.removeAction(shell.actions[action_id])
+                chart.addAction(shell.actions[action_id])
         clock = state.clock
         self.markers = ChartMarkers(shell, chart, state, source)
         self.book = Book(

@@ -21,8 +21,7 @@ from PySide6.QtWidgets import (
 
 from core.domain.venue_names import venue_name
 from core.market.shown_names import shown_market
-from desktop.actions import ActionId, ActionRegistry
-from desktop.actions.panel_table import feed_actions
+from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.panels.best_checkpoint import set_text_of_button
 from desktop.panels.feed.numbers import FeedNumbers
 from desktop.panels.feed.tables import ChangesModel, RejectedModel, feed_table
@@ -70,7 +69,7 @@ class FeedPanel(Panel):
         self.changes_table = feed_table(self.changes, translate("Panels", "Feed events"))
         self.rejected_table = feed_table(self.rejected, translate("Panels", "Rejected messages"))
         self.raw = _raw_view()
-        self.actions_of_panel = ActionRegistry(feed_actions(), self)
+        self.actions_of_panel = ActionRegistry(panel_actions("Feed"), self)
         self.lists = QTabWidget()
         self.lists.setAccessibleName(translate("Panels", "Feed events and rejected messages"))
         self._sides = QSplitter(Qt.Orientation.Horizontal)

@@ -13,8 +13,7 @@ from core.domain.candle import Market
 from core.domain.venue_names import venue_name
 from core.domain.watchlist import WatchedMarket, Watchlist, added, moved, with_learning, without
 from core.market.symbols import SymbolList
-from desktop.actions import ActionId, ActionRegistry
-from desktop.actions.panel_table import markets_actions
+from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.panels.markets.adder import MarketAdder
 from desktop.panels.markets.filter_line import FilterLine
 from desktop.panels.markets.model import MarketsModel
@@ -64,7 +63,7 @@ class MarketsPanel(Panel):
         self.filter = FilterLine()
         self.adder = MarketAdder()
         self.note = Label()
-        self.actions_of_panel = ActionRegistry(markets_actions(), self.table)
+        self.actions_of_panel = ActionRegistry(panel_actions("Markets"), self.table)
         self._build_layout()
         self._empty = EmptyState(translate("Panels", _EMPTY), self.table.viewport())
         self._connect()

@@ -6,49 +6,37 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar
 from pytestqt.qtbot import QtBot
 
-from desktop.actions import ActionId, ActionInfo, ActionRegistry
-from desktop.actions.panel_table import (
-    checkpoint_actions,
-    feed_actions,
-    incident_actions,
-    job_actions,
-    log_actions,
-    markets_actions,
-    overview_actions,
-)
-from desktop.actions.table import standard_actions
+from desktop.actions import ActionId, ActionRegistry, menu_actions, panel_actions
 from desktop.ui.icons import icon
 from desktop.ui.theme import Theme
 
-ALL = (
-    *standard_actions(),
-    *checkpoint_actions(),
-    *incident_actions(),
-    *job_actions(),
-    *feed_actions(),
-    *markets_actions(),
-    *log_actions(),
-    *overview_actions(),
-)
+ALL = [action_id.info for action_id in ActionId]
+PANELS = ("Checkpoints", "Incidents", "Feed", "Markets", "Jobs", "Log", "Overview")
 
 
 def make_registry(qtbot: QtBot) -> tuple[QMainWindow, ActionRegistry]:
     window = QMainWindow()
     qtbot.addWidget(window)
-    return window, ActionRegistry(standard_actions(), window)
+    return window, ActionRegistry(menu_actions(), window)
 
 
 def texts(menu: QMenu) -> list[str]:
     return ["-" if action.isSeparator() else action.text().replace("&", "") for action in menu.actions()]
 
 
-def test_every_id_is_in_exactly_one_table() -> None:
-    assert Counter(info.id for info in ALL) == Counter(ActionId)
+def test_every_action_is_in_the_menus_or_in_exactly_one_panel() -> None:
+    given = Counter((*menu_actions(), *(each for place in PANELS for each in panel_actions(place))))
+    assert given == Counter(ActionId)
+
+
+def test_names_in_stored_layouts_are_unique_and_stay() -> None:
+    assert len({action_id.key for action_id in ActionId}) == len(ActionId)
+    assert ActionId.SHOW_MARKETS.key == "show_watchlist" and ActionId.SHOW_LOSS.key == "show_loss"
 
 
 def test_every_action_has_texts_and_an_icon_of_the_font(qapp: object, theme: Theme) -> None:
     for info in ALL:
-        assert info.text and info.tooltip, info.id
+        assert info.text and info.tooltip, info.text
         assert not icon(info.icon, theme.palette.text).pixmap(16, 16).isNull()
 
 
@@ -61,7 +49,7 @@ def test_no_two_actions_share_a_shortcut_in_one_context() -> None:
 
 def test_qt_can_parse_every_shortcut() -> None:
     for info in ALL:
-        assert not info.shortcut or QKeySequence(info.shortcut).toString(), info.id
+        assert not info.shortcut or QKeySequence(info.shortcut).toString(), info.text
 
 
 def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None:
@@ -112,7 +100,7 @@ def test_the_tool_bar_has_exactly_its_actions(qtbot: QtBot) -> None:
     window.addToolBar(bar)
     registry.fill_tool_bar(bar)
     shown = [action.objectName() for action in bar.actions() if not action.isSeparator()]
-    assert shown == [info.id.value for info in standard_actions() if info.is_in_tool_bar]
+    assert shown == [each.key for each in menu_actions() if each.info.is_in_tool_bar]
 
 
 def test_tooltips_name_the_shortcut(qtbot: QtBot) -> None:
@@ -142,8 +130,7 @@ def test_an_action_made_by_qt_gets_text_icon_and_shortcut(qtbot: QtBot) -> None:
     window = QMainWindow()
     qtbot.addWidget(window)
     existing = QAction("bare", window)
-    info = ActionInfo(ActionId.SHOW_LOSS, "Loss", "Curves", "Ctrl+1", "chart-line", is_checkable=True)
-    registry = ActionRegistry((info,), window, {ActionId.SHOW_LOSS: existing})
+    registry = ActionRegistry((ActionId.SHOW_LOSS,), window, {ActionId.SHOW_LOSS: existing})
     assert registry[ActionId.SHOW_LOSS] is existing
-    assert existing.text() == "Loss"
+    assert existing.text() == "&Loss"
     assert existing.shortcut() == QKeySequence("Ctrl+1")

@@ -10,13 +10,12 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from core.settings.window import AppearanceSettings
-from desktop.actions.panel_table import panel_actions
-from desktop.actions.table import standard_actions
+from desktop.actions import ActionId
 from desktop.dialogs.chart_gestures import chart_gestures
 from desktop.dialogs.shortcuts import ShortcutsDialog, shortcut_lines
 from desktop.ui.interface_size import set_font
 
-LINES = (*shortcut_lines((*standard_actions(), *panel_actions())), *chart_gestures())
+LINES = (*shortcut_lines(ActionId), *chart_gestures())
 
 
 def opened(qtbot: QtBot, room: QSize | None = None) -> ShortcutsDialog:

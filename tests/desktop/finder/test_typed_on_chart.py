@@ -14,7 +14,6 @@ from core.domain.candle import Interval, Market
 from core.settings.tree import MarketSettings, Settings
 from core.settings.window import WatchlistSettings
 from desktop.actions import ActionId
-from desktop.actions.tool_table import CHART_PLACE
 from desktop.finder.dialog import FinderDialog
 from desktop.finder.finder import Finder
 from tests.desktop.conftest import Bench, MakeBench, fill
@@ -103,9 +102,9 @@ def test_a_letter_triggers_no_action(typing: Typing) -> None:
 
 def test_shortcuts_for_chart_places_are_alt_shift_letter_and_unique(typing: Typing) -> None:
     registry = typing.bench.shell.actions
-    keys = [info.shortcut for info in registry.infos() if info.shortcut]
+    keys = [each.info.shortcut for each in registry.ids() if each.info.shortcut]
     assert len(keys) == len(set(keys))
-    own = {info.shortcut for info in registry.infos() if info.place == CHART_PLACE and info.shortcut}
+    own = {each.info.shortcut for each in registry.ids() if each.info.place == "Chart" and each.info.shortcut}
     with_letters = {key for key in own if len(key.split("+")[-1]) == 1 and not key.startswith("Ctrl+")}
     assert with_letters >= {f"Alt+Shift+{letter}" for letter in "ANMLHXRE"}
     assert all(key.startswith("Alt+Shift+") for key in with_letters)
@@ -138,7 +137,7 @@ def test_digits_offer_intervals_first_and_impossible_ones_are_not_opened(typing:
     actions = typing.bench.shell.actions
     seen: list[str] = []
     for action_id in (ActionId.INTERVAL_15M, ActionId.INTERVAL_4H, ActionId.INTERVAL_1D, ActionId.INTERVAL_MARKET):
-        actions[action_id].triggered.connect(lambda _checked, name=action_id.value: seen.append(name))
+        actions[action_id].triggered.connect(lambda _checked, name=action_id.key: seen.append(name))
     for typed in ("15", "240", "4h", "1d", "0"):
         type_on(typing.bench.chart, typed)
     assert seen == ["interval_15m", "interval_4h", "interval_4h", "interval_1d", "interval_market"]

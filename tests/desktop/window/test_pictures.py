@@ -201,7 +201,7 @@ def test_dialogs_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
     for action_id in (ActionId.ABOUT, ActionId.SHORTCUTS):
         before = set(bench.window.findChildren(QDialog))
         bench.shell.actions[action_id].trigger()
-        dialogs += [(action_id.value, dialog) for dialog in bench.window.findChildren(QDialog) if dialog not in before]
+        dialogs += [(action_id.key, dialog) for dialog in bench.window.findChildren(QDialog) if dialog not in before]
     assert len(dialogs) == 4
     for name, dialog in dialogs:
         qtbot.waitExposed(dialog)

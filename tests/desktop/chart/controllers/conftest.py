@@ -9,8 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.clock import ManualClock
 from core.settings.tree import Settings
-from desktop.actions import ActionRegistry
-from desktop.actions.table import standard_actions
+from desktop.actions import ActionRegistry, menu_actions
 from desktop.chart.widget import ChartWidget
 from desktop.notifications.messages import DesktopMessages
 from desktop.services.market_choice import MarketChoice
@@ -34,7 +33,7 @@ class ChartWindow(MainWindow):
     def __init__(self, theme: Theme, chart: ChartWidget, settings: SettingsStore) -> None:
         QMainWindow.__init__(self)
         self.chart, self.banner, self.messages = chart, Banner(theme), DesktopMessages(self)
-        self.shell = Shell(self, settings, ActionRegistry(standard_actions(), self), self.banner)
+        self.shell = Shell(self, settings, ActionRegistry(menu_actions(), self), self.banner)
         middle = QWidget()
         layout = QVBoxLayout(middle)
         layout.setContentsMargins(0, 0, 0, 0)

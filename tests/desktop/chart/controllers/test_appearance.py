@@ -27,14 +27,14 @@ def bench(make_chart_bench: MakeBench) -> Bench:
 @pytest.mark.parametrize("style", list(CandleStyle))
 def test_the_menu_chooses_a_style_that_is_stored(qtbot: QtBot, bench: Bench, style: CandleStyle) -> None:
     bench.shell.actions[ActionId.STYLE_LINE].trigger()
-    bench.shell.actions[ActionId(f"style_{style.value}")].trigger()
+    bench.shell.actions[ActionId[f"STYLE_{style.name}"]].trigger()
     assert bench.chart.style_shown.candles is style
     assert bench.shell.settings.current.chart.candles == style.value
 
 
 @pytest.mark.parametrize("kind", list(ScaleKind))
 def test_the_menu_chooses_a_scale(bench: Bench, kind: ScaleKind) -> None:
-    bench.shell.actions[ActionId(f"scale_{kind.value}")].trigger()
+    bench.shell.actions[ActionId[f"SCALE_{kind.name}"]].trigger()
     assert bench.chart.style_shown.scale is kind
     assert bench.chart.frame.prices.kind is kind
 
@@ -70,7 +70,7 @@ def test_another_setting_leaves_a_held_price_range_alone(bench: Bench) -> None:
 @pytest.mark.parametrize("name", time_zones.OWN_NAMES)
 def test_the_menu_chooses_a_time_zone(bench: Bench, name: str) -> None:
     bench.shell.actions[ActionId.ZONE_OTHER].setChecked(True)
-    bench.shell.actions[ActionId(f"zone_{name.lower()}")].trigger()
+    bench.shell.actions[ActionId[f"ZONE_{name.upper()}"]].trigger()
     assert bench.shell.settings.current.chart.time_zone == name
     assert bench.chart.style_shown.time_zone == time_zones.find(name)
 
