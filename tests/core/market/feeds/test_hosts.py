@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -11,7 +12,7 @@ import pytest
 from core.market.feeds import ccxt_objects
 from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed, probe
-from core.market.feeds.trouble import VenueError
+from core.market.feeds.trouble import HttpResponse, VenueError
 from tests.support.feeds import record_events
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import MARKET, an_exchange
@@ -74,3 +75,10 @@ async def test_a_refusing_proxy_is_named_as_the_cause(monkeypatch: pytest.Monkey
         assert "proxy" in str(problem)
         assert "502" in str(problem)
         assert asked
+
+
+def test_certificates_are_read_once_and_checked() -> None:
+    binance, kraken = (ccxt_objects.make_exchange(name, None, 2.0, HttpResponse()) for name in ("binance", "kraken"))
+    assert binance.ssl_context is kraken.ssl_context
+    assert binance.ssl_context.verify_mode is ssl.CERT_REQUIRED and binance.ssl_context.check_hostname
+    assert binance.ssl_context.get_ca_certs()
