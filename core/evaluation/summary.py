@@ -62,22 +62,13 @@ def stored_incidents(reader: RecordReader) -> list[dict[str, Any]]:
 def stored_status(db: Database, run: Run, settings: Settings) -> TrainerStatus:
     """The status of a run from its stored data, before its trainer has started; without the device and the expert
     shares. Steps and losses are those of its model. settings: the trainer's. Raises StorageError."""
-    reader, of_model = RecordReader(db, run.run_id), RecordReader(db, run.head_id)
-    by_mode, ledger, last = reader.scored_by_mode(_FOREVER), _score_ledger(reader, run), of_model.steps(1)
-    counts = sum(by_mode.values()), sum(count for (mode, _), count in by_mode.items() if mode is ForecastMode.LIVE)
-    market = MarketStatus(
-        member=MemberRun(run.run_id, run.market, run.is_learned),
-        position_ms=reader.latest_origin_ms(),
-        accuracy=replace(ledger.own_summary(*counts, None), after_gap=by_mode.get((ledger.own_mode, True), 0)),
-        accuracy_apart=ledger.other_summary(*counts),
-        online=_stored_gain(ledger, reader.counts().candles, settings.online.twin_age),
-        shares=None,
-    )
+    of_model, market = RecordReader(db, run.head_id), stored_market(db, run, settings)
+    last = of_model.steps(1)
     return TrainerStatus(
         run_id=run.head_id,
         state=TrainerState.STOPPED,
         step=last[0].step if last else 0,
-        candles=reader.counts().candles,
+        candles=RecordReader(db, run.run_id).counts().candles,
         position_ms=market.position_ms,
         steps_per_s=None,
         last_step_at_ms=last[0].at_ms if last else None,
@@ -89,6 +80,21 @@ def stored_status(db: Database, run: Run, settings: Settings) -> TrainerStatus:
         accuracy_apart=market.accuracy_apart,
         online=market.online,
         markets=(market,),
+    )
+
+
+def stored_market(db: Database, run: Run, settings: Settings) -> MarketStatus:
+    """What `stored_status` has of the run's market alone. Raises StorageError."""
+    reader = RecordReader(db, run.run_id)
+    by_mode, ledger = reader.scored_by_mode(_FOREVER), _score_ledger(reader, run)
+    counts = sum(by_mode.values()), sum(count for (mode, _), count in by_mode.items() if mode is ForecastMode.LIVE)
+    return MarketStatus(
+        member=MemberRun(run.run_id, run.market, run.is_learned),
+        position_ms=reader.latest_origin_ms(),
+        accuracy=replace(ledger.own_summary(*counts, None), after_gap=by_mode.get((ledger.own_mode, True), 0)),
+        accuracy_apart=ledger.other_summary(*counts),
+        online=_stored_gain(ledger, reader.counts().candles, settings.online.twin_age),
+        shares=None,
     )
 
 

@@ -20,8 +20,9 @@ from desktop.actions import ActionId
 from desktop.app.backup_notices import BackupNotices
 from desktop.app.context import Context
 from desktop.app.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
-from desktop.app.markets import MarketServices, follow_run
+from desktop.app.markets import MarketServices
 from desktop.app.run_display import RunDisplay
+from desktop.app.run_markets import RunMarkets
 from desktop.app.start_messages import show_start_notices
 from desktop.chart.controllers.composition import ChartEnsemble
 from desktop.chart.widget import ChartWidget
@@ -183,7 +184,7 @@ class Application(QObject):
         )
         self.watching.check.is_watching = lambda: self.runs.is_watching
         self.market_choice.show_watched = self.runs.show
-        follow_run(self.runs, self.state.markets, self._database, self._library)
+        RunMarkets(self.runs, self.state.markets, self._database, self._library)
 
     def _make_overview(self) -> None:
         pages, file = self.window.pages, self._context.folder.database

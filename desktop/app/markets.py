@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Slot
 
 from core.domain.candle import Market
 from core.domain.clock import Clock
@@ -17,54 +17,15 @@ from core.market.feeds.ticker_poller import PollTimes
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache
 from core.settings.tree import Settings
-from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.storage.runs import Run
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.services.market_check import MarketCheck
 from desktop.services.quote_feed import QuoteFeed
-from desktop.services.run_controller import RunController
 from desktop.services.symbol_lists import SymbolLists
-from desktop.state.database import WindowDatabase
-from desktop.state.library import Library
-from desktop.state.markets import CANDLES_KEPT, MarketsState
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 
 _log = logging.getLogger("ghostcandle")
-
-
-def follow_run(runs: RunController, markets: MarketsState, database: WindowDatabase, library: Library) -> None:
-    """Let the state of the markets have what is stored and what comes of the run's: trainer's events reach it through
-    `RunState`."""
-
-    def continue_run(run: Run | None) -> None:
-        if run is not None:
-            QTimer.singleShot(0, runs, lambda: show_stored(run))  # the trainer's process starts meanwhile
-
-    def show_stored(head: Run) -> None:
-        try:
-            for run in library.members(head.run_id) if library.is_open else ():
-                markets.set_run(run.market, run.run_id)
-                if run.market in markets.universe:
-                    markets.apply(library.newest_forecast(run.run_id, run.market.interval))
-        except StorageError as error:  # the ghosts begin with the next candles
-            _log.warning("The newest forecasts of the run's markets cannot be read: %s", error)
-
-    def begin(universe: tuple[Market, ...]) -> None:
-        markets.set_universe(universe)
-        markets.set_opened(runs.always_learned)
-        try:
-            for market in universe:
-                markets.add_closed(market, database.candles.newest(market, CANDLES_KEPT))
-        except StorageError as error:  # the small charts begin with the next candles
-            _log.warning("The newest candles of the run's markets cannot be read: %s", error)
-
-    runs.universe_changed.connect(begin)
-    runs.training_begins.connect(continue_run)
-    runs.market_closed.connect(markets.add_closed)
-    runs.market_forming.connect(markets.set_forming)
-    runs.market_feed_event.connect(markets.take_feed)
 
 
 class MarketServices(QObject):

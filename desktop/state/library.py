@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Interval, Market
 from core.domain.clock import Clock
-from core.domain.events import DriftFound, ForecastMade, Incident, StepDone, TrainerStatus
+from core.domain.events import DriftFound, ForecastMade, Incident, MarketStatus, StepDone, TrainerStatus
 from core.settings.tree import Settings
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
@@ -82,6 +82,12 @@ class Library:
         from core.evaluation.summary import stored_status  # noqa: PLC0415 - after the first paint
 
         return stored_status(self._database.db, run, settings)
+
+    def stored_market(self, run: Run, settings: Settings) -> MarketStatus:
+        """Scores of a run alone, before its trainer is running."""
+        from core.evaluation.summary import stored_market  # noqa: PLC0415 - after the first paint
+
+        return stored_market(self._database.db, run, settings)
 
     def steps(self, run_id: str, newest: int) -> Sequence[StepDone]:
         """For the curves, before the first event comes."""

@@ -12,7 +12,7 @@ from core.domain.candle import Market
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.panels.markets.ordering import Column
-from desktop.state.markets import CANDLES_KEPT, MarketsState
+from desktop.state.markets import CANDLES_KEPT
 from tests.desktop.app.test_universe import FIRST, MARKETS, SECOND, THIRD, simulated
 from tests.desktop.whole_window import CATCH_UP, CandleGate, run_window, until
 
@@ -25,10 +25,6 @@ def click(application: Application, row: int, column: Column) -> None:
     place = panel.table.visualRect(panel.model.index(row, column)).center()
     modifiers = Qt.KeyboardModifier.NoModifier
     QTest.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, modifiers, place)
-
-
-def has_ghosts(known: MarketsState, market: Market) -> bool:
-    return known.row(market).forecast is not None
 
 
 def test_rows_follow_the_run_and_its_switches_change_it(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
@@ -59,15 +55,19 @@ def test_rows_follow_the_run_and_its_switches_change_it(qapp: QApplication, tmp_
         assert known.universe == MARKETS and panel.model.rows[2].is_learned
 
     async def again(application: Application) -> None:
-        """Small charts with ghosts are there before the trainer is, and no candle comes."""
-        known, counts, forecasts = application.state.markets, list[int](), list[bool]()
+        """Small charts with ghosts, and what these were worth, are there before the trainer is; no candle comes."""
+        known, counts, stored = application.state.markets, list[int](), set[Market]()
+
+        def note(market: Market) -> None:
+            row = known.row(market)
+            if application.state.trainer is None and row.forecast is not None and row.accuracy is not None:
+                stored.update({market} if row.accuracy.scored else ())
+
+        known.changed.connect(note)
         application.runs.universe_changed.connect(lambda universe: counts.append(len(known.row(FIRST).candles)))
-        application.runs.batch.connect(
-            lambda _batch: forecasts.append(all(has_ghosts(known, each) for each in (FIRST, SECOND)))
-        )
-        await until(lambda: bool(forecasts), "the trainer's first answer")
+        await until(lambda: application.state.trainer is not None, "the trainer's first answer")
         assert counts[0] >= min(CATCH_UP, CANDLES_KEPT)
-        assert forecasts[0]
+        assert stored == {FIRST, SECOND}
 
     chosen = simulated(tmp_path, FIRST, opened=SECOND, speed=None, catch_up_candles=CATCH_UP)
     run_window(qapp, chosen, story)
