@@ -21,6 +21,12 @@ class IncidentKind(StrEnum):
     DEVICE_REFUSED = "device refused"
     DRIFT = "drift"
     """A `DriftFound`."""
+    EXTERNAL_FORECAST_MISSING = "external forecast missing"
+    """A forecaster in a process gave none for a candle."""
+    EXTERNAL_MODEL_ENDED = "external model ended"
+    EXTERNAL_MODEL_SUSPENDED = "external model suspended"
+    """It ended too often, and is not started again until training is resumed."""
+    EXTERNAL_QUANTILES_SORTED = "external quantiles sorted"
     FORECAST_FAILED = "forecast failed"
     FORECAST_WITHOUT_MODEL = "forecast without the model"
     GPU_GONE = "GPU gone"
@@ -65,6 +71,8 @@ REPEATING = frozenset(
         IncidentKind.STEP_SKIPPED,
         IncidentKind.BAD_BATCH,
         IncidentKind.OUT_OF_MEMORY,
+        IncidentKind.EXTERNAL_FORECAST_MISSING,
+        IncidentKind.EXTERNAL_QUANTILES_SORTED,
         IncidentKind.FORECAST_FAILED,
         IncidentKind.CHECKPOINT_NOT_WRITTEN,
     }

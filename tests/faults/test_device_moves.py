@@ -15,9 +15,9 @@ from core.settings.tree import GradientSettings
 from core.storage.folder import DataFolder
 from core.training.commands import RestoreCheckpoint, SaveCheckpoint
 from core.training.engine.engine import part_of
-from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.pretrained_store import PretrainedStore
 from core.training.hosting.service import TrainingService
+from core.training.recovery.exit_reasons import DeathCause
 from tests.core.training import rigs
 from tests.core.training.pretraining import rigs as pretraining
 from tests.support import driven, faulty_trainer

@@ -20,7 +20,7 @@ from core.domain.quantities import FloatArray
 from core.forecast.score import skill
 from core.settings.tree import CheckpointSettings
 from core.storage.records import StoredScore
-from core.training.hosting.exit_reasons import DeathCause
+from core.training.recovery.exit_reasons import DeathCause
 from tests.core.training import rigs
 from tests.core.training.pretraining.rigs import reverting
 from tests.support import driven, faulty_trainer

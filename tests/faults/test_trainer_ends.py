@@ -18,7 +18,7 @@ from core.domain.events import Incident, Severity, StepDone, TrainerEvent, Train
 from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import Settings
 from core.training.commands import SetDevice, SetPaused
-from core.training.hosting.exit_reasons import EXIT_GONE, EXIT_STICKY, DeathCause
+from core.training.recovery.exit_reasons import EXIT_GONE, EXIT_STICKY, DeathCause
 from tests.core.training import rigs
 from tests.support import driven, faulty_trainer
 from tests.support.candles import random_walk

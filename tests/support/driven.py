@@ -18,12 +18,12 @@ from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import RunStore
 from core.training.hosting.driver import TrainingDriver
-from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.gpu_probe import DeviceProbe, ProcessProbe
 from core.training.hosting.host import Host, HostDiedError, ThreadHost
 from core.training.hosting.inbox import Inbox
 from core.training.hosting.process_host import ProcessHost
 from core.training.online.trainer_spec import SessionSpec
+from core.training.recovery.exit_reasons import DeathCause
 from tests.core.training import rigs
 from tests.support import faulty_trainer, thread_child
 from tests.support.candles import MARKET

@@ -35,7 +35,6 @@ from core.training.commands import (
 )
 from core.training.hosting.catch_up import CatchUpMeter
 from core.training.hosting.closes import CloseQueue
-from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.exit_record import store_incidents
 from core.training.hosting.first_forecasts import FirstForecasts
 from core.training.hosting.gpu_probe import DeviceProbe, DeviceWatch, ProcessProbe
@@ -44,6 +43,7 @@ from core.training.hosting.inbox import Inbox
 from core.training.hosting.pacing import WHOLE_TIME_PERCENT, Pacer
 from core.training.hosting.restarts import RestartDecision, Restarts
 from core.training.online.trainer_spec import SessionSpec
+from core.training.recovery.exit_reasons import DeathCause
 
 _MOST_IN_FLIGHT = 16
 _IDLE_WAIT_S = 0.25

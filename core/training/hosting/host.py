@@ -15,8 +15,8 @@ from core.domain.events import EventBatch
 from core.market.history.moments import moment_text
 from core.training.commands import TrainerCommand
 from core.training.engine.device_faults import DeviceError, DeviceFault, classify
-from core.training.hosting.exit_reasons import DeathCause
 from core.training.online.trainer_spec import SessionSpec
+from core.training.recovery.exit_reasons import DeathCause
 
 if TYPE_CHECKING:
     from core.training.hosting.service import TrainingService

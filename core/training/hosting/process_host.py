@@ -17,11 +17,11 @@ from core.domain.clock import Clock
 from core.domain.events import EventBatch
 from core.training.commands import TrainerCommand
 from core.training.hosting.crash_output import FILE_NAME, StderrTail
-from core.training.hosting.exit_reasons import DeathCause, exit_reason
 from core.training.hosting.host import HostDiedError
 from core.training.hosting.trainer_process import Failure, run_trainer
 from core.training.hosting.watchdog import Watchdog
 from core.training.online.trainer_spec import SessionSpec
+from core.training.recovery.exit_reasons import DeathCause, exit_reason
 
 _GRACE_S = 5.0
 _LONGEST_REASON = 200

@@ -31,9 +31,9 @@ from core.training.commands import (
     StepOnce,
     TrainerCommand,
 )
-from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.host import HostDiedError
 from core.training.online.trainer_spec import SessionSpec, rate_factor
+from core.training.recovery.exit_reasons import DeathCause
 
 _BREAKER_CRASHES = 3
 _BREAKER_WINDOW_S = 600.0

@@ -19,9 +19,9 @@ from typing import NoReturn
 from core.domain.clock import SystemClock
 from core.domain.events import EventBatch
 from core.training.hosting.crash_output import FILE_NAME, StderrFile
-from core.training.hosting.exit_reasons import EXIT_ERROR, EXIT_GONE, EXIT_STICKY, DeathCause
 from core.training.hosting.host import died
 from core.training.online.trainer_spec import SessionSpec
+from core.training.recovery.exit_reasons import EXIT_ERROR, EXIT_GONE, EXIT_STICKY, DeathCause
 
 _NICENESS = 5
 _PAUSE_S = 0.02

@@ -13,10 +13,10 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.commands import ObserveClose, SetDuty, SetPaused, TrainerCommand
 from core.training.hosting.driver import TrainingDriver
-from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.host import HostDiedError, ThreadHost
 from core.training.hosting.inbox import Inbox
 from core.training.online.trainer_spec import SessionSpec
+from core.training.recovery.exit_reasons import DeathCause
 from tests.core.training import rigs
 from tests.support.candles import random_walk
 from tests.support.driven import store_candles

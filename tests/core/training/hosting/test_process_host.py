@@ -14,10 +14,10 @@ from core.domain.clock import ManualClock
 from core.domain.events import EventBatch
 from core.training.commands import SetPaused
 from core.training.hosting.crash_output import FILE_NAME
-from core.training.hosting.exit_reasons import EXIT_STICKY, DeathCause
 from core.training.hosting.host import HostDiedError
 from core.training.hosting.process_host import ProcessHost
 from core.training.hosting.trainer_process import Failure
+from core.training.recovery.exit_reasons import EXIT_STICKY, DeathCause
 from tests.core.training import rigs
 
 HANG_S = rigs.SMALL.recovery.hang_seconds

@@ -9,9 +9,9 @@ from core.domain.clock import ManualClock
 from core.domain.events import Incident, TrainerReady, TrainerState
 from core.domain.incident_kinds import IncidentKind
 from core.training.commands import RecordIncident, RestoreCheckpoint, SetClipNorm, SetDuty, SetLearningRate, SetPaused
-from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.host import HostDiedError
 from core.training.hosting.restarts import RestartDecision, Restarts
+from core.training.recovery.exit_reasons import DeathCause
 from tests.core.training import rigs
 
 CRASH = HostDiedError("It crashed.", cause=DeathCause.CRASHED)

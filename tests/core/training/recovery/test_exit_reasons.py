@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from core.training.hosting.exit_reasons import EXIT_GONE, EXIT_STICKY, DeathCause, exit_reason
+from core.training.recovery.exit_reasons import EXIT_GONE, EXIT_STICKY, DeathCause, exit_reason
 
 CAUSES = {
     EXIT_STICKY: DeathCause.STICKY,

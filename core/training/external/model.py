@@ -1,0 +1,223 @@
+"""A forecaster in a process, through all its lives: what it does wrong is an incident and a missing forecast.
+
+Nothing else depends on it. For candle N its forecast is the same however fast it answers within its deadline; a later
+answer is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from core.domain.candle import Candle, Interval
+from core.domain.clock import Clock
+from core.domain.events import Severity
+from core.domain.incident_kinds import IncidentKind
+from core.training.external.conversation import Conversation, Question
+from core.training.external.lives import MOST_DEATHS, RECOVERED_AFTER, Lives
+from core.training.external.protocol import ExternalForecast, Greeting, InvalidAnswerError
+from core.training.external.transport import Transport, TransportEndedError
+from core.training.recovery.incident_draft import IncidentDraft
+
+_START_S = 60.0
+"""Imports and weights are loaded before the greeting is answered."""
+_UNHURRIED_S = 10.0
+"""The shortest wait for an answer where no candle follows in real time; well below the trainer's own watchdog."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The forecasts that a model is asked for."""
+
+    markets: tuple[str, ...]
+    interval: Interval
+    horizons: int
+
+
+class ExternalModel:
+    """For each close: `observe` its candles, then `forecast` their markets. Used from one thread only.
+
+    start: starts the forecaster; raises TransportEndedError if that fails. past: the candles of a market that opened
+    before this time (ms), oldest first.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        wanted: Wanted,
+        deadline_ms: int,
+        start: Callable[[], Transport],
+        past: Callable[[str, int], Iterable[Candle]],
+        clock: Clock,
+    ) -> None:
+        self.name = name
+        self._greeting = Greeting(wanted.markets, wanted.interval, wanted.horizons, deadline_ms)
+        self._start = start
+        self._past = past
+        self._clock = clock
+        self._wait_s = 0.0
+        self._lives = Lives()
+        self._transport: Transport | None = None
+        self._conversation: Conversation | None = None
+        self._unclaimed: list[Question] = []
+        """Of the newest close, those whose forecasts were not taken."""
+        self._incidents: list[IncidentDraft] = []
+        self._late = 0
+        """Of earlier lives."""
+        self.missing = 0
+        """Forecasts that were asked for and not given in time."""
+
+    @property
+    def late(self) -> int:
+        """Answers that came too late."""
+        return self._late + (0 if self._conversation is None else self._conversation.late)
+
+    @property
+    def answer_ms(self) -> float:
+        """How long the newest answer took."""
+        return 0.0 if self._conversation is None else 1000.0 * self._conversation.answer_s
+
+    def open(self) -> None:
+        """Start it, and wait until it is ready."""
+        self._begin()
+        self._get_ready(_START_S)
+
+    def observe(self, closed: Sequence[tuple[str, Candle]], *, is_live: bool) -> None:
+        """Send the candles of one close, each with its market. A forecaster that is due is started first.
+
+        is_live: candles follow in real time, so that an answer is waited for no longer than the deadline.
+        """
+        for market, opened_ms in tuple(self._unclaimed):  # its answers keep pace with its questions
+            self.forecast(market, opened_ms)
+        deadline_s = self._greeting.deadline_ms / 1000.0
+        self._wait_s = deadline_s if is_live else max(deadline_s, _UNHURRIED_S)
+        if self._conversation is None and self._lives.may_start():
+            self._begin()
+        talk = self._conversation
+        if talk is not None and (talk.is_ready or self._get_ready(self._wait_s)):
+            self._ask(talk, closed)
+
+    def forecast(self, market: str, open_time_ms: int) -> ExternalForecast | None:
+        """The forecast after the candle that was sent; None if there is none. Every failure becomes an incident."""
+        talk, question = self._conversation, (market, open_time_ms)
+        if talk is None or question not in self._unclaimed:
+            return None
+        self._unclaimed.remove(question)
+        try:
+            found = talk.answer(question, self._wait_s)
+        except InvalidAnswerError as error:
+            self._note_missing(f"Its answer {error}.")
+            return None
+        except TransportEndedError as error:
+            self.missing += 1
+            self._died(str(error))
+            return None
+        if found is None:
+            wrong = f"Its answer {talk.skipped}." if talk.skipped else ""
+            self._note_missing(wrong or f"It gave no answer within {1000.0 * self._wait_s:,.0f} ms.")
+            if talk.is_hung:
+                self._died("it gave no answers any more")
+            return None
+        self._lives.answered()
+        if found.was_sorted:
+            self._incidents.append(_sorted(self.name))
+        return found
+
+    def resume(self) -> None:
+        """Try a suspended forecaster again with the next candle."""
+        self._lives.resumed()
+
+    def take_incidents(self) -> tuple[IncidentDraft, ...]:
+        """Those since the last call."""
+        taken = tuple(self._incidents)
+        self._incidents.clear()
+        return taken
+
+    def close(self) -> None:
+        """End the process."""
+        if self._transport is not None:
+            self._late = self.late
+            self._transport.close()
+        self._transport = self._conversation = None
+        self._unclaimed.clear()
+
+    def _begin(self) -> None:
+        try:
+            self._transport = self._start()
+            self._conversation = Conversation(self._transport, self._greeting, self._clock)
+        except TransportEndedError as error:
+            self._died(str(error))
+
+    def _get_ready(self, wait_s: float) -> bool:
+        """Whether it has answered the greeting within so many seconds from now."""
+        talk = self._conversation
+        if talk is None:
+            return False
+        now_s, at_the_latest_s = self._clock.monotonic_s(), talk.started_s + _START_S
+        try:
+            if talk.await_ready(min(now_s + wait_s, at_the_latest_s)):
+                return True
+        except InvalidAnswerError as error:
+            self._died(f"its answer {error}")
+        except TransportEndedError as error:
+            self._died(str(error))
+        else:
+            if self._clock.monotonic_s() >= at_the_latest_s:
+                self._died(f"it was not ready after {_START_S:.0f} s")
+        return False
+
+    def _ask(self, talk: Conversation, closed: Sequence[tuple[str, Candle]]) -> None:
+        try:
+            if not talk.knows_history:
+                talk.tell_history(lambda market: self._past(market, closed[0][1].open_time_ms))
+            for market, candle in closed:
+                talk.ask(market, candle)
+                self._unclaimed.append((market, candle.open_time_ms))
+        except TransportEndedError as error:
+            self._died(str(error))
+
+    def _note_missing(self, happened: str) -> None:
+        self.missing += 1
+        self._incidents.append(_missing(self.name, happened))
+
+    def _died(self, reason: str) -> None:
+        last_words = "" if self._transport is None else self._transport.last_words()
+        self.close()
+        self._lives.died()
+        self._incidents.append(_ended(self.name, reason, self._lives, last_words))
+
+
+def _missing(name: str, happened: str) -> IncidentDraft:
+    return IncidentDraft(
+        Severity.WARNING,
+        IncidentKind.EXTERNAL_FORECAST_MISSING,
+        f"{name} gave no forecast. {happened}",
+        "The forecast without a model takes its place, and gains it no weight.",
+        "Its score for this candle.",
+    )
+
+
+def _sorted(name: str) -> IncidentDraft:
+    return IncidentDraft(
+        Severity.WARNING,
+        IncidentKind.EXTERNAL_QUANTILES_SORTED,
+        f"Quantiles of {name} crossed: one of a higher level was lower.",
+        "They were put in ascending order.",
+        "Nothing, if that is what it meant.",
+    )
+
+
+def _ended(name: str, reason: str, lives: Lives, last_words: str) -> IncidentDraft:
+    if lives.is_suspended:
+        kind = IncidentKind.EXTERNAL_MODEL_SUSPENDED
+        done = f"After {MOST_DEATHS} ends without {RECOVERED_AFTER} answers in between it is not started again. Resume "
+        done += "training, or start the run again, to try once more."
+        cost = "Its forecasts from now on."
+    else:
+        kind = IncidentKind.EXTERNAL_MODEL_ENDED
+        done = "It is started again " + (
+            f"after {lives.left_out} candles." if lives.left_out else "for the next candle."
+        )
+        cost = "Its forecasts until then."
+    details = f"Last lines of its stderr:\n{last_words}" if last_words else ""
+    return IncidentDraft(Severity.ERROR, kind, f"The process of {name} ended: {reason}.", done, cost, details)

@@ -1,0 +1,113 @@
+"""A real child process, each as small as it can be."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from core.training.external.protocol import LONGEST_LINE_BYTES
+from core.training.external.transport import ProcessTransport, TransportEndedError
+
+LONG_S = 60.0
+"""No test waits so long: the line comes, or the process ends."""
+Start = Callable[[str], ProcessTransport]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    started: list[ProcessTransport] = []
+
+    def begin(code: str) -> ProcessTransport:
+        started.append(ProcessTransport([sys.executable, "-I", "-S", "-c", code], "Test"))
+        return started[-1]
+
+    yield begin
+    for transport in started:
+        transport.close()
+
+
+def has_ended(process_id: int) -> bool:
+    """Also if nobody has asked for its exit code yet."""
+    try:
+        return "(zombie)" in Path(f"/proc/{process_id}/status").read_text()
+    except FileNotFoundError:
+        return True
+
+
+def is_gone(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_lines_go_there_and_back(start: Start) -> None:
+    transport = start("import sys\nfor line in sys.stdin: print(line.upper(), end='', flush=True)")
+    for word in ("one", "two ü"):
+        transport.send(f"{word}\n".encode())
+        assert transport.receive(LONG_S) == f"{word.upper()}\n".encode()
+    assert transport.receive(0.0) is None
+
+
+def test_closing_its_stdin_ends_it(start: Start) -> None:
+    transport = start("import sys\nsys.stdin.read()\nprint('end', file=sys.stderr)")
+    transport.close()
+    assert transport.last_words() == "end" and is_gone(transport.process_id)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("raise SystemExit(3)", "exit code 3"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "it accessed memory that is not its own"),
+        (f"print('x' * {LONGEST_LINE_BYTES + 1})", "it wrote a line of more than 1,000,000 bytes"),
+    ],
+)
+def test_its_end_has_a_reason(start: Start, code: str, reason: str) -> None:
+    transport = start(code)
+    with pytest.raises(TransportEndedError, match=reason):
+        transport.receive(LONG_S)
+
+
+def test_a_command_that_does_not_exist_is_a_sentence() -> None:
+    with pytest.raises(TransportEndedError, match="“/no/such/program” could not be started \\(No such file"):
+        ProcessTransport(["/no/such/program"], "Test")
+
+
+def test_its_stderr_goes_to_the_log_within_bounds(start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "ghostcandle.training")
+    transport = start("import sys\nfor n in range(1000): print(n, 'x' * 300, file=sys.stderr)")
+    with pytest.raises(TransportEndedError):
+        transport.receive(LONG_S)
+    transport.close()
+    assert len(caplog.messages) == 201 and max(map(len, caplog.messages)) <= 210
+    assert caplog.messages[-1] == "Test: further lines of its stderr are not logged."
+    assert len(transport.last_words().splitlines()) == 20
+
+
+def test_a_flood_blocks_its_writer_and_not_us(start: Start) -> None:
+    transport = start("while True: print('flood')")
+    assert transport.receive(LONG_S) == b"flood\n"
+    assert transport._unread.qsize() <= 64
+    transport.close()
+    assert is_gone(transport.process_id)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc")
+def test_one_that_ignores_every_request_is_killed_with_its_children(start: Start) -> None:
+    child = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+    code = f"import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {child!r}])\n"
+    transport = start(f"{code}print(child.pid, flush=True)\n{child}")
+    line = transport.receive(LONG_S)
+    assert line is not None
+    transport.send(b"x" * 10_000_000)  # never read: the writer blocks
+    transport.close()
+    assert is_gone(transport.process_id)
+    assert has_ended(int(line))
