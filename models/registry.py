@@ -2,30 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import nn
 
+from models.gru import CandleGRU
 from models.initialise import initialise_by_activation
-from models.transformer import CandleTransformer, ModelShape
+from models.nlinear import NLinear
+from models.shape import ModelShape
+from models.tcn import CandleTCN
+from models.transformer import CandleTransformer
 
-_MODELS = {"transformer": CandleTransformer}
+ModelMaker = Callable[[ModelShape], nn.Module]
+"""A class, mostly."""
+
+MODELS: dict[str, ModelMaker] = {
+    "transformer": CandleTransformer,
+    "gru": CandleGRU,
+    "tcn": CandleTCN,
+    "nlinear": NLinear,
+}
+"""The first is the main model of every run; each of the others can challenge it."""
 
 
 def build_model(name: str, shape: ModelShape, seed: int, initialisation: str = "torch") -> nn.Module:
     """A new model whose initial weights depend on `seed` alone; the global generator is not changed.
 
-    initialisation: "torch" (that of each torch module) or "by-activation" (see `models.initialise`).
+    initialisation: "torch" (that of each torch module), or "by-activation" (`models.initialise`) of the transformer.
 
     Raises KeyError for a name that is not registered.
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = _MODELS[name](shape)
-        if initialisation == "by-activation":
+    with _seeded(seed):
+        model = MODELS[name](shape)
+        if initialisation == "by-activation" and isinstance(model, CandleTransformer):
             initialise_by_activation(model)
         return model
 
 
-def names() -> tuple[str, ...]:
-    """The registered names."""
-    return tuple(_MODELS)
+def build_with_seed(make: ModelMaker, shape: ModelShape, seed: int) -> nn.Module:
+    """The same for a model of any kind, with its own initial weights. Raises what `make` raises."""
+    with _seeded(seed):
+        return make(shape)
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield

@@ -8,33 +8,15 @@ Shapes: B batch, T context, F features, W width, H horizons, Q quantities, L lev
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
+from models.head import QuantileHead
+from models.shape import ModelShape
+
 _ACTIVATIONS = {"gelu": nn.GELU, "relu": nn.ReLU, "silu": nn.SiLU, "tanh": nn.Tanh}
-
-
-@dataclass(frozen=True, slots=True)
-class ModelShape:
-    """Sizes of a model, and its non-linearity. `heads` divides `width`."""
-
-    features: int
-    context: int
-    width: int
-    layers: int
-    heads: int
-    horizons: int
-    quantities: int
-    levels: int
-    activation: str = "gelu"
-    others: int = 0
-    """Further features, after the others: of the markets that are learned together with this one."""
-    recompute: bool = False
-    """Recompute the activations of the blocks in the backward pass instead of storing them (gradient checkpointing)."""
 
 
 class CausalSelfAttention(nn.Module):
@@ -108,9 +90,7 @@ class CandleTransformer(nn.Module):
             ResidualBlock(shape.width, shape.heads, shape.activation) for _ in range(shape.layers)
         )
         self.final_norm = nn.LayerNorm(shape.width)
-        self.head = nn.Linear(shape.width, shape.horizons * shape.quantities * shape.levels)
-        nn.init.zeros_(self.head.weight)
-        nn.init.zeros_(self.head.bias)
+        self.head = QuantileHead(shape.width, shape)
         self.embed_others = nn.Linear(shape.others, shape.width, bias=False) if shape.others else None
         if self.embed_others is not None:
             nn.init.zeros_(self.embed_others.weight)
@@ -131,10 +111,8 @@ class CandleTransformer(nn.Module):
                 states = checkpoint(block, states, may_attend, outputs, use_reentrant=False)
             else:
                 states = block(states, may_attend, outputs)
-        newest = self.final_norm(states[:, -1])
-        shape = self.shape
-        corrections: Tensor = self.head(newest)
-        return corrections.view(-1, shape.horizons, shape.quantities, shape.levels)
+        corrections: Tensor = self.head(self.final_norm(states[:, -1]))
+        return corrections
 
     def _may_attend(self, is_real: Tensor) -> Tensor:
         """[B, 1, T, T]. A padded position sees itself, so that no softmax is empty (which would be NaN)."""

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from core.training.engine.device_faults import DeviceFault, classify
 from models.registry import build_model
-from models.transformer import ModelShape
+from models.shape import ModelShape
 from tests.support.faulty_trainer import (
     ENDS_PROCESS,
     Fault,

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from models.registry import build_model
-from models.transformer import CandleTransformer, ModelShape
+from models.shape import ModelShape
+from models.transformer import CandleTransformer
 
 SHAPE = ModelShape(features=5, context=12, width=16, layers=2, heads=4, horizons=3, quantities=2, levels=7)
 

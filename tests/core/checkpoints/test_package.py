@@ -32,7 +32,7 @@ from core.storage.importing_checkpoints import take_in
 from core.storage.setting_sets import settings_of
 from core.training.commands import RestoreCheckpoint, SaveCheckpoint
 from models.registry import build_model
-from models.transformer import ModelShape
+from models.shape import ModelShape
 from tests.core.training import rigs
 from tests.support.candles import random_walk
 

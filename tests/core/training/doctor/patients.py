@@ -15,7 +15,8 @@ from torch.nn import functional
 
 from core.training.doctor.evidence import SETTLING_STEPS
 from models.losses import pinball
-from models.transformer import CandleTransformer, ModelShape
+from models.shape import ModelShape
+from models.transformer import CandleTransformer
 from tests.core.training.doctor.training import Patient, Sample, norms_of
 
 ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU, "tanh": nn.Tanh}

@@ -11,7 +11,7 @@ from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.samples import Batch
 from models.registry import build_model
-from models.transformer import ModelShape
+from models.shape import ModelShape
 
 SHAPE = ModelShape(12, 8, 8, 1, 2, 3, QUANTITIES, len(LEVELS))
 REFERENCE = np.tile(np.linspace(-1.5, 1.5, len(LEVELS)), (3, QUANTITIES, 1))
