@@ -92,7 +92,7 @@ def _require_corrections(made: Any, name: str, shape: tuple[int, ...]) -> None:
 
 
 def _loaded(file: Path) -> ModuleType:
-    """The file as a module of its own. Raises ContractError."""
+    """The file as a separate module. Raises ContractError."""
     if not file.is_file():
         raise ContractError(f"There is no file {file}.")
     spec = importlib.util.spec_from_file_location(f"ghostcandle_model_{file.stem}", file)

@@ -21,7 +21,7 @@ from core.evaluation.findings import (
     Request,
 )
 from core.forecast.confidence import gain_sequence, mean_sequence, skill_sequence
-from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE
+from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE, ExpertList
 from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, mean, rolling_shares, share_of
 from core.storage.records import SHOWN_LOSSES
 
@@ -31,8 +31,8 @@ SHOWN = "what is shown"
 _FULLY = (Quantity.CLOSE, Quantity.RANGE)
 """The quantities with full statistics."""
 _ALSO_DRAWN = (Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK, Quantity.VOLUME)
-_ROW = {name: row for row, name in enumerate(LOSS_ROWS)}
-_WITHOUT_MODEL = 0
+_WITHOUT_MODEL, _FIRST_EXPERT = 0, 1
+"""Places in `ExpertList.loss_rows`."""
 _BASELINES = tuple(expert for expert in range(len(EXPERTS)) if expert != MODEL)
 
 Rows = NDArray[np.bool_]
@@ -68,7 +68,7 @@ def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request
         close=_quantity(close, request.horizon),
         range=_quantity(spread, request.horizon),
         also_drawn=tuple(_drawn(columns, losses, rows, of, request.horizon) for of in _ALSO_DRAWN),
-        experts=_experts(close, spread, losses),
+        experts=_experts(close, spread, columns.experts),
         direction=hits,
         reverse_last=reverse_last,
         majority=majority,
@@ -91,15 +91,15 @@ class _Losses:
     """Losses of one quantity, each [n] in time order."""
 
     def __init__(self, shown: FloatArray, losses_by_expert: FloatArray, quantity: Quantity) -> None:
-        """losses_by_expert: [n, len(LOSS_ROWS)]"""
+        """losses_by_expert: [n, ..], in the order of `ExpertList.loss_rows`."""
         self.shown = shown
         self.quantity = quantity
         self.without = losses_by_expert[:, _WITHOUT_MODEL]
-        self.reference = losses_by_expert[:, _ROW[EXPERTS[REFERENCE]]]
+        self.reference = losses_by_expert[:, _FIRST_EXPERT + REFERENCE]
         self.losses_by_expert = losses_by_expert
 
     def of(self, expert: int) -> FloatArray:
-        lost: FloatArray = self.losses_by_expert[:, _ROW[EXPERTS[expert]]]
+        lost: FloatArray = self.losses_by_expert[:, _FIRST_EXPERT + expert]
         return lost
 
     @property
@@ -137,16 +137,16 @@ def _drawn(
     return DrawnAccuracy(quantity, found, is_stored=bool(holds.any()) or not holds.size)
 
 
-def _experts(close: _Losses, spread: _Losses, losses: NDArray[np.float32]) -> tuple[ExpertLoss, ...]:
+def _experts(close: _Losses, spread: _Losses, experts: ExpertList) -> tuple[ExpertLoss, ...]:
     """The shown forecast, the same without the model, then each expert that forecasts at least one of the two."""
-    if len(losses) < FEWEST_FOR_AN_ESTIMATE:
+    if len(close.shown) < FEWEST_FOR_AN_ESTIMATE:
         return ()
     found = [
         _expert(SHOWN, close, spread, close.shown, spread.shown),
         _expert(LOSS_ROWS[_WITHOUT_MODEL], close, spread, close.without, spread.without),
     ]
-    for expert, name in enumerate(EXPERTS):
-        own = [of.of(expert) if FORECASTS[expert, of.quantity] else None for of in (close, spread)]
+    for expert, name in enumerate(experts.names):
+        own = [of.of(expert) if experts.forecasts[expert, of.quantity] else None for of in (close, spread)]
         if any(each is not None for each in own):
             found.append(_expert(name, close, spread, *own))
     return tuple(found)

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
-from core.forecast.experts import LOSS_ROWS
+from core.forecast.experts import NO_CHALLENGERS, ExpertList
 from core.storage.records import SHOWN_LOSSES
 from core.storage.scored import ScoredRows
 
 _LOSS = np.dtype("<f4")
-_PACKED = len(LOSS_ROWS) * QUANTITIES * _LOSS.itemsize
 _ROOM = 1024
 _SHAPES: dict[str, tuple[type, tuple[int, ...]]] = {
     "target_open_time_ms": (np.int64, ()),
@@ -32,13 +31,15 @@ class ScoreColumns:
     """The newest scores, at least `capacity` of them if available. Only those with the losses of every expert, as
     `evaluate` judges no others."""
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, experts: ExpertList = NO_CHALLENGERS) -> None:
         self._capacity = capacity
+        self.experts = experts
+        self._shape = len(experts.loss_rows), QUANTITIES
         self._size = 0
         self._columns: dict[str, NDArray[Any]] = {
             name: np.zeros((_ROOM, *shape), dtype=kind) for name, (kind, shape) in _SHAPES.items()
         }
-        self._losses: NDArray[Any] = np.zeros((_ROOM, len(LOSS_ROWS), QUANTITIES), dtype=_LOSS)
+        self._losses: NDArray[Any] = np.zeros((_ROOM, *self._shape), dtype=_LOSS)
         self.read_until_ms = -(2**63)
         """The newest target read, even if it does not count."""
 
@@ -50,7 +51,7 @@ class ScoreColumns:
 
     @property
     def losses(self) -> NDArray[np.float32]:
-        """Losses of all experts: [n, len(LOSS_ROWS), Q]."""
+        """Losses of all experts: [n, .., Q], in the order of `ExpertList.loss_rows`."""
         return self._losses[: self._size]
 
     def append(self, rows: ScoredRows) -> None:
@@ -58,14 +59,15 @@ class ScoreColumns:
         self.read_until_ms = rows.read_until_ms
         if not len(rows):
             return
-        counts = np.array([len(packed) == _PACKED for packed in rows.losses])
+        size = int(np.prod(self._shape)) * _LOSS.itemsize
+        counts = np.array([len(packed) == size for packed in rows.losses])
         taken = int(counts.sum())
         self._make_room(taken)
         new = slice(self._size, self._size + taken)
         for name, column in self._columns.items():
             column[new] = getattr(rows, name)[counts]
-        packed = b"".join(each for each in rows.losses if len(each) == _PACKED)
-        self._losses[new] = np.frombuffer(packed, _LOSS).reshape(taken, len(LOSS_ROWS), QUANTITIES)
+        packed = b"".join(each for each in rows.losses if len(each) == size)
+        self._losses[new] = np.frombuffer(packed, _LOSS).reshape(taken, *self._shape)
         self._size += taken
 
     def _make_room(self, more: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray, Quantity
-from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, unpack_losses
+from core.forecast.experts import EXPERTS, FORECASTS, MODEL, NO_CHALLENGERS, ExpertList, unpack_losses
 from core.forecast.score import FEWEST_FOR_AN_EDGE
 from core.storage.record_reader import RecordReader
 from core.storage.records import SHOWN_LOSSES, StoredScore
@@ -26,7 +26,6 @@ ALSO_DRAWN = {
     "volume": Quantity.VOLUME,
 }
 """Other quantities of ghosts: judged against the reference too, but without a verdict."""
-_ROW = {name: row for row, name in enumerate(LOSS_ROWS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,8 @@ class JudgedScores:
 
     scores: list[StoredScore]
     losses: FloatArray
-    """Losses of all experts [n, len(LOSS_ROWS), Q]."""
+    """Losses of all experts [n, .., Q], in the order of `ExpertList.loss_rows`."""
+    experts: ExpertList = NO_CHALLENGERS
 
     def shown(self, quantity: Quantity) -> FloatArray:
         """Losses of the combination: [n]."""
@@ -45,14 +45,18 @@ class JudgedScores:
         """The scores that have the shown loss of this quantity: older scores have none."""
         known = np.isfinite(self.shown(quantity))
         return JudgedScores(
-            [score for score, holds in zip(self.scores, known, strict=True) if holds], self.losses[known]
+            [score for score, holds in zip(self.scores, known, strict=True) if holds], self.losses[known], self.experts
         )
 
     def losses_of(self, expert: int, quantity: Quantity) -> FloatArray:
-        return self.losses[:, _ROW[EXPERTS[expert]], quantity]
+        return self.losses[:, 1 + expert, quantity]
 
     def losses_without_model(self, quantity: Quantity) -> FloatArray:
         return self.losses[:, 0, quantity]
+
+    def losses_without_challengers(self, quantity: Quantity) -> FloatArray:
+        """Of the combination of everything but the challengers: [n]."""
+        return self.losses[:, -1, quantity] if self.experts.challengers else self.shown(quantity)
 
     def model_and_reference_model(self) -> FloatArray:
         """Losses of the model and the reference model, for close and range, of scores that have both: [m, 4]."""
@@ -67,13 +71,15 @@ class JudgedScores:
         """Mean loss of each expert that forecasts the quantity; empty without judged scores."""
         if not self.scores:
             return {}
-        speaking = [expert for expert in range(len(EXPERTS)) if FORECASTS[expert, quantity]]
-        return {EXPERTS[expert]: float(self.losses_of(expert, quantity).mean()) for expert in speaking}
+        names, able = self.experts.names, np.flatnonzero(self.experts.forecasts[:, quantity]).tolist()
+        return {names[expert]: float(self.losses_of(expert, quantity).mean()) for expert in able}
 
     def best_baseline(self, quantity: Quantity) -> int | None:
-        """The expert, other than the model, with the lowest loss; known in hindsight only."""
-        means = {name: mean for name, mean in self.means(quantity).items() if name != EXPERTS[MODEL]}
-        return EXPERTS.index(min(means, key=lambda name: means[name])) if means else None
+        """The expert with the lowest loss that is no model; known in hindsight only."""
+        if not self.scores:
+            return None
+        able = [expert for expert in range(len(EXPERTS)) if FORECASTS[expert, quantity] and expert != MODEL]
+        return min(able, key=lambda expert: float(self.losses_of(expert, quantity).mean()))
 
 
 def left_out(opened: NDArray[np.int64]) -> int:
@@ -95,12 +101,15 @@ def judged_from_nth(nth_origin: Callable[[int], int | None]) -> tuple[int, int]:
 
 def judged(reader: RecordReader, run: Run, horizon: int, from_ms: int, *, after_gap: bool = False) -> JudgedScores:
     """after_gap: instead, scores whose target comes after a gap or a session break, which count nowhere else."""
+    experts = ExpertList(run.challengers)
+    rows = len(experts.loss_rows)
     scores, losses = [], []
     for score in reader.scores(horizon=horizon):
         losses_by_expert = unpack_losses(score.expert_losses)
         is_own = score.mode is own_mode_of(run.market) and score.after_gap == after_gap
-        if is_own and losses_by_expert is not None and score.target_open_time_ms >= from_ms:
+        if losses_by_expert is None or len(losses_by_expert) != rows:
+            continue
+        if is_own and score.target_open_time_ms >= from_ms:
             scores.append(score)
             losses.append(losses_by_expert)
-    shape = (0, len(LOSS_ROWS), len(Quantity))
-    return JudgedScores(scores, np.stack(losses) if losses else np.empty(shape))
+    return JudgedScores(scores, np.stack(losses) if losses else np.empty((0, rows, len(Quantity))), experts)

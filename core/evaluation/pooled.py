@@ -21,8 +21,8 @@ from core.forecast.score import NOMINAL_COVERAGE, gain, mean, skill
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run, RunStore
 
-_SHOWN = len(LOSS_ROWS)
-"""The column of the combination, after those of LOSS_ROWS."""
+_SHOWN = -1
+"""The column of the combination, after those of `ExpertList.loss_rows`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class _Pool:
     """One series of losses of all markets, in time order."""
 
     losses: FloatArray
-    """[times, LOSS_ROWS and the combination]: at each target the mean over the markets, each in units of its mean
+    """[times, loss rows and the combination]: at each target the mean over the markets, each in units of its mean
     reference loss, so that a restless market counts no more than a calm one."""
     n: int
     """Scores of all markets."""
@@ -99,10 +99,10 @@ def _of_horizon(markets: Sequence[JudgedScores], horizon: int) -> dict[str, Any]
 def _pool(markets: Sequence[JudgedScores], quantity: Quantity) -> _Pool:
     series = [_in_units(market, quantity) for market in markets]
     if not series:
-        return _Pool(np.empty((0, _SHOWN + 1)), 0)
+        return _Pool(np.empty((0, len(LOSS_ROWS) + 1)), 0)
     times = np.concatenate([_target_times(market) for market in markets])
     _, place, count = np.unique(times, return_inverse=True, return_counts=True)
-    sums = np.zeros((count.size, _SHOWN + 1))
+    sums = np.zeros((count.size, series[0].shape[1]))
     np.add.at(sums, place, np.concatenate(series))
     return _Pool(sums / count[:, None], times.size)
 

@@ -10,6 +10,7 @@ from core.evaluation.assess import Rows, assess, groups_of, skill_at
 from core.evaluation.columns import Origins, ScoreColumns
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.evaluation.judged_scores import judged_from_nth
+from core.forecast.experts import ExpertList
 from core.storage.checksums import SealedTable
 from core.storage.runs import RunStore
 from core.storage.scored import REGIMES, ScoredReader
@@ -32,11 +33,13 @@ class RunningAccuracy:
     def __init__(self, db: Database, run_id: str, horizons: int, most: int = MOST_SCORES) -> None:
         self._run_id = run_id
         self._most = most
-        self._reader = ScoredReader(db, run_id, own_mode_of(RunStore(db).get(run_id).market), _note_damage)
+        run = RunStore(db).get(run_id)
+        self._experts = ExpertList(run.challengers)
+        self._reader = ScoredReader(db, run_id, own_mode_of(run.market), _note_damage)
         self._origins = Origins()
         self._from_ms, self._left_out = 0, 0
         self._has_read: set[int] = set()
-        self._columns = {horizon: ScoreColumns(most) for horizon in range(1, horizons + 1)}
+        self._columns = {horizon: ScoreColumns(most, self._experts) for horizon in range(1, horizons + 1)}
 
     @property
     def horizons(self) -> tuple[int, ...]:
@@ -68,7 +71,7 @@ class RunningAccuracy:
 
     def find(self, request: Request) -> RunAccuracy:
         """The statistics of the scores read so far. An unknown horizon or group has no candles."""
-        chosen = self._columns.get(request.horizon, ScoreColumns(1))
+        chosen = self._columns.get(request.horizon, ScoreColumns(1, self._experts))
         table = [
             skill_at(columns, self._counted(columns, request.group), horizon)
             for horizon, columns in self._columns.items()

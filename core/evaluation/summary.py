@@ -18,6 +18,7 @@ from core.domain.events import (
     TrainerStatus,
 )
 from core.domain.incident_kinds import ENDS_OF_EPISODES
+from core.forecast.experts import ExpertList
 from core.settings.tree import Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.record_reader import RecordReader
@@ -118,7 +119,7 @@ def _losses(reader: RecordReader) -> tuple[LossSummary, int]:
 
 
 def _score_ledger(reader: RecordReader, run: Run) -> ScoreLedger:
-    ledger = ScoreLedger(own_mode_of(run.market))
+    ledger = ScoreLedger(own_mode_of(run.market), ExpertList(run.challengers))
     take_scores(ledger, reader, ledger.own_mode, _FOREVER)
     return ledger
 

@@ -9,18 +9,18 @@ from core.domain.quantities import FloatArray
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.calibrate import AdaptiveCalibration
 from core.forecast.expert_weights import ExpertWeights
-from core.forecast.experts import EWMA, FORECASTS, HAR, MODEL, REFERENCE, REPEAT, REVERSE
+from core.forecast.experts import EWMA, HAR, MODEL, NO_CHALLENGERS, REFERENCE, REPEAT, REVERSE, ExpertList
 
 _TRUST = {MODEL: 0.5, REFERENCE: 1.0, REPEAT: 0.02, REVERSE: 0.02, EWMA: 0.5, HAR: 1.0}
 _USUAL_TRUST = 0.5
 
 
-def prior(with_model: bool) -> FloatArray:
+def prior(with_model: bool, experts: ExpertList = NO_CHALLENGERS) -> FloatArray:
     """Prior weight of each expert: [E, Q], 0 for quantities that it does not forecast."""
-    trust = np.array([_TRUST.get(expert, _USUAL_TRUST) for expert in range(FORECASTS.shape[0])])
+    trust = np.array([_TRUST.get(expert, _USUAL_TRUST) for expert in range(len(experts.names))])
     if not with_model:
         trust[MODEL] = 0.0
-    return trust[:, None] * FORECASTS
+    return trust[:, None] * experts.forecasts
 
 
 class Combination:

@@ -52,27 +52,73 @@ FORECASTS = _forecast_table()
 
 LOSS_ROWS = ("without the model", *EXPERTS)
 """The losses stored with each score: the combination's without the model, then each expert's."""
+WITHOUT_CHALLENGERS = "without challengers"
+STORED = (MODEL, REFERENCE)
+"""Experts whose forecasts are stored in every run."""
 _LOSS = np.dtype("<f4")
 
 
+@dataclass(frozen=True, slots=True)
+class ExpertList:
+    """The experts of one run: those of every run, then its challengers, which are further models beside the model."""
+
+    challengers: tuple[str, ...] = ()
+    """Their names."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """In the order of the expert axis."""
+        return (*EXPERTS, *self.challengers)
+
+    @property
+    def loss_rows(self) -> tuple[str, ...]:
+        """As LOSS_ROWS; with challengers, then each of theirs, and the combination's without any of them."""
+        return (*LOSS_ROWS, *self.challengers, WITHOUT_CHALLENGERS) if self.challengers else LOSS_ROWS
+
+    @property
+    def forecasts(self) -> NDArray[np.bool_]:
+        """As FORECASTS, [E, Q]. A challenger forecasts every quantity."""
+        return np.vstack([FORECASTS, np.ones((len(self.challengers), QUANTITIES), dtype=np.bool_)])
+
+
+NO_CHALLENGERS = ExpertList()
+
+
 def pack_losses(losses: FloatArray) -> bytes:
-    """Losses [len(LOSS_ROWS), Q] as little-endian float32."""
+    """Losses [rows, Q], rows as in `ExpertList.loss_rows`, as little-endian float32."""
     return np.ascontiguousarray(losses, dtype=_LOSS).tobytes()
 
 
 def unpack_losses(packed: bytes) -> FloatArray | None:
-    """The inverse of `pack_losses`; None if none were stored, or those of other experts."""
-    if len(packed) != len(LOSS_ROWS) * QUANTITIES * _LOSS.itemsize:
+    """The inverse of `pack_losses`, [rows, Q]; None if none were stored, or those of fewer experts."""
+    rows, rest = divmod(len(packed), QUANTITIES * _LOSS.itemsize)
+    if rest or rows < len(LOSS_ROWS):
         return None
-    return np.frombuffer(packed, _LOSS).reshape(len(LOSS_ROWS), QUANTITIES).astype(np.float64)
+    return np.frombuffer(packed, _LOSS).reshape(rows, QUANTITIES).astype(np.float64)
+
+
+def loss_without_challengers(packed: bytes) -> FloatArray | None:
+    """Of the combination of everything but the challengers, [Q], from packed losses; None of a run without any, whose
+    shown forecast it is."""
+    losses = unpack_losses(packed)
+    return None if losses is None or len(losses) == len(LOSS_ROWS) else losses[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class Quantiles:
-    """One forecast in natural units, as it is stored. shown [H, Q, L], experts [2, H, Q, L]: model and reference."""
+    """One forecast in natural units, as it is stored.
+
+    shown: [H, Q, L]. experts: [2, H, Q, L], model and reference; of a run with challengers then each of theirs, and the
+    combination of everything but the challengers.
+    """
 
     shown: FloatArray
     experts: FloatArray
+
+    @property
+    def without_challengers(self) -> FloatArray:
+        """The forecast that is shown if there are no challengers: [H, Q, L]."""
+        return self.experts[-1] if len(self.experts) > len(STORED) else self.shown
 
     @property
     def are_finite(self) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from core.domain.events import QUANTILE_LEVELS
 from core.domain.quantities import QUANTITIES, Quantity
-from core.forecast.experts import LOSS_ROWS, unpack_losses
+from core.forecast.experts import ExpertList, unpack_losses
 from core.storage.checksums import Row
 from core.storage.packed_forecasts import unpack_drawn
 from core.storage.packed_scores import MODE_OF, flag
@@ -55,15 +55,15 @@ def forecast_frame(run_id: str, rows: Sequence[Row]) -> pd.DataFrame:
     return pd.concat([frame, values], axis=1)
 
 
-def score_frame(blocks: Sequence[ScoreBlock]) -> pd.DataFrame:
-    """One row a target, horizon and version, ascending by horizon, target and version."""
-    parts = [_of_block(block) for block in blocks]
+def score_frame(blocks: Sequence[ScoreBlock], experts: ExpertList) -> pd.DataFrame:
+    """One row a target, horizon and version, ascending by horizon, target and version. experts: of the run."""
+    parts = [_of_block(block, experts) for block in blocks]
     frame = pd.concat(parts, ignore_index=True)
     return frame.sort_values(["horizon", "target_open_time_ms", "version"], ignore_index=True)
 
 
 def expert_column(quantity: str, row: str) -> str:
-    """The column of an expert's loss. quantity: close or range. row: of `LOSS_ROWS`."""
+    """The column of an expert's loss. quantity: close or range. row: of `ExpertList.loss_rows`."""
     return f"{quantity}_loss_{row.lower().replace(' ', '_').replace('-', '_')}"
 
 
@@ -80,7 +80,7 @@ def _columns_of(quantiles: NDArray[np.float64]) -> pd.DataFrame:
     return pd.DataFrame(np.hstack([quantiles[:, Quantity.CLOSE], medians]), columns=[*CLOSE_QUANTILES, *MEDIANS])
 
 
-def _of_block(block: ScoreBlock) -> pd.DataFrame:
+def _of_block(block: ScoreBlock, experts: ExpertList) -> pd.DataFrame:
     records = block.records
     hits = records["direction_hit"]
     return pd.DataFrame(
@@ -95,21 +95,22 @@ def _of_block(block: ScoreBlock) -> pd.DataFrame:
             "inside_90": flag(records, "inside_90"),
             "direction_hit": pd.Series(hits == 1, dtype="boolean").mask(hits < 0),
             **{column: records[name].astype(np.float64) for column, name in _SHOWN.items()},
-            **_expert_losses(block.losses),
+            **_expert_losses(block.losses, experts),
             "scored_at_ms": block.scored_at_ms,
         }
     )
 
 
-def _expert_losses(packed: Sequence[bytes]) -> dict[str, NDArray[np.float64]]:
+def _expert_losses(packed: Sequence[bytes], experts: ExpertList) -> dict[str, NDArray[np.float64]]:
     """Of close and range, by column; NaN where the experts' losses are not stored any more."""
-    losses = np.full((len(packed), len(LOSS_ROWS), QUANTITIES), np.nan)
+    rows = experts.loss_rows
+    losses = np.full((len(packed), len(rows), QUANTITIES), np.nan)
     for place, each in enumerate(packed):
         known = unpack_losses(each)
-        if known is not None:
+        if known is not None and len(known) == len(rows):
             losses[place] = known
     return {
         expert_column(name, row): losses[:, number, quantity]
         for name, quantity in _BY_EXPERT.items()
-        for number, row in enumerate(LOSS_ROWS)
+        for number, row in enumerate(rows)
     }

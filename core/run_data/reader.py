@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from core.forecast.experts import ExpertList
 from core.run_data.frames import forecast_frame, score_frame
 from core.storage.candles import CandleStore
 from core.storage.checksums import SealedTable, whole_rows
@@ -51,7 +52,8 @@ class RunData:
         """All scores, ascending by horizon, target and version: 1, and one more for each later correction of the
         target."""
         reader = BlockReader(self._db, self.run.run_id, self._on_damage)
-        return score_frame([reader.scores(table, _FIRST_MS, with_losses=True) for table in (SCORES, FURTHER_SCORES)])
+        blocks = [reader.scores(table, _FIRST_MS, with_losses=True) for table in (SCORES, FURTHER_SCORES)]
+        return score_frame(blocks, ExpertList(self.run.challengers))
 
     def steps(self) -> pd.DataFrame:
         """The training steps of the run's model, ascending by candle and step."""

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, field_validator, model_validator
 from pydantic.dataclasses import dataclass
 
+from core.domain.challenger_sources import names_of
 from core.domain.fallback_exchange import next_venue
 from core.files.durable import write_durably
 from core.settings.group import CONFIG, OWN_DIALOG
@@ -87,6 +88,22 @@ class ModelSettings:
         default="torch",
         description="Initial weights: torch's default, or He's for gelu, relu and silu and Xavier's for tanh.",
     )
+    challengers: Annotated[tuple[str, ...], Field(max_length=8)] = Field(
+        default=(),
+        description="Further models, tried on the same candles: names of registered ones, or path/file.py:Class.",
+        json_schema_extra=OWN_DIALOG,
+    )
+
+    @field_validator("challengers")
+    @classmethod
+    def _each_has_its_own_name(cls, challengers: tuple[str, ...]) -> tuple[str, ...]:
+        names = names_of(challengers)
+        if challengers:
+            from core.forecast.experts import EXPERTS  # noqa: PLC0415 - it needs NumPy
+
+            if (taken := next((name for name in names if name in EXPERTS), None)) is not None:
+                raise ValueError(f"{taken} is the name of a forecast that every run has; give the class another")
+        return challengers
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> ModelSettings:
@@ -337,6 +354,14 @@ _ADAPTER = TypeAdapter(Settings)
 def to_dict(settings: Settings) -> dict[str, Any]:
     """The tree as plain data for JSON."""
     plain: dict[str, Any] = _ADAPTER.dump_python(settings, mode="json")
+    return plain
+
+
+def model_to_dict(model: ModelSettings) -> dict[str, Any]:
+    """One group as plain data. Challengers only where there are any: what identifies older settings stays as it was."""
+    plain: dict[str, Any] = TypeAdapter(ModelSettings).dump_python(model, mode="json")
+    if not model.challengers:
+        del plain["challengers"]
     return plain
 
 

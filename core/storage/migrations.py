@@ -2,10 +2,10 @@
 
 Who writes: the window writes candles (and with them candle_corrections), set_aside_candles, exchange_holes,
 checkpoint_marks, checkpoint_deletions, run_marks, evaluations, chart_lines and drawings (without one, so do the
-commands that own the data folder); the trainer writes runs, steps, forecasts, conditions, scores (each with its
-details), drifts, evidence, checkpoints, setting_sets and incidents; either may be the first to name a market. What is
-imported is new to this folder: the window adds its run, its settings and its checkpoint, and no trainer continues
-such a run.
+commands that own the data folder); the trainer writes runs, challengers, steps, forecasts, conditions, scores (each
+with its details), drifts, evidence, checkpoints, setting_sets and incidents; either may be the first to name a market.
+What is imported is new to this folder: the window adds its run, its settings and its checkpoint, and no trainer
+continues such a run.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from core.storage.record_schema import BOUNDED_RECORD, RENAME_FORMER
 from core.storage.schema_scripts import (
     CANDLE_CORRECTIONS,
+    CHALLENGERS,
     CHART_LINES,
     CHECKPOINT_BROWSER,
     CHECKPOINTS,
@@ -200,6 +201,11 @@ def universes(db: Database) -> None:
     )
 
 
+def challengers(db: Database) -> None:
+    """Further models beside that of a run, and what they cost; older runs have none."""
+    run_script(db, CHALLENGERS)
+
+
 STEPS = (
     first_tables,
     gradients_and_known_good,
@@ -220,5 +226,6 @@ STEPS = (
     drawings,
     crossings_within_candles,
     universes,
+    challengers,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

@@ -134,6 +134,11 @@ class TrainingRecord:
         """Like `add_forecasts`, for one step. Its key is the candle and the step. Returns 1 or 0."""
         return self._add_sealed(STEPS, (self._run, *step_values(row)), pack_gradients(row.gradients))
 
+    def add_challenger_costs(self, costs: Sequence[tuple[int, float]]) -> None:
+        """Count further candles and milliseconds of each of the run's challengers, in their order."""
+        sql = "UPDATE challengers SET candles = candles + ?, cost_ms = cost_ms + ? WHERE run = ? AND place = ?"
+        self._execute(sql, [(*cost, self._run, place) for place, cost in enumerate(costs)])
+
     def add_drift(self, drift: DriftFound) -> int:
         """Like `add_forecasts`, for one drift. Its key is the candle. Returns 1 or 0."""
         return self._add("drifts", DRIFT_COLUMNS, [drift_row(drift)], ("run_id", "candle_open_time_ms"))

@@ -6,6 +6,7 @@ it has the model's steps and checkpoints, its settings, and incidents that are n
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 _COLUMNS = (
     "run_id, venue, symbol, interval_ms, fingerprint, created_at_ms, seed, is_seeded, settings_json, device, "
     "parameters, fence, is_simulated, is_learned, "
-    "COALESCE((SELECT first.run_id FROM runs AS first WHERE first.sequence = runs.head), run_id)"
+    "COALESCE((SELECT first.run_id FROM runs AS first WHERE first.sequence = runs.head), run_id), "
+    "(SELECT json_group_array(name) FROM (SELECT name FROM challengers "
+    "WHERE run = COALESCE(runs.head, runs.sequence) ORDER BY place))"
 )
 _SELECT = f"SELECT {_COLUMNS} FROM runs JOIN markets ON markets.id = market_id"
 _OF_HEAD = "(run_id = ?1 OR head = (SELECT first.sequence FROM runs AS first WHERE first.run_id = ?1))"
@@ -52,6 +55,8 @@ class Run:
     """False: the market is forecast and scored, but its model learns from its other markets only."""
     head_id: str
     """The run with the model's steps and checkpoints; this run itself if its model has one market."""
+    challengers: tuple[str, ...]
+    """The names of further models beside the run's own, in the order of their losses."""
 
 
 class RunStore:
@@ -103,10 +108,12 @@ class RunStore:
         device: str,
         parameters: int,
         others: Sequence[Market] = (),
+        challengers: Sequence[str] = (),
     ) -> Run:
         """Create a run; its id begins with the date, and is the name of its folder. `seed` is below 2**63.
 
-        others: further markets that its model learns; each gets a run, and this one is their head.
+        others: further markets that its model learns; each gets a run, and this one is their head. challengers: names
+        of further models beside its own.
         """
         run_id, head = _new_id(created_at_ms), None
         stored = (fingerprint, created_at_ms, seed, is_seeded, settings_json, device, parameters)
@@ -116,6 +123,8 @@ class RunStore:
                 values = (id_, add_market(self._db, each), *stored, each.is_simulated, head, 0)
                 (sequence,) = self._db.conn.execute(_INSERT, values).fetchone()
                 head = sequence if head is None else head
+            rows = [(head, place, name) for place, name in enumerate(challengers)]
+            self._db.conn.executemany("INSERT INTO challengers (run, place, name) VALUES (?, ?, ?)", rows)
         return self.get(run_id)
 
     def join(self, head: Run, markets: Sequence[Market], created_at_ms: int) -> None:
@@ -148,7 +157,7 @@ def _missing(run_id: str) -> StorageError:
 
 def _run(row: tuple[Any, ...]) -> Run:
     run_id, venue, symbol, interval_ms, fingerprint, created_at_ms, seed, is_seeded, *rest = row
-    settings_json, device, parameters, fence, is_simulated, is_learned, head_id = rest
+    settings_json, device, parameters, fence, is_simulated, is_learned, head_id, challengers = rest
     return Run(
         run_id=run_id,
         market=market_of(venue, symbol, interval_ms),
@@ -163,4 +172,5 @@ def _run(row: tuple[Any, ...]) -> Run:
         is_simulated=bool(is_simulated),
         is_learned=bool(is_learned),
         head_id=head_id,
+        challengers=tuple(json.loads(challengers)),
     )

@@ -357,6 +357,18 @@ DELETE FROM candles WHERE EXISTS (
 );
 """
 
+# Further models beside that of a run; of several markets, of the head.
+CHALLENGERS = """
+CREATE TABLE challengers (
+    run INTEGER NOT NULL REFERENCES runs (sequence),
+    place INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    candles INTEGER NOT NULL DEFAULT 0,
+    cost_ms REAL NOT NULL DEFAULT 0,
+    PRIMARY KEY (run, place)
+) STRICT, WITHOUT ROWID;
+"""
+
 EVIDENCE = """
 CREATE TABLE evidence (
     run_id TEXT NOT NULL REFERENCES runs (run_id),

@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from core.settings.tree import Settings, to_dict
+from core.settings.tree import Settings, model_to_dict, to_dict
 from core.storage.database import select
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _OF_TRAINING = ("market", "model", "training", "gradients", "recovery", "checkpo
 
 def describe(settings: Settings) -> tuple[str, str]:
     """The id and the JSON of the settings that affect training."""
-    plain = to_dict(settings)
+    plain = {**to_dict(settings), "model": model_to_dict(settings.model)}
     return identified({group: plain[group] for group in _OF_TRAINING})
 
 

@@ -129,12 +129,13 @@ def in_safe_mode(context: Context) -> Context:
 
 def expected_errors() -> tuple[type[Exception], ...]:
     """Exceptions whose message is a sentence for the user."""
+    from core.domain.challenger_sources import ChallengerError  # noqa: PLC0415 - as below
     from core.market.feeds.base import FeedError  # noqa: PLC0415 - not needed for --help
     from core.market.history.errors import CandleFileError, HistoryError  # noqa: PLC0415
     from core.storage.errors import StorageError  # noqa: PLC0415
     from core.storage.ownership import FolderInUse  # noqa: PLC0415
 
-    return UserError, FeedError, CandleFileError, HistoryError, StorageError, FolderInUse
+    return UserError, ChallengerError, FeedError, CandleFileError, HistoryError, StorageError, FolderInUse
 
 
 def report_failure(sentence: str, as_json: bool) -> None:

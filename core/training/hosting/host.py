@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
+from core.domain.challenger_sources import ChallengerError
 from core.domain.clock import Clock
 from core.domain.events import EventBatch
 from core.market.history.moments import moment_text
@@ -150,7 +151,7 @@ def _cause_of(error: Exception) -> DeathCause:
 
     if isinstance(error, FullDiskError):
         return DeathCause.FULL_DISK
-    if isinstance(error, StorageError):
+    if isinstance(error, StorageError | ChallengerError):
         return DeathCause.REFUSED
     if isinstance(error, DeviceError):
         return DeathCause.NO_DEVICE

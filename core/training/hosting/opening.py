@@ -16,6 +16,7 @@ from core.domain.candle import Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.domain.quantities import LEVELS, QUANTITIES
+from core.forecast.experts import ExpertList
 from core.forecast.history import FEATURES, OTHERS, History
 from core.forecast.reference_forecast import REFERENCE_WINDOW
 from core.settings.tree import Settings, to_dict
@@ -29,7 +30,9 @@ from core.training.engine.device import Device
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.replicas import Replicas
 from core.training.engine.samples import LossWeights
+from core.training.hosting.challengers import open_challengers
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper
+from core.training.online.challengers import Challengers
 from core.training.online.drift_response import DriftWatch
 from core.training.online.forecaster import Forecaster
 from core.training.online.ledger import ScoreLedger
@@ -42,8 +45,8 @@ from core.training.online.trainer_spec import SessionSpec, for_markets
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.ladder import RecoveryLadder
 from core.training.recovery.quarantine import Quarantine
-from models.registry import build_model
-from models.transformer import ModelShape
+from models.registry import ModelMaker, build_model
+from models.shape import ModelShape
 
 _EPISODE_CANDLES = 20
 """A repeated incident belongs to the episode of the previous one if at most this many candles lie between."""
@@ -68,15 +71,15 @@ class OpenedRun:
 
 
 def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> OpenedRun:
-    """Take the run over, with those of the model's other markets. Raises StorageError."""
+    """Take the run over, with those of the model's other markets. Raises StorageError and ChallengerError."""
     settings = for_markets(spec.settings, len(spec.markets))
     spec = replace(spec, settings=settings)
-    run, engine = _find_or_create(spec, db, device, clock)
+    run, engine, challengers = _find_or_create(spec, db, device, clock)
     members = _members(spec, db, run, clock)
     fence = RunStore(db).take_fence(run.run_id)
     episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
     records = {of: TrainingRecord(db, member.run_id, fence, episode_ms) for of, member in members.items()}
-    session = _build_session(spec, engine, run, records, clock)
+    session = _build_session(spec, engine, run, records, challengers, clock)
     for market in session.markets:
         market.is_learned = members[market.market].is_learned
     folder, rows = DataFolder(spec.root), CheckpointRows(db)
@@ -106,7 +109,12 @@ def _members(spec: SessionSpec, db: Database, head: Run, clock: Clock) -> dict[M
 
 
 def _build_session(
-    spec: SessionSpec, engine: TrainingEngine, run: Run, records: Mapping[Market, TrainingRecord], clock: Clock
+    spec: SessionSpec,
+    engine: TrainingEngine,
+    run: Run,
+    records: Mapping[Market, TrainingRecord],
+    challengers: Challengers,
+    clock: Clock,
 ) -> TrainingSession:
     """records: of each market; steps and what concerns all go to that of the run, the head."""
     settings, folder = spec.settings, DataFolder(spec.root)
@@ -123,14 +131,31 @@ def _build_session(
         clock,
         ReferenceModel(engine, folder.checkpoints(run.run_id), settings.online.twin_age),
         provenance,
+        challengers,
     )
 
 
-def _find_or_create(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> tuple[Run, TrainingEngine]:
+def _build_challengers(
+    spec: SessionSpec, device: torch.device, seed: int, clock: Clock, *, is_new_run: bool
+) -> Challengers:
+    settings, has_others = spec.settings, len(spec.markets) > 1
+
+    def make_engine(make: ModelMaker) -> TrainingEngine:
+        return build_engine(settings, device, seed, has_others=has_others, make=make)
+
+    members = open_challengers(settings.model.challengers, make_engine, seed, is_new_run=is_new_run)
+    return Challengers(members, settings.recovery, clock)
+
+
+def _find_or_create(
+    spec: SessionSpec, db: Database, device: Device, clock: Clock
+) -> tuple[Run, TrainingEngine, Challengers]:
+    """A run is created last: not with a model that cannot be opened. Raises ChallengerError."""
     run = None if spec.new_run else RunStore(db).find(spec.market, spec.fingerprint, spec.others)
     seed = _new_seed(spec.settings) if run is None else run.seed
     engine = build_engine(spec.settings, device.torch_device, seed, has_others=len(spec.markets) > 1)
-    return _create(spec, db, device, clock, seed, engine) if run is None else run, engine
+    challengers = _build_challengers(spec, device.torch_device, seed, clock, is_new_run=run is None)
+    return _create(spec, db, device, clock, seed, engine) if run is None else run, engine, challengers
 
 
 def _new_seed(settings: Settings) -> int:
@@ -149,6 +174,7 @@ def _create(spec: SessionSpec, db: Database, device: Device, clock: Clock, seed:
         device=device.label,
         parameters=engine.parameters,
         others=spec.others,
+        challengers=spec.challengers,
     )
 
 
@@ -171,15 +197,15 @@ def _build_market(
     provenance: Provenance,
     clock: Clock,
 ) -> MarketSession:
-    model, training = spec.settings.model, spec.settings.training
+    model, training, experts = spec.settings.model, spec.settings.training, ExpertList(spec.challengers)
     needed = max(training.replay_window, REFERENCE_WINDOW) + model.context + model.horizons
     history = History(market.interval, needed, model.horizons, has_others=len(spec.markets) > 1)
     return MarketSession(
         market,
         history,
-        Forecaster(history, engine, model.context),
+        Forecaster(history, engine, model.context, experts),
         record,
-        ScoreLedger(spec.own_mode),
+        ScoreLedger(spec.own_mode, experts),
         DriftWatch(spec.settings.online.drift, engine),
         provenance,
         clock,
@@ -193,11 +219,13 @@ def build_engine(
     join: Callable[[nn.Module], Replicas] | None = None,
     *,
     has_others: bool = False,
+    make: ModelMaker | None = None,
 ) -> TrainingEngine:
     """A new engine with a new model, as configured.
 
     join: makes the model one of several replicas, which run eagerly; None: a single one. has_others: it learns several
-    markets, and reads in each the numbers of the others.
+    markets, and reads in each the numbers of the others. make: makes another model than the configured one, whose steps
+    run eagerly. Raises what that raises.
     """
     model = settings.model
     shape = ModelShape(
@@ -213,8 +241,11 @@ def build_engine(
         others=OTHERS if has_others else 0,
         recompute=settings.training.recompute_activations,
     )
-    module = build_model(model.name, shape, seed, model.initialisation).to(device)
-    has_graphs = device.type == "cuda" and settings.training.cuda_graphs and join is None
+    if make is None:
+        module = build_model(model.name, shape, seed, model.initialisation).to(device)
+    else:
+        module = make(shape).to(device)
+    has_graphs = device.type == "cuda" and settings.training.cuda_graphs and join is None and make is None
     return TrainingEngine(
         module,
         device,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -105,12 +105,15 @@ class TrainingService:
         self._opening_rescores: tuple[TrainerEvent, ...] = ()
         self._deferred_incidents: list[TrainerEvent] = []
         self._db = open_database(DataFolder(spec.root).database)
+        self._closing = ExitStack()
+        self._closing.callback(self._db.close)
         try:
             prepare_thread()
             self._device = device_with_threads(spec.settings, DataFolder(spec.root).threads, clock)
             opened = open_run(spec, self._db, self._device, clock)
             self._spec, self._run, self._session = opened.spec, opened.run, opened.session
             self._record, self._keeper = opened.record, opened.keeper
+            self._closing.callback(self._session.challengers.close)
             self._corrections = self._open_corrections()
             self._markets = MarketStatuses(self._session, clock)
             folder, rules = DataFolder(spec.root), spec.settings.record
@@ -127,7 +130,7 @@ class TrainingService:
 
     def close(self) -> None:
         """Release the database and the thread. Committed data stays; nothing else is written."""
-        self._db.close()
+        self._closing.close()
         release_thread()
 
     def opening_events(self) -> tuple[TrainerEvent, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from itertools import groupby, repeat
 
 from sqlite_utils import Database
@@ -33,19 +34,19 @@ def learn_together(
     """Learn all stored candles of its markets, in order of opening time, then of market. Returns a run of each.
 
     on_close: called after each close with how many candles it had and what came of it; may raise to stop. Raises
-    StorageError, also if training had to pause.
+    StorageError, also if training had to pause; and ChallengerError.
     """
-    try:
+    with ExitStack() as closing:
+        closing.callback(release_thread)
         prepare_thread()
         device = device_with_threads(spec.settings, DataFolder(spec.root).threads, clock)
         opened = open_run(spec, db, device, clock)
+        closing.callback(opened.session.challengers.close)
         for closed in closes([_stored(CandleStore(db), market) for market in spec.markets]):
             taken = [MarketCandle(candle, spec.own_mode, market) for market, candle in closed]
             on_close(len(closed), opened.session.on_close(taken))
             if opened.session.is_paused:
                 raise StorageError("Training had to stop, so nothing was judged. The incident above says why.")
-    finally:
-        release_thread()
     return RunStore(db).members(opened.run.run_id)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from core.domain.events import Estimate, ForecastMode, OnlineGain
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.confidence import BLOCK, ratio_sequence
-from core.forecast.experts import unpack_losses
+from core.forecast.experts import NO_CHALLENGERS, ExpertList, unpack_losses
 from core.storage.evidence import ONLINE, OWN, EvidenceBlock
 from core.storage.records import StoredScore
 from core.training.online.expert_evidence import ExpertEvidence
@@ -100,9 +100,9 @@ class SkillEvidence:
 class RunEvidence:
     """The run's own forecasts against the baselines and the reference, and the model against the reference model."""
 
-    def __init__(self) -> None:
+    def __init__(self, experts: ExpertList = NO_CHALLENGERS) -> None:
         self._own, self._online = SkillEvidence(OWN), SkillEvidence(ONLINE)
-        self.experts = ExpertEvidence()
+        self.experts = ExpertEvidence(experts)
 
     def add_own(self, score: StoredScore, hits: FloatArray | None = None) -> None:
         """Take the run's next own one-step score. If the baselines' losses are not known, the model's gain counts as

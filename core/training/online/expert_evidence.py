@@ -14,19 +14,19 @@ import numpy as np
 from core.domain.events import ForecastMode
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.confidence import BLOCK
-from core.forecast.experts import EXPERTS, unpack_losses
+from core.forecast.experts import NO_CHALLENGERS, ExpertList, unpack_losses
 from core.storage.evidence import SHOWN, EvidenceBlock, expert_kind
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
-
-_KINDS = (SHOWN, *map(expert_kind, EXPERTS))
 
 
 class ExpertEvidence:
     """Takes the run's own one-step scores in time order."""
 
-    def __init__(self) -> None:
-        self._next_number = dict.fromkeys(_KINDS, 0)
+    def __init__(self, experts: ExpertList = NO_CHALLENGERS) -> None:
+        self._rows = len(experts.loss_rows)
+        self._next_number = dict.fromkeys((SHOWN, *map(expert_kind, experts.loss_rows[1:])), 0)
+        """By kind: of the combination, of each expert, and of the combination without challengers if there are any."""
         self._open: list[tuple[int, FloatArray]] = []
         """Candles that are in no full block yet: their targets, and the numbers [kind, 3, 2] of each (`ExpertSums`)."""
         self._taken_until_ms: int | None = None
@@ -51,10 +51,14 @@ class ExpertEvidence:
     def add(self, score: StoredScore, hits: FloatArray | None) -> None:
         """Take the next score; a repeated one changes nothing, nor does one without the experts' losses.
 
-        hits [E, 2, 2]: see `core.forecast.score.close_hits`; None where not known.
+        hits [kinds but the first, 2, 2]: see `core.forecast.score.close_hits`; None where not known.
         """
         target_ms, losses = score.target_open_time_ms, unpack_losses(score.expert_losses)
-        if losses is None or (self._taken_until_ms is not None and target_ms <= self._taken_until_ms):
+        if (
+            losses is None
+            or len(losses) != self._rows
+            or (self._taken_until_ms is not None and target_ms <= self._taken_until_ms)
+        ):
             return
         self._taken_until_ms = target_ms
         self._open.append((target_ms, _numbers(score, losses, hits)))
@@ -72,15 +76,15 @@ class ExpertEvidence:
 
     def _close(self, target_ms: int) -> None:
         sums = np.sum([numbers for _, numbers in self._open], axis=0)
-        for kind, of_kind in zip(_KINDS, sums, strict=True):
+        for kind, of_kind in zip(self._next_number, sums, strict=True):
             self._new.append(EvidenceBlock(kind, self._next_number[kind], target_ms, of_kind))
             self._next_number[kind] += 1
         self._open = []
 
 
 def _numbers(score: StoredScore, losses: FloatArray, hits: FloatArray | None) -> FloatArray:
-    """[kind, 3, 2]. losses: [len(LOSS_ROWS), Q]."""
-    numbers = np.zeros((len(_KINDS), 3, 2))
+    """[kind, 3, 2]. losses: [kind, Q], of which the first is the combination without the model, which is no kind."""
+    numbers = np.zeros((len(losses), 3, 2))
     numbers[0, 0] = score.loss, score.range_loss
     numbers[0, 1:] = (score.inside_90, 1.0), (score.direction_hit is True, score.direction_hit is not None)
     numbers[1:, 0] = losses[1:, [Quantity.CLOSE, Quantity.RANGE]]

@@ -16,38 +16,65 @@ from core.domain.quantities import QUANTITY_NAMES, FloatArray, Quantity, within_
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.baseline_forecast import BaselineForecast
 from core.forecast.combination import Combination, prior
-from core.forecast.experts import EXPERTS, MODEL, REFERENCE, Quantiles
+from core.forecast.experts import EXPERTS, MODEL, NO_CHALLENGERS, REFERENCE, STORED, ExpertList, Quantiles
 from core.forecast.history import History
 from core.forecast.score import close_hits, pinball
 from core.training.engine.engine import TrainingEngine
+from core.training.online.challenger import MarketInputs
 
 
 class Forecaster:
     """Owns everything that makes a forecast from the past, except the model, which the engine owns.
 
-    For each candle: `observe`, then `forecast` or `without_model`, then `commit`.
+    For each candle: `observe`, then `challenge` if the run has challengers, then `forecast` or `without_model`, then
+    `commit`.
+
+    With challengers there are two combinations: the one that is shown has all experts, the other one none of the
+    challengers. That one, with all that is learned from it, is the same as in a run without them.
     """
 
-    def __init__(self, history: History, engine: TrainingEngine, context: int) -> None:
+    def __init__(
+        self,
+        history: History,
+        engine: TrainingEngine,
+        context: int,
+        experts: ExpertList = NO_CHALLENGERS,
+    ) -> None:
         self._history = history
         self._engine = engine
         self._context = context
+        self._experts = experts
         self._baselines = BaselineForecast(history)
         self._combined = Combination(prior(with_model=True), history.horizons)
+        self._with_challengers = self._new_challenged() if experts.challengers else None
+        self._challengers: Sequence[FloatArray] = ()
+        """What each challenger forecasts after the newest candle: normalised, [H, Q, L]."""
         self._pending: deque[tuple[int, FloatArray]] = deque(maxlen=history.horizons)
-        """By origin's opening time, newest last: without the model, then each expert; [1 + E, H, Q, L], natural."""
+        """By origin's opening time, newest last, in the order of `ExpertList.loss_rows`: [.., H, Q, L], natural."""
+
+    def _new_challenged(self) -> Combination:
+        return Combination(prior(True, self._experts), self._history.horizons)
+
+    @property
+    def _shown(self) -> Combination:
+        return self._with_challengers or self._combined
+
+    @property
+    def challengers(self) -> int:
+        """How many there are."""
+        return len(self._experts.challengers)
 
     @property
     def model_weight(self) -> float:
         """The model's share in the shown close one step ahead."""
-        return float(self._combined.weights.shares[MODEL, 0, Quantity.CLOSE])
+        return float(self._shown.weights.shares[MODEL, 0, Quantity.CLOSE])
 
     @property
     def shares(self) -> ExpertShares:
         """The current weights of the experts."""
-        shares = np.moveaxis(self._combined.weights.shares, 0, -1)
+        shares = np.moveaxis(self._shown.weights.shares, 0, -1)
         by_horizon = tuple(tuple(tuple(each) for each in quantities) for quantities in shares.tolist())
-        return ExpertShares(EXPERTS, QUANTITY_NAMES, by_horizon)
+        return ExpertShares(self._experts.names, QUANTITY_NAMES, by_horizon)
 
     def observe(self) -> None:
         """Take the history's newest candle. Once a candle, before any forecast."""
@@ -61,6 +88,19 @@ class Forecaster:
         """What the model reads to forecast the candles after the newest: features [1, T, F], is_real [1, T]."""
         return self._history.windows(np.array([len(self._history) - 1], dtype=np.int64), self._context)
 
+    def market_inputs(self, market: int) -> MarketInputs:
+        """What challengers read to forecast the candles after the newest. market: its place among those of the run."""
+        (features,), (is_real,) = self.inputs()
+        newest, without = self._history.last_open_time_ms, self._baselines.now.combined.copy()
+        assert newest is not None
+        return MarketInputs(market, newest, features, is_real, without, *self._units())
+
+    def challenge(self, forecasts: Sequence[FloatArray | None]) -> None:
+        """Take what each challenger forecasts after the newest candle: normalised, [H, Q, L]. None: the forecast
+        without any model takes its place."""
+        without = self._baselines.now.combined
+        self._challengers = [without if forecast is None else forecast for forecast in forecasts]
+
     def with_corrections(self, corrections: FloatArray) -> Quantiles:
         """The forecast with the model's corrections [H, Q, L] of the forecast without it."""
         return self._combine(self._corrected(corrections))
@@ -70,9 +110,11 @@ class Forecaster:
         return self._natural(self._corrected(corrections))
 
     def beside(self, engine: TrainingEngine, learned: Arrays) -> Forecaster:
-        """A forecaster with another model and its learned state. It shares this one's past, and can only forecast."""
+        """A forecaster with another model and its learned state, and no challengers. It shares this one's past, and can
+        only forecast."""
         other = copy.copy(self)
         other._engine = engine
+        other._with_challengers = None
         other._combined = Combination(prior(with_model=True), self._history.horizons)
         other.restore(learned)
         return other
@@ -86,6 +128,7 @@ class Forecaster:
         now = self._baselines.now
         forecasts = self._natural(np.concatenate([now.combined[None], now.experts]))
         forecasts[1 + MODEL] = quantiles.experts[MODEL]
+        forecasts = np.concatenate([forecasts, quantiles.experts[len(STORED) :]])
         origin = self._history.last_open_time_ms
         assert origin is not None
         self._pending.append((origin, forecasts))
@@ -98,18 +141,26 @@ class Forecaster:
         """model: normalised quantiles [H, Q, L]."""
         experts = self._baselines.now.experts.copy()
         experts[MODEL] = model
-        natural = self._natural(np.stack([self._combined.predict(experts), model, experts[REFERENCE]]))
+        made = [self._combined.predict(experts), model, experts[REFERENCE]]
+        if self._with_challengers is not None:
+            shown = self._with_challengers.predict(np.concatenate([experts, self._challengers]))
+            made = [shown, *made[1:], *self._challengers, made[0]]
+        natural = self._natural(np.stack(made))
         return Quantiles(natural[0], natural[1:])
+
+    def _units(self) -> tuple[FloatArray, FloatArray]:
+        """Factor and offset of the newest candle: [H, Q]."""
+        factor, offset = self._history.units(np.array([len(self._history) - 1], dtype=np.int64))
+        return factor[0], offset[0]
 
     def _natural(self, normalised: FloatArray) -> FloatArray:
         """Convert [..., H, Q, L] from units of the newest candle to natural units."""
-        newest = np.array([len(self._history) - 1], dtype=np.int64)
-        factor, offset = (units[0][..., None] for units in self._history.units(newest))
+        factor, offset = (units[..., None] for units in self._units())
         return within_bounds(offset + factor * normalised)
 
     def losses(self, origins: NDArray[np.int64], outcomes: FloatArray) -> list[FloatArray | None]:
         """Losses of all forecasts made at the rows `origins` [n], the k-th of horizon k, of outcomes [n, Q] in natural
-        units: [1 + E, Q] each; None where none is remembered."""
+        units: [.., Q] each, in the order of `ExpertList.loss_rows`; None where none is remembered."""
         forecasts = self._forecasts_at(origins)
         known = [row for row, made in enumerate(forecasts) if made is not None]
         losses: list[FloatArray | None] = [None] * len(forecasts)
@@ -120,8 +171,8 @@ class Forecaster:
         return losses
 
     def hits(self, origin: int, close: float) -> FloatArray | None:
-        """How each expert's forecast of the next close, made at the row `origin`, did (`close_hits`): [E, 2, 2]; None
-        where none is remembered."""
+        """How each expert's forecast of the next close, made at the row `origin`, did (`close_hits`): [.., 2, 2],
+        in the order of `ExpertList.loss_rows` from the second on; None where none is remembered."""
         (made,) = self._forecasts_at(np.array([origin], dtype=np.int64))
         return None if made is None else close_hits(made[1:, 0, Quantity.CLOSE], close)
 
@@ -137,8 +188,8 @@ class Forecaster:
         [n, Q, L], as outcomes in natural units.
 
         is_learned: False, [n], for an outcome to leave out. trusts_model: False, [n], if the model may have learned
-        from this outcome before: then the model gains no weight, and the calibration learns from the forecast without
-        the model.
+        from this outcome before: then neither it nor a challenger gains weight, and the calibration learns from the
+        forecast without any model.
         """
         forecasts = self._forecasts_at(origins)
         rows = np.array([row for row in np.flatnonzero(is_learned) if forecasts[row] is not None], dtype=np.int64)
@@ -146,11 +197,17 @@ class Forecaster:
             return
         now = np.stack([forecasts[row][:, row] for row in rows], axis=1)
         factor, offset = (each[rows, rows] for each in self._history.units(origins))
-        without, *experts = (now - offset[..., None]) / factor[..., None]
+        made = (now - offset[..., None]) / factor[..., None]
         normalised = (shown[rows] - offset[..., None]) / factor[..., None]
         is_doubted = ~trusts_model[rows]
-        experts[MODEL][is_doubted] = normalised[is_doubted] = without[is_doubted]
-        self._combined.learn(rows + 1, np.stack(experts), normalised, (outcomes[rows] - offset) / factor)
+        without, experts, further = made[0], made[1 : 1 + len(EXPERTS)], made[1 + len(EXPERTS) :]
+        for doubted in (experts[MODEL], normalised, *further):
+            doubted[is_doubted] = without[is_doubted]
+        own = normalised if self._with_challengers is None else further[-1]
+        normalised_outcomes = (outcomes[rows] - offset) / factor
+        self._combined.learn(rows + 1, experts, own, normalised_outcomes)
+        if self._with_challengers is not None:
+            self._with_challengers.learn(rows + 1, made[1:-1], normalised, normalised_outcomes)
 
     def _forecasts_at(self, origins: NDArray[np.int64]) -> list[FloatArray | None]:
         remembered = dict(self._pending)
@@ -163,6 +220,22 @@ class Forecaster:
     def restore(self, state: Arrays) -> None:
         """Continue from what `state` returned, at any candle."""
         self._combined.restore(part_of(state, "combined"))
+
+    def state_with_challengers(self) -> Arrays:
+        """The same of the combination with the challengers; empty without them."""
+        return {} if self._with_challengers is None else self._with_challengers.state()
+
+    def restore_with_challengers(self, state: Arrays | None) -> None:
+        """Continue from what `state_with_challengers` returned. None, or a state of another form: every expert begins
+        with its first weight, and the calibration with that of the other combination."""
+        if self._with_challengers is None:
+            return
+        forms = {name: array.shape for name, array in self._with_challengers.state().items()}
+        if state is not None and {name: array.shape for name, array in state.items()} == forms:
+            self._with_challengers.restore(state)
+            return
+        self._with_challengers = self._new_challenged()
+        self._with_challengers.calibration.restore(self._combined.calibration.state())
 
     def past(self) -> Arrays:
         """State that belongs to the history: the baselines, and the forecasts of candles that have not closed."""

@@ -12,7 +12,7 @@ from core.domain.candle import Candle, Interval
 from core.domain.events import ForecastMade, ForecastMode, ForecastScored, Ghost
 from core.domain.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quantity
 from core.domain.regimes import MarketConditions
-from core.forecast.experts import MODEL, REFERENCE, Quantiles, pack_losses
+from core.forecast.experts import MODEL, REFERENCE, STORED, Quantiles, pack_losses
 from core.forecast.ghosts import ghosts, overlap
 from core.forecast.score import pinball
 from core.storage.packed_scores import as_stored
@@ -156,15 +156,19 @@ class Outcome:
     event: ForecastScored
     losses: FloatArray
     """Of the shown forecast: [Q], natural units."""
+    learned_losses: FloatArray
+    """Of the forecast without challengers, on which learning depends, likewise."""
+    learned_hit: bool | None
+    """Its direction, as `StoredScore.direction_hit`."""
     all_losses: FloatArray | None
-    """In the order of LOSS_ROWS: [.., Q], natural units."""
+    """In the order of `ExpertList.loss_rows`: [.., Q], natural units."""
     hits: FloatArray | None = None
-    """Of each expert, one candle ahead (`core.forecast.score.close_hits`): [E, 2, 2]; None where not known."""
+    """Of each expert, one candle ahead (`core.forecast.score.close_hits`): [.., 2, 2]; None where not known."""
 
 
 def losses_of(quantiles: Sequence[Quantiles], horizons: Sequence[int], natural: FloatArray) -> FloatArray:
     """Losses of these forecasts [n], each at its horizon, of the outcomes [n, Q]: of the shown one, then of each stored
-    expert, [1 + E, n, Q]."""
+    expert, [.., n, Q]."""
     pairs = list(zip(quantiles, horizons, strict=True))
     shown = np.stack([made.shown[horizon - 1] for made, horizon in pairs])
     experts = np.stack([made.experts[:, horizon - 1] for made, horizon in pairs], axis=1)
@@ -186,9 +190,9 @@ def score(
 ) -> Outcome:
     """Score the forecast of `horizon` against the candle that has closed.
 
-    natural: the candle's quantities [Q], the volume NaN if not known. losses: as `losses_of` finds them [1 + E, Q].
-    all_losses: the losses to store, in the order of LOSS_ROWS, if known. reference_model: the losses [Q] of the
-    reference model, if there is one.
+    natural: the candle's quantities [Q], the volume NaN if not known. losses: as `losses_of` finds them [.., Q].
+    all_losses: the losses to store, in the order of `ExpertList.loss_rows`, if known. reference_model: the losses [Q]
+    of the reference model, if there is one.
     """
     shown_losses, *expert_losses = losses
     ghost, reference = forecast.ghosts[horizon - 1], forecast.reference_ghosts[horizon - 1]
@@ -223,7 +227,11 @@ def score(
         volume_loss=None if math.isnan(natural[Quantity.VOLUME]) else float(shown_losses[Quantity.VOLUME]),
     )
     stored = as_stored(found)
-    return Outcome(stored, scored_event(stored, forecast, candle, run_id), shown_losses, all_losses)
+    own = forecast.quantiles.without_challengers[horizon - 1, Quantity.CLOSE]
+    learned_losses = losses[-1] if len(expert_losses) > len(STORED) else shown_losses
+    learned_hit = _direction_hit(float(own[MEDIAN]), close)
+    event = scored_event(stored, forecast, candle, run_id)
+    return Outcome(stored, event, shown_losses, learned_losses, learned_hit, all_losses)
 
 
 def _is_inside(quantiles: FloatArray, band: tuple[int, int], value: float) -> bool:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.domain.events import AccuracySummary, Estimate, ForecastGroup, ForecastMode, LossSummary, Trend
-from core.domain.quantities import FloatArray
+from core.domain.quantities import FloatArray, Quantity
 from core.forecast.confidence import FEWEST_FOR_A_PROOF, skill_sequence
+from core.forecast.experts import NO_CHALLENGERS, ExpertList, loss_without_challengers
 from core.forecast.score import mean, share, skill
 from core.storage.evidence import EvidenceBlock
 from core.storage.record_reader import RecordReader
@@ -51,13 +52,13 @@ class CheckpointScores:
 class ScoreLedger:
     """One-step scores, the run's own separate from the others. Scores after a gap are excluded."""
 
-    def __init__(self, own_mode: ForecastMode) -> None:
+    def __init__(self, own_mode: ForecastMode, experts: ExpertList = NO_CHALLENGERS) -> None:
         self.own_mode = own_mode
         self._own: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
         self._others: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
         self._all: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
         self._usual: deque[float] = deque(maxlen=_USUAL_WINDOW)
-        self.evidence = RunEvidence()
+        self.evidence = RunEvidence(experts)
         self.line_after_ms: int | None = None
         """Forecasts from candles up to here were made by other weights than the current line: before a restore or a
         rollback. They count in no checkpoint's score. None: there was no other line."""
@@ -73,7 +74,7 @@ class ScoreLedger:
         """
         if score.horizon != 1 or score.after_gap:
             return
-        self._usual.append(score.loss if first_loss is None else first_loss)
+        self._usual.append(learned_loss(score) if first_loss is None else first_loss)
         if score.mode is ForecastMode.SEEN:
             self._others.append(score)
             return
@@ -157,6 +158,13 @@ class ScoreLedger:
         close, reference, spread, range_reference = _columns(others, *names)
         skills = skill_sequence(close, reference), skill_sequence(spread, range_reference)
         return _summary(others, group, scored, live_scored, None, skills, None)
+
+
+def learned_loss(score: StoredScore) -> float:
+    """The close's loss that learning depends on: that of the forecast without challengers, so that they change nothing
+    of the main model."""
+    own = loss_without_challengers(score.expert_losses)
+    return score.loss if own is None else float(own[Quantity.CLOSE])
 
 
 def take_scores(

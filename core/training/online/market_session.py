@@ -18,7 +18,7 @@ from core.domain.clock import Clock
 from core.domain.events import AccuracySummary, DriftFound, ForecastMode
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.conditions import ConditionsWatch
-from core.forecast.experts import MODEL, Quantiles
+from core.forecast.experts import EXPERTS, MODEL, Quantiles
 from core.forecast.history import History
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredScore
@@ -27,7 +27,7 @@ from core.training.online.drift import Rise
 from core.training.online.drift_response import DriftWatch
 from core.training.online.forecaster import Forecaster
 from core.training.online.issued_forecast import IssuedForecast, Outcome, from_rows, issue, losses_of, score
-from core.training.online.ledger import ScoreLedger, take_scores
+from core.training.online.ledger import ScoreLedger, learned_loss, take_scores
 from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceForecasts
 
@@ -115,8 +115,8 @@ class MarketSession:
     def _first_loss(self, score: StoredScore) -> float:
         """The loss that was learned from, before the candle was corrected."""
         if score.version == 1:
-            return score.loss
-        return self.record.reader.score_versions(score.target_open_time_ms)[0].loss
+            return learned_loss(score)
+        return learned_loss(self.record.reader.score_versions(score.target_open_time_ms)[0])
 
     def is_new(self, candle: Candle) -> bool:
         """Whether it is later than every candle taken."""
@@ -160,16 +160,18 @@ class MarketSession:
         return outcomes
 
     def losses_in_units(self, outcomes: Sequence[Outcome]) -> FloatArray:
-        """Losses of the model and of the forecast without it, of close and range at each horizon: [2, H, 2]; NaN where
-        there is none."""
-        losses = np.full((2, self.history.horizons, 2), np.nan)
+        """Losses of the model, of the forecast without it, and of each challenger, of close and range at each horizon:
+        [2 + C, H, 2]; NaN where there is none."""
+        challengers = self.forecaster.challengers
+        rows = [1 + MODEL, 0, *range(1 + len(EXPERTS), 1 + len(EXPERTS) + challengers)]
+        losses = np.full((len(rows), self.history.horizons, 2), np.nan)
         steps = np.arange(len(outcomes))
         factor, _ = self.history.units(len(self.history) - 2 - steps)
         for row, outcome in enumerate(outcomes):
             all_losses = outcome.all_losses
             if all_losses is None or outcome.score.after_gap or outcome.score.mode is ForecastMode.SEEN:
                 continue
-            losses[:, row] = (all_losses[[1 + MODEL, 0]] / factor[row, row])[:, [Quantity.CLOSE, Quantity.RANGE]]
+            losses[:, row] = (all_losses[rows] / factor[row, row])[:, [Quantity.CLOSE, Quantity.RANGE]]
         return losses
 
     def _outcomes(
@@ -207,7 +209,7 @@ class MarketSession:
 
     def _take_one_step(self, outcome: Outcome, origin: int) -> None:
         after_gap = outcome.score.after_gap
-        self.prequential_loss = None if after_gap else self._in_training_units(origin, outcome.losses)
+        self.prequential_loss = None if after_gap else self._in_training_units(origin, outcome.learned_losses)
         if self.prequential_loss is not None:
             self.rise = self.drifts.observe(self.prequential_loss)
             self._mark(origin, outcome)
@@ -220,8 +222,8 @@ class MarketSession:
 
     def _mark(self, origin: int, outcome: Outcome) -> None:
         usual = self.scores.usual_loss
-        ratio = outcome.score.loss / usual if usual else 1.0
-        self.history.mark_outcome(origin, ratio, outcome.score.direction_hit is False)
+        ratio = learned_loss(outcome.score) / usual if usual else 1.0
+        self.history.mark_outcome(origin, ratio, outcome.learned_hit is False)
 
     def recorded(self, resumed_from: str | None) -> IssuedForecast | None:
         """The forecast after the newest candle that the record holds already, from before a crash. resumed_from: the

@@ -30,6 +30,7 @@ from core.training.engine.result import StepResult
 from core.training.engine.samples import Batch, LossWeights, build_batch, draw_origins, joined
 from core.training.online.adjusting import rate_adapted
 from core.training.online.anchor_loss import anchor_loss
+from core.training.online.challengers import Challengers
 from core.training.online.drift_response import drift_incident
 from core.training.online.forecaster import forecast_together
 from core.training.online.issued_forecast import IssuedForecast, Outcome
@@ -39,6 +40,7 @@ from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceModel
 from core.training.online.step_report import log_step, with_non_finite_parameters
 from core.training.recovery.forecasting import ForecastGuard
+from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.ladder import Recovered, RecoveryLadder, TrainedStep
 
 
@@ -79,6 +81,7 @@ class TrainingSession:
         clock: Clock,
         reference_model: ReferenceModel,
         provenance: Provenance,
+        challengers: Challengers,
     ) -> None:
         """markets: at least one, in the order in which they are taken at a close. record: of steps and incidents."""
         self._options = options
@@ -91,6 +94,7 @@ class TrainingSession:
         self.generator = generator
         self._clock = clock
         self.reference_model = reference_model
+        self.challengers = challengers
         self.losses = LossLedger()
         self.step = 0
         self.checkpoint_id: str | None = None
@@ -189,6 +193,7 @@ class TrainingSession:
             market.take(candle)
         taking = {market for market, _, _ in new}
         exchange_numbers([market.history if market in taking else None for market in self.markets])
+        self.challengers.observe([each for each in closed if self.markets[each.market] in taking])
         taken = [_Taken(market, candle, mode, self._scored(market, candle)) for market, candle, mode in new]
         self._at_work = None
         if not is_late:
@@ -263,6 +268,7 @@ class TrainingSession:
         self.is_paused = False
         self.ladder.resumed()
         self._forecasts.resumed()
+        self.challengers.resume()
 
     def _take_losses(self, taken: Sequence[_Taken]) -> None:
         """Give the schedule of the learning rate the newest losses, as means over the markets."""
@@ -274,7 +280,8 @@ class TrainingSession:
         if self._prequential_loss is not None:
             self.engine.schedule.observe(self._prequential_loss)
         compared = _mean_of_known([each.market.losses_in_units(each.outcomes) for each in scored])
-        model, without = compared.reshape(2, -1)
+        model, without, *challengers = compared.reshape(len(compared), -1)
+        self.challengers.compare(challengers, without)
         times = self.engine.schedule.compare(model, without)
         if times is not None:
             adapted = rate_adapted(times, self.engine.rate_now, self.engine.schedule.compared_candles)
@@ -297,6 +304,7 @@ class TrainingSession:
         trained = replace(trained, result=trained.result.beside(anchor_loss(batch, anchors)))
         duration_ms = (self._clock.monotonic_s() - started_s) * 1000.0
         self._take(trained)
+        self.challengers.learn(batch, anchors, self.step)
         done = self._step_done(trained.result, batch.size, duration_ms)
         if self.step % self._options.known_good_every == 0:
             looked = self.ladder.look_for_known_good(self.step)
@@ -319,8 +327,11 @@ class TrainingSession:
     def _take(self, done: TrainedStep | Recovered) -> None:
         """Take the ladder's incidents, and whether training must pause."""
         self.is_paused = self.is_paused or done.must_pause
+        self._add_drafts(done.incidents)
+
+    def _add_drafts(self, drafts: Sequence[IncidentDraft]) -> None:
         now_ms = self._clock.now_ms()
-        self._incidents.extend(draft.incident(self.run_id, now_ms) for draft in done.incidents)
+        self._incidents.extend(draft.incident(self.run_id, now_ms) for draft in drafts)
 
     def _take_incidents(self) -> tuple[TrainerEvent, ...]:
         incidents = tuple(self._incidents)
@@ -351,6 +362,8 @@ class TrainingSession:
         """Forecast every market; where the record already has the forecast of a candle, that one stays."""
         recorded = [each.market.recorded(self._resumed_from) for each in taken]
         missing = [each.market for each, known in zip(taken, recorded, strict=True) if known is None]
+        if missing and len(self.challengers):
+            self._challenge(missing)
         made = iter(self._finite_quantiles(missing) if missing else ())
         model = ModelState(self.step, self.checkpoint_id)
         forecasts = [
@@ -361,6 +374,12 @@ class TrainingSession:
             each.market.commit(forecast, each.candle)
         self._forecast_with_reference_model(taken)
         return forecasts
+
+    def _challenge(self, markets: Sequence[MarketSession]) -> None:
+        """Let the challengers forecast these markets."""
+        made = self.challengers.forecast([of.forecaster.market_inputs(self.markets.index(of)) for of in markets])
+        for market, forecasts in zip(markets, made, strict=True):
+            market.forecaster.challenge(forecasts)
 
     def _finite_quantiles(self, markets: Sequence[MarketSession]) -> Sequence[Quantiles]:
         """A finite forecast of each market, even if the model fails."""
@@ -388,6 +407,7 @@ class TrainingSession:
         """Store the scores and forecasts of this close in one transaction. step: one that was not done."""
         with self._record.write():
             self._add_drifts(drifts)
+            self._record.add_challenger_costs(self.challengers.take_costs())
             self._add_step(step)
             pairs = zip(taken, forecasts, strict=True)
             new_scores = [self._store(each, forecast) for each, forecast in pairs]
@@ -409,6 +429,7 @@ class TrainingSession:
     def _add_step(self, step: StepDone | None) -> None:
         if step is not None:
             self._record.add_step(step)
+        self._add_drafts(self.challengers.take_incidents())
         self._incidents = [self._records[each.run_id or self.run_id].add_incident(each) for each in self._incidents]
 
     def _account_step(self, step: StepDone) -> None:

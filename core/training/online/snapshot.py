@@ -25,6 +25,9 @@ SCHEMA_OF_SEVERAL = 7
 _CHECKED = frozenset({"average", "clip"})
 _REFERENCE_MODEL = "twin"
 """Its name in checkpoint files."""
+_CHALLENGERS = "challengers"
+"""The part of a checkpoint with their states, by name; those of the combination with them are apart."""
+_COMBINED = "with_challengers"
 
 
 def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -36,7 +39,11 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
         **_scalars_of(session),
         "torch": torch.__version__,
     }
-    return _tensors_of(session), metadata
+    if not len(session.challengers):
+        return _tensors_of(session), metadata
+    tensors, challengers = session.challengers.state()
+    own = {f"{_CHALLENGERS}.{name}": tensor for name, tensor in tensors.items()}
+    return _tensors_of(session) | own, metadata | {_CHALLENGERS: challengers}
 
 
 def _tensors_of(session: TrainingSession) -> dict[str, Tensor]:
@@ -47,6 +54,7 @@ def _tensors_of(session: TrainingSession) -> dict[str, Tensor]:
         tensors.update(_tensors(f"{prefix}past", market.forecaster.past()))
         tensors.update(_tensors(f"{prefix}conditions", market.conditions.state()))
         tensors.update(_tensors(f"{prefix}{_REFERENCE_MODEL}", market.reference_forecasts.arrays()))
+        tensors.update(_tensors(f"{prefix}{_COMBINED}", market.forecaster.state_with_challengers()))
     return tensors
 
 
@@ -146,6 +154,13 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
     Returns False if the checkpoint had no usable moments, so that a new optimizer starts. Raises CheckpointError; then
     the session is unchanged.
     """
+    has_moments = _unpack_own(session, tensors, metadata)
+    _take_challengers(session, tensors, metadata)
+    return has_moments
+
+
+def _unpack_own(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> bool:
+    """As `unpack_learned`, without the challengers."""
     if (len(session.markets) == 1) is not (len(metadata.get("markets", [])) == 0):
         raise CheckpointError("Checkpoints of models of one market and of several do not fit each other.")
     require_sound_weights(session.engine, tensors)
@@ -165,6 +180,17 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
     return has_moments
 
 
+def _take_challengers(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
+    """One that the checkpoint does not have begins new, and so does the combination if they are others."""
+    states = metadata.get(_CHALLENGERS, {})
+    session.challengers.restore(part_of(tensors, _CHALLENGERS), states)
+    is_same = tuple(states) == session.challengers.names
+    for market in session.markets:
+        market.forecaster.restore_with_challengers(None)
+    for prefix, market in _parts(session.markets, metadata.get("markets")) if is_same else ():
+        market.forecaster.restore_with_challengers(_arrays(tensors, f"{prefix}{_COMBINED}"))
+
+
 def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
     """Take the whole state, with position and past: the session continues as if it had never stopped. A market that the
     checkpoint does not have begins without a past, and its candles up to now count as seen.
@@ -178,7 +204,7 @@ def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
         raise CheckpointError("The checkpoint is of other markets than this run.")
     try:
         require_finite_state(tensors, metadata)
-        unpack_learned(session, tensors, metadata)
+        _unpack_own(session, tensors, metadata)
         with as_checkpoint_errors():
             _take_past(session, tensors, metadata)
         if len(parts) < len(session.markets):  # others have joined, and the model knows what happened around them
@@ -189,6 +215,7 @@ def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
         session.engine.restore(before, scalars["engine"])
         _take_past(session, before, scalars)
         raise
+    _take_challengers(session, tensors, metadata)
 
 
 def _take_past(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:

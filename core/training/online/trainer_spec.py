@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from core.domain.candle import FILE_VENUE, Market
+from core.domain.challenger_sources import names_of
 from core.domain.events import ForecastMode
 from core.market.shown_names import shown_market
-from core.settings.tree import Settings, to_dict
+from core.settings.tree import Settings, model_to_dict
 
 _FEWEST_SAMPLES = 2
 """Of a market in a step: the newest has no target beyond the first horizon, so an older one is needed."""
@@ -66,13 +68,17 @@ class SessionSpec:
         return own_mode_of(self.market)
 
     @property
+    def challengers(self) -> tuple[str, ...]:
+        """What they are called."""
+        return names_of(self.settings.model.challengers)
+
+    @property
     def fingerprint(self) -> str:
-        """What must be equal for a run to be continued: the model's shape and the seed; of several markets also whether
-        they are several, and with a seed which, as others would change what it repeats."""
-        parts = {
-            "model": to_dict(self.settings)["model"],
-            "seed": self.settings.training.seed,
-        }
+        """What must be equal for a run to be continued: the model's shape, the challengers' names and the seed; of
+        several markets also whether they are several, and with a seed which, as others would change what it repeats."""
+        parts: dict[str, Any] = {"model": model_to_dict(self.settings.model), "seed": self.settings.training.seed}
+        if self.challengers:
+            parts["model"]["challengers"] = self.challengers  # a file may be moved
         if self.others:
             is_seeded = self.settings.training.seed is not None
             parts["markets"] = [str(market) for market in self.markets] if is_seeded else "several"

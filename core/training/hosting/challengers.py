@@ -1,0 +1,85 @@
+"""Opens the challengers that the settings name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from torch import Tensor, nn
+
+from core.domain.challenger_sources import ChallengerError, ChallengerSource, source_of
+from core.domain.quantities import FloatArray
+from core.training.commands import MarketCandle
+from core.training.engine.engine import TrainingEngine
+from core.training.engine.samples import Batch
+from core.training.online.challenger import Challenger, MarketInputs, UnusableError
+from core.training.online.torch_challenger import TorchChallenger
+from models.contract import ContractError, build_checked, find_model
+from models.shape import ModelShape
+
+EngineMaker = Callable[[Callable[[ModelShape], nn.Module]], TrainingEngine]
+"""Makes an engine with the model that its argument makes from a shape."""
+
+
+def open_challengers(
+    wanted: Sequence[str], make_engine: EngineMaker, seed: int, *, is_new_run: bool
+) -> list[Challenger]:
+    """Those of the settings, in order. Where one cannot be opened, a new run raises ChallengerError; one that has begun
+    continues without it, and keeps its stored state."""
+    members: list[Challenger] = []
+    for source in map(source_of, wanted):
+        try:
+            members.append(_opened(source, make_engine, seed))
+        except ContractError as error:
+            if is_new_run:
+                raise ChallengerError(str(error)) from error
+            members.append(AbsentChallenger(source.name, str(error)))
+    return members
+
+
+def _opened(source: ChallengerSource, make_engine: EngineMaker, seed: int) -> Challenger:
+    """Raises ContractError."""
+    make = find_model(source.name, source.file)
+    engine = make_engine(lambda shape: build_checked(make, source.name, shape, seed))
+    return TorchChallenger(source.name, engine, seed)
+
+
+class AbsentChallenger:
+    """In the place of one that could not be opened. It forecasts nothing, and keeps the state for when it is back."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        self._name = name
+        self._reason = reason
+        self._tensors: dict[str, Tensor] = {}
+        self._scalars: dict[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def observe(self, closed: Sequence[MarketCandle]) -> None:
+        self._refuse()
+
+    def forecast(self, markets: Sequence[MarketInputs]) -> Sequence[FloatArray | None]:
+        self._refuse()
+
+    def learn(self, batch: Batch, anchors: FloatArray, step: int) -> None:
+        self._refuse()
+
+    def compare(self, own: FloatArray, without_model: FloatArray) -> None:
+        self._refuse()
+
+    def tensors(self) -> dict[str, Tensor]:
+        return self._tensors
+
+    def scalars(self) -> dict[str, Any]:
+        return self._scalars
+
+    def restore(self, tensors: Mapping[str, Tensor], scalars: Mapping[str, Any]) -> None:
+        self._tensors, self._scalars = dict(tensors), dict(scalars)
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+    def _refuse(self) -> NoReturn:
+        raise UnusableError(self._reason)

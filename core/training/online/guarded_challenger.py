@@ -1,0 +1,280 @@
+"""One challenger, kept from harming anything else: its failures, its restores, its costs.
+
+A call that raises, and an answer of another shape or with a number that is not finite, is a failure. For that candle
+the forecast without any model takes its place. Three failures of one kind in a row restore the newest state known to be
+good; when the budget of restores is spent, the challenger is suspended until training is resumed.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from core.domain.clock import Clock
+from core.domain.events import Severity
+from core.domain.incident_kinds import IncidentKind
+from core.domain.quantities import FloatArray
+from core.settings.tree import RecoverySettings
+from core.training.commands import MarketCandle
+from core.training.engine.samples import Batch
+from core.training.online.challenger import Challenger, MarketInputs, UnusableError
+from core.training.recovery.budget import RollbackBudget
+from core.training.recovery.failure import Failure, failure_of
+from core.training.recovery.incident_draft import IncidentDraft
+
+_FAILURES_BEFORE_RESTORE = 3
+_QUIET = 100
+"""Candles without a failure after which the next one is reported again."""
+_REMEMBER_EVERY = 10
+"""Steps between two copies of the state."""
+_LARGEST = 1e4
+"""Of normalised quantiles, as in `core.forecast.history`."""
+_FORECASTING, _LEARNING, _READING = "forecast", "learn", "read the candle"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    tensors: dict[str, Tensor]
+    scalars: dict[str, Any]
+
+
+class GuardedChallenger:
+    """Calls one challenger, and turns whatever goes wrong into incidents."""
+
+    def __init__(self, challenger: Challenger, recovery: RecoverySettings, clock: Clock) -> None:
+        self._challenger = challenger
+        self._clock = clock
+        self._budget = RollbackBudget(recovery)
+        self._known_good = self._first = self._copy()
+        self._in_a_row = {_FORECASTING: 0, _LEARNING: 0, _READING: 0}
+        self._quiet = _QUIET
+        """Candles since the newest failure."""
+        self._step = 0
+        self.is_suspended = False
+        self._incidents: list[IncidentDraft] = []
+        self._cost_ms = 0.0
+        self._candles = 0
+
+    @property
+    def name(self) -> str:
+        return self._challenger.name
+
+    def observe(self, closed: Sequence[MarketCandle]) -> None:
+        """As `Challenger.observe`."""
+        self._attempt(_READING, lambda: self._challenger.observe(closed))
+
+    def forecast(self, markets: Sequence[MarketInputs]) -> list[FloatArray | None]:
+        """Of each market its forecast, sound and ascending; None where it has none."""
+        self._candles += 1
+        own = [_copied(each) for each in markets]
+        made = self._attempt(_FORECASTING, lambda: _sound(self._challenger.forecast(own), markets))
+        self._quiet += 1
+        return [None] * len(markets) if made is None else made
+
+    def learn(self, batch: Batch, anchors: FloatArray, step: int) -> None:
+        """As `Challenger.learn`."""
+        self._step = step
+        own = Batch(batch.features.copy(), batch.is_real.copy(), batch.targets.copy(), batch.weights.copy())
+        done = self._attempt(_LEARNING, lambda: self._learn(own, anchors.copy(), step))
+        if done and step % _REMEMBER_EVERY == 0 and not any(self._in_a_row.values()):
+            self._known_good = self._sound_copy() or self._known_good
+
+    def _learn(self, batch: Batch, anchors: FloatArray, step: int) -> bool:
+        self._challenger.learn(batch, anchors, step)
+        return True
+
+    def compare(self, own: FloatArray, without_model: FloatArray) -> None:
+        """As `Challenger.compare`."""
+        self._attempt(_LEARNING, lambda: self._challenger.compare(own, without_model))
+
+    def resume(self) -> None:
+        """The user resumed training: it takes part again, with all counts reset."""
+        self.is_suspended = False
+        self._budget.renew()
+        self._in_a_row = dict.fromkeys(self._in_a_row, 0)
+
+    def close(self) -> None:
+        """End it; what goes wrong then matters to nobody."""
+        try:
+            self._challenger.close()
+        except Exception as error:
+            self._report_failure("end", failure_of(error))
+
+    def take_incidents(self) -> list[IncidentDraft]:
+        """Those since the last call."""
+        taken, self._incidents = self._incidents, []
+        return taken
+
+    def take_cost(self) -> tuple[int, float]:
+        """Candles and milliseconds since the last call."""
+        taken = self._candles, self._cost_ms
+        self._candles, self._cost_ms = 0, 0.0
+        return taken
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Tensors and JSON for a checkpoint, all finite: where the current state is not, the known good one."""
+        saved = self._sound_copy() or self._known_good
+        scalars = {
+            "own": saved.scalars,
+            "is_suspended": self.is_suspended,
+            "restores": self._budget.state(),
+            "in_a_row": dict(self._in_a_row),
+            "quiet": self._quiet,
+        }
+        return saved.tensors, scalars
+
+    def restore(self, tensors: Mapping[str, Tensor], scalars: Mapping[str, Any] | None) -> None:
+        """Continue from what `state` returned. None, or a state that does not fit: begin with the first one."""
+        try:
+            if scalars is None:
+                self._restore(self._first)
+            else:
+                self._challenger.restore(tensors, scalars["own"])
+                self.is_suspended = bool(scalars["is_suspended"])
+                self._budget.restore(scalars["restores"])
+                self._in_a_row |= {name: int(scalars["in_a_row"][name]) for name in self._in_a_row}
+                self._quiet = int(scalars["quiet"])
+        except Exception as error:
+            self._report_refused(_failure(error))
+            self._restore(self._first)
+        self._known_good = self._sound_copy() or self._first
+
+    def _attempt(self, kind: str, work: Callable[[], T]) -> T | None:
+        """What the work returns; None if it failed or the challenger is suspended."""
+        if self.is_suspended:
+            return None
+        started_s = self._clock.monotonic_s()
+        try:
+            done = work()
+        except UnusableError as error:
+            self._suspend(failure_of(error))
+            return None
+        except Exception as error:
+            failure = _failure(error)
+        else:
+            self._in_a_row[kind] = 0
+            return done
+        finally:
+            self._cost_ms += (self._clock.monotonic_s() - started_s) * 1000.0
+        self._take_failure(kind, failure)  # outside the `except`, which keeps the tensors of the failed pass alive
+        return None
+
+    def _take_failure(self, kind: str, failure: Failure) -> None:
+        if self._quiet >= _QUIET:
+            self._report_failure(kind, failure)
+        self._quiet = 0
+        self._in_a_row[kind] += 1
+        if self._in_a_row[kind] >= _FAILURES_BEFORE_RESTORE:
+            self._go_back(failure)
+
+    def _go_back(self, failure: Failure) -> None:
+        self._in_a_row = dict.fromkeys(self._in_a_row, 0)
+        if not self._budget.spend(self._step):
+            self._suspend(failure)
+            return
+        try:
+            self._restore(self._known_good)
+        except Exception as error:
+            self._suspend(_failure(error))
+            return
+        self._report(
+            Severity.WARNING,
+            IncidentKind.CHALLENGER_SET_BACK,
+            f"The challenger {self.name} failed {_FAILURES_BEFORE_RESTORE} times in a row: {failure.sentence}.",
+            "Its newest state that is known to be good was restored.",
+            "What it alone has learned since then.",
+        )
+
+    def _suspend(self, failure: Failure) -> None:
+        self.is_suspended = True
+        self._report(
+            Severity.ERROR,
+            IncidentKind.CHALLENGER_SUSPENDED,
+            f"The challenger {self.name} keeps failing: {failure.sentence}.",
+            "It is left out until training is paused and resumed. The forecast without any model takes its place.",
+            "Its own figures meanwhile: they are those of the forecast without any model. Nothing else is affected.",
+            failure.details,
+        )
+
+    def _report_failure(self, kind: str, failure: Failure) -> None:
+        self._report(
+            Severity.WARNING,
+            IncidentKind.CHALLENGER_FAILED,
+            f"The challenger {self.name} could not {kind}: {failure.sentence}.",
+            "Where it gives no forecast, the one without any model takes its place. Further failures are reported only "
+            f"after {_QUIET} candles without one.",
+            "Its own figures at these candles. Nothing else is affected.",
+            failure.details,
+        )
+
+    def _report_refused(self, failure: Failure) -> None:
+        self._report(
+            Severity.WARNING,
+            IncidentKind.CHALLENGER_REFUSED,
+            f"The stored state of the challenger {self.name} does not fit it: {failure.sentence}.",
+            "It begins new.",
+            "What it alone had learned. Nothing else is affected.",
+            failure.details,
+        )
+
+    def _report(self, *fields: Any) -> None:
+        self._incidents.append(IncidentDraft(*fields))
+
+    def _restore(self, state: _State) -> None:
+        self._challenger.restore(
+            {name: tensor.clone() for name, tensor in state.tensors.items()}, copy.deepcopy(state.scalars)
+        )
+
+    def _copy(self) -> _State:
+        tensors = {name: tensor.detach().clone() for name, tensor in self._challenger.tensors().items()}
+        return _State(tensors, copy.deepcopy(self._challenger.scalars()))
+
+    def _sound_copy(self) -> _State | None:
+        """The current state; None if it cannot be stored, or a number in it is not finite."""
+        try:
+            state = self._copy()
+            json.dumps(state.scalars, allow_nan=False)
+        except Exception as error:
+            _failure(error)
+            return None
+        are_finite = (torch.isfinite(each).all() for each in state.tensors.values() if each.is_floating_point())
+        return state if all(bool(each) for each in are_finite) else None
+
+
+def _failure(error: Exception) -> Failure:
+    """Raises it if this process can no longer work."""
+    failure = failure_of(error)
+    if failure.ends_process:
+        raise error
+    return failure
+
+
+def _copied(inputs: MarketInputs) -> MarketInputs:
+    arrays = ("features", "is_real", "without_model", "factor", "offset")
+    return replace(inputs, **{name: getattr(inputs, name).copy() for name in arrays})
+
+
+def _sound(answer: Sequence[FloatArray | None], markets: Sequence[MarketInputs]) -> list[FloatArray | None]:
+    """Raises ValueError, in a sentence, for an answer that is no forecast of each market."""
+    if len(answer) != len(markets):
+        raise ValueError(f"it gave {len(answer)} forecasts of {len(markets)} markets")
+    return [None if own is None else _sound_forecast(own, of) for own, of in zip(answer, markets, strict=True)]
+
+
+def _sound_forecast(own: FloatArray, of: MarketInputs) -> FloatArray:
+    quantiles, shape = np.asarray(own, dtype=np.float64), of.without_model.shape
+    if quantiles.shape != shape:
+        raise ValueError(f"its forecast has the shape {quantiles.shape}, not {shape}: horizons, quantities, levels")
+    if not np.isfinite(quantiles).all():
+        raise ValueError("a number of its forecast is not finite")
+    ascending: FloatArray = np.sort(quantiles.clip(-_LARGEST, _LARGEST), axis=-1)
+    return ascending
