@@ -338,8 +338,14 @@ FAULTS = (
     Fault(
         "a-seeded-run-takes-over",
         "core/training/hosting/run_start.py",
-        " or spec.settings.training.seed is not None",
+        " and spec.settings.training.seed is None",
         "",
+    ),
+    Fault(
+        "newer-model-with-others-is-not-mentioned",
+        "core/training/hosting/run_start.py",
+        "if info.created_at_ms > resumed.created_at_ms",
+        "if info.created_at_ms < resumed.created_at_ms",
     ),
     Fault(
         "any-rate-is-taken",

@@ -83,29 +83,34 @@ def _take(
 
 
 def take_weights(engine: TrainingEngine, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> bool:
-    """Load the weights of a model of one market, and its optimizer where the engine's model is of one, too.
+    """Load the weights of a model of one market or of several into one of either, and its optimizer where both are of
+    one kind.
 
     Returns False if a new optimizer starts. Raises CheckpointError; then the engine is unchanged.
     """
-    tensors = _widened(engine, tensors)
+    tensors = _fitted(engine, tensors)
     require_sound_weights(engine, tensors)
     fresh = {"rate_factor": 1.0, "schedule": engine.schedule.state()}
     with engine_restored_on_error(engine), as_checkpoint_errors():
         return engine.restore(tensors, {**metadata["engine"], **fresh}) and bool(part_of(tensors, "optimizer"))
 
 
-def _widened(engine: TrainingEngine, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The same for a model of several markets: the weights of other markets, which it does not have, stay zero, so it
-    forecasts as before. The optimizer's state, which lacks them, is left out."""
+def _fitted(engine: TrainingEngine, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The same with or without the weights of other markets, as the engine's model has them or not. Those that are new
+    stay zero, so it forecasts as before; without them it forecasts as where nothing is known of other markets. The
+    optimizer's state, which does not fit then, is left out."""
+    own = engine.tensors()
     parts = {name.partition(".")[0] for name in tensors}
-    added = {
-        name: tensor
-        for name, tensor in engine.tensors().items()
-        if name.endswith(_OF_OTHERS) and name.partition(".")[0] in parts and name not in tensors
-    }
-    if not added:
+    added = {name for name in own.keys() - tensors if _is_of_others(name) and name.partition(".")[0] in parts}
+    removed = {name for name in tensors.keys() - own if _is_of_others(name)}
+    if not added and not removed:
         return tensors
-    return added | {name: tensor for name, tensor in tensors.items() if not name.startswith("optimizer.")}
+    kept = {name: each for name, each in tensors.items() if name not in removed and not name.startswith("optimizer.")}
+    return kept | {name: own[name] for name in added}
+
+
+def _is_of_others(name: str) -> bool:
+    return name.endswith(_OF_OTHERS)
 
 
 def _started(pretrained: Pretrained, has_moments: bool) -> IncidentDraft:

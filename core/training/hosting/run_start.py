@@ -1,4 +1,4 @@
-"""The first weights of a run that has no checkpoint yet."""
+"""The first weights of a run that has no checkpoint yet, and what one that has leaves out."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlite_utils import Database
 
+from core.domain.candle import Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.dates import utc_text
 from core.domain.events import Severity
@@ -28,8 +29,9 @@ from core.training.recovery.incident_draft import IncidentDraft
 def start_run(
     session: TrainingSession, keeper: CheckpointKeeper, spec: SessionSpec, db: Database
 ) -> Sequence[IncidentDraft]:
-    """Load the named checkpoint; else, of several markets, the model that one of them had alone; else the newest
-    pretrained model that fits; else the model stays new. Returns the incidents to report. Raises StorageError."""
+    """Load the named checkpoint; else, of several markets, the model that one of them had alone, and of one market the
+    model that had it with others; else the newest pretrained model that fits; else the model stays new. Returns the
+    incidents to report. Raises StorageError."""
     if spec.start is not None:
         start_from_checkpoint(session, spec.start, spec.settings.model)
         return ()
@@ -39,14 +41,28 @@ def start_run(
     return incidents
 
 
+def note_newer(spec: SessionSpec, db: Database, resumed: CheckpointInfo) -> Sequence[IncidentDraft]:
+    """Where a market alone continues, and a model that has it with others was saved later: say so. Raises
+    StorageError."""
+    if spec.others or not _may_take_over(spec):
+        return ()
+    newer = [info for _, info in _saved_elsewhere(spec, db) if info.created_at_ms > resumed.created_at_ms]
+    return [_continued_alone(spec.market, resumed, newer[0])] if newer else ()
+
+
+def _may_take_over(spec: SessionSpec) -> bool:
+    """With a seed a run repeats, whatever was learned before."""
+    return not spec.new_run and spec.settings.training.seed is None
+
+
 def _take_over(
     session: TrainingSession, keeper: CheckpointKeeper, spec: SessionSpec, db: Database
 ) -> Sequence[IncidentDraft]:
-    """Of what the markets learned alone, take the weights that were saved last."""
-    if not spec.others or spec.new_run or spec.settings.training.seed is not None:
+    """Take the weights that were saved last of what the markets learned alone, or the market with others."""
+    if not _may_take_over(spec):
         return ()
     incidents: list[IncidentDraft] = []
-    for run, info in _saved_alone(spec, db):
+    for run, info in _saved_elsewhere(spec, db):
         try:
             tensors, metadata = keeper.load(info.checkpoint_id)
             learned_until_ms = keeper.learned_until_ms(info.checkpoint_id, metadata)
@@ -55,16 +71,17 @@ def _take_over(
             incidents.append(_refused(str(error)))
             continue
         session.note_new_weights(info.checkpoint_id, learned_until_ms)
-        return (*incidents, _taken_over(run, info, learned_until_ms))
+        return (*incidents, _taken_over(spec, run, info, learned_until_ms))
     return incidents
 
 
-def _saved_alone(spec: SessionSpec, db: Database) -> list[tuple[Run, CheckpointInfo]]:
-    """The checkpoints of each market's newest run alone, the last saved first; those saved while steps were being
-    skipped come after all known good ones."""
-    runs, rows, fingerprint = RunStore(db), CheckpointRows(db), replace(spec, others=()).fingerprint
-    alone = [run for market in spec.markets if (run := runs.find(market, fingerprint)) is not None]
-    saved = [(run, info) for run in alone for info in rows.list(run.run_id)]
+def _saved_elsewhere(spec: SessionSpec, db: Database) -> list[tuple[Run, CheckpointInfo]]:
+    """The checkpoints of each market's newest run alone, or of the newest model that has the market with others; the
+    last saved first. Those saved while steps were being skipped come after all known good ones."""
+    runs, rows = RunStore(db), CheckpointRows(db)
+    fingerprint = replace(spec, others=() if spec.others else (spec.market,)).fingerprint  # any other makes it several
+    heads = [run for market in spec.markets if (run := runs.find(market, fingerprint)) is not None]
+    saved = [(run, info) for run in heads for info in rows.list(run.run_id)]
     return sorted(saved, key=lambda each: (each[1].is_known_good, each[1].created_at_ms, each[1].step), reverse=True)
 
 
@@ -76,16 +93,33 @@ def _start_from_pretrained(session: TrainingSession, spec: SessionSpec) -> Seque
     return started.incidents
 
 
-def _taken_over(run: Run, info: CheckpointInfo, learned_until_ms: int) -> IncidentDraft:
+def _taken_over(spec: SessionSpec, run: Run, info: CheckpointInfo, learned_until_ms: int) -> IncidentDraft:
     until = utc_text(learned_until_ms, "%Y-%m-%d %H:%M")
+    former = (
+        f"This run of several markets starts from the model that {shown_market(run.market)} had alone"
+        if spec.others
+        else f"This run starts from the model that {shown_market(spec.market)} had with other markets"
+    )
+    dropped = "" if spec.others else " What it read of the other markets is left out."
     return IncidentDraft(
         Severity.INFO,
         IncidentKind.MODEL_TAKEN_OVER,
-        f"This run of several markets starts from the model that {shown_market(run.market)} had alone, with the "
-        f"weights of step {info.step:,}.",
-        "Optimizer, calibration, expert weights and scores start new, and its steps count from 0. Forecasts of candles "
-        f"before {until} UTC, which it may have seen, are scored separately.",
-        "Nothing. The run of that market alone stays as it is; --new-run starts with a new model instead.",
+        f"{former}, with the weights of step {info.step:,}.",
+        f"Optimizer, calibration, expert weights and scores start new, and its steps count from 0.{dropped} Forecasts "
+        f"of candles before {until} UTC, which it may have seen, are scored separately.",
+        "Nothing. The former run stays as it is; --new-run starts with a new model instead.",
+    )
+
+
+def _continued_alone(market: Market, resumed: CheckpointInfo, together: CheckpointInfo) -> IncidentDraft:
+    saved = utc_text(together.created_at_ms, "%Y-%m-%d %H:%M")
+    return IncidentDraft(
+        Severity.INFO,
+        IncidentKind.CONTINUED_ALONE,
+        f"{shown_market(market)} continues with the model that it had alone, of step {resumed.step:,}. The model that "
+        f"it has had with other markets since, last saved at {saved} UTC with step {together.step:,}, is not in it.",
+        "Training continues alone.",
+        "Nothing, or switch the other markets on again in Markets: their model then continues.",
     )
 
 
@@ -95,5 +129,5 @@ def _refused(sentence: str) -> IncidentDraft:
         IncidentKind.CHECKPOINT_REFUSED,
         sentence,
         "It was skipped.",
-        "What it learned is not in the model of several markets.",
+        "What it learned is not in the new run's model.",
     )

@@ -69,7 +69,7 @@ from core.training.hosting.opening import open_run, restore_newest
 from core.training.hosting.pacing import StepRate
 from core.training.hosting.preview import preview
 from core.training.hosting.record_upkeep import RecordMaintenance
-from core.training.hosting.run_start import start_run
+from core.training.hosting.run_start import note_newer, start_run
 from core.training.hosting.threads import device_with_threads
 from core.training.online.adjusting import rejection_reason, settings_in_force
 from core.training.online.corrections import Corrections
@@ -221,9 +221,10 @@ class TrainingService:
             session.checkpoint_id = info.checkpoint_id
             session.ladder.known_good.remember(session.step)
             self._keeper.note_resumed(session)
+            drafts = note_newer(self._spec, self._db, info)
         else:
-            started = start_run(session, self._keeper, self._spec, self._db)
-            self._opening_incidents.extend(self._incident(draft) for draft in started)
+            drafts = start_run(session, self._keeper, self._spec, self._db)
+        self._opening_incidents.extend(self._incident(draft) for draft in drafts)
         session.is_paused = self._spec.start is not None and not self._spec.start.learns
         self._opening_rescores = self._take_corrections(_CORRECTIONS_AT_OPENING)
         session.load_record()

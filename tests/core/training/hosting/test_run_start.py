@@ -1,4 +1,4 @@
-"""What a run of several markets takes over from one of them alone."""
+"""What a run of several markets takes over from one of them alone, and the reverse."""
 
 from __future__ import annotations
 
@@ -125,3 +125,49 @@ def test_a_seed_or_the_wish_for_a_new_run_begins_with_a_new_model(
     session = TrainingService(spec, SystemClock())
     assert start(session) == (None, [])
     session.close()
+
+
+@pytest.fixture
+def together(tmp_path: Path) -> CheckpointInfo:
+    """Of a model of two markets, with weights for what it read of the other one."""
+    session = rigs.service_of_two(tmp_path, UNSEEDED)
+    rigs.feed_two(session, random_walk(COUNT + 10), random_walk(COUNT + 10, seed=2))
+    assert bool(weights(session)[OF_OTHERS].any())
+    info = saved(session)
+    session.close()
+    return info
+
+
+def test_a_market_that_is_alone_from_now_on_starts_with_what_it_had_with_others(
+    tmp_path: Path, together: CheckpointInfo
+) -> None:
+    both = rigs.service_of_two(tmp_path, UNSEEDED)
+    kept = dict(weights(both))
+    both.close()
+    session = TrainingService(rigs.spec(tmp_path, UNSEEDED), SystemClock())
+    resumed_from, (incident,) = start(session)
+    assert resumed_from == together.checkpoint_id and incident.kind is IncidentKind.MODEL_TAKEN_OVER
+    assert f"step {together.step}" in incident.what_happened and "with other markets" in incident.what_happened
+    kept.pop(OF_OTHERS)
+    found = weights(session)
+    assert found.keys() == kept.keys() and all(torch.equal(found[name], kept[name]) for name in kept)
+    until_ms = random_walk(COUNT + 10)[-1].open_time_ms + MINUTE.duration_ms
+    assert session._session.provenance.seen_until_ms == until_ms
+    rigs.feed(session, random_walk(COUNT + 20))
+    assert session.status().step > 0
+    session.close()
+
+
+def test_a_market_that_continues_alone_says_that_a_model_with_others_is_newer(
+    tmp_path: Path, alone: CheckpointInfo, together: CheckpointInfo
+) -> None:
+    session = TrainingService(rigs.spec(tmp_path, UNSEEDED), SystemClock())
+    resumed_from, (incident,) = start(session)
+    assert resumed_from == alone.checkpoint_id and incident.kind is IncidentKind.CONTINUED_ALONE
+    assert f"step {alone.step}" in incident.what_happened and f"step {together.step}" in incident.what_happened
+    rigs.feed(session, rigs.after(session, COUNT + 3))
+    own = saved(session)
+    session.close()
+    again = TrainingService(rigs.spec(tmp_path, UNSEEDED), SystemClock())
+    assert start(again) == (own.checkpoint_id, [])
+    again.close()
