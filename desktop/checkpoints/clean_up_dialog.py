@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -13,8 +13,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QPushButton,
     QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,10 +24,11 @@ from desktop.dialogs.forms import FieldEditor, bounded_boxes, field_infos, make_
 from desktop.dialogs.setting_facts import description
 from desktop.dialogs.setting_words import title
 from desktop.state.checkpoint_source import score_text
+from desktop.ui.dialog_parts import stacked
 from desktop.ui.formatting import format_count, format_time
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.problem import Problem
-from desktop.ui.tables import style_table
+from desktop.ui.tables import put_text, set_line_height, text_table
 from desktop.ui.translation import translate
 
 _RULES = ("keep_newest", "keep_best", "keep_every_steps", "keep_hours", "undo_minutes")
@@ -67,8 +66,7 @@ class CleanUpDialog(QDialog):
         self._look, self._data, self._settings = look, look(), settings
         self.editors = {name: self._editor(name) for name in _RULES}
         self.problem = Problem()
-        self.summary = Label()
-        self.summary.setWordWrap(True)
+        self.summary = Label(wraps=True)
         self.table = _table()
         self.now = QPushButton(translate("Checkpoints", "&Clean up now"))
         self.now.setToolTip(translate("Checkpoints", "Delete these files now; this cannot be undone"))
@@ -125,16 +123,10 @@ class CleanUpDialog(QDialog):
                 "ones, the one in use, the one with the lowest loss, the one saved before the newest change of a "
                 "setting, the one that a diverged model can return to, and those pinned, named, tagged, noted or "
                 "saved manually.",
-            )
+            ),
+            wraps=True,
         )
-        always.setWordWrap(True)
-        layout = QVBoxLayout(self)
-        layout.addWidget(always)
-        layout.addLayout(form)
-        layout.addWidget(self.problem)
-        layout.addWidget(self.summary)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.buttons)
+        stacked(self, always, form, self.problem, self.summary, self.table, self.buttons, stretched=self.table)
         self.resize(680, 560)
 
     def _show(self, *, keeps_refusal: bool = False) -> None:
@@ -163,11 +155,7 @@ class CleanUpDialog(QDialog):
                 format_bytes(info.size_bytes),
             )
             for column, text in enumerate(texts):
-                item = QTableWidgetItem(text)
-                item.setToolTip(paragraphs(text))
-                if column in (1, 4):
-                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-                self.table.setItem(row, column, item)
+                put_text(self.table, row, column, text, is_number=column in (1, 4))
 
     def _account(self, goes: Sequence[CheckpointInfo]) -> str:
         count = len(self._data.infos)
@@ -203,21 +191,14 @@ def _fate(held: Sequence[str]) -> str:
 
 
 def _table() -> QTableWidget:
-    table = QTableWidget(0, 5)
-    table.setHorizontalHeaderLabels(
-        [
-            translate("Checkpoints", "Result"),
-            translate("Checkpoints", "Step"),
-            translate("Checkpoints", "Saved"),
-            translate("Checkpoints", "Score"),
-            translate("Checkpoints", "Size"),
-        ]
+    titles = (
+        translate("Checkpoints", "Result"),
+        translate("Checkpoints", "Step"),
+        translate("Checkpoints", "Saved"),
+        translate("Checkpoints", "Score"),
+        translate("Checkpoints", "Size"),
     )
-    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
-    style_table(table, translate("Checkpoints", "Checkpoints that a clean-up would delete"))
-    header = table.horizontalHeader()
-    header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+    table = text_table(titles, translate("Checkpoints", "Checkpoints that a clean-up would delete"))
+    set_line_height(table)
+    table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
     return table

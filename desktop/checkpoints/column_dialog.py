@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QHBoxLayout,
     QListWidget,
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
 from core.settings.window import BrowserSettings
 from desktop.checkpoints.columns import BY_NAME, COLUMNS, Column
 from desktop.ui.accessible import name_box
+from desktop.ui.dialog_parts import close_button, stacked
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.translation import translate
 
@@ -88,14 +88,8 @@ class ColumnDialog(QDialog):
         form = QFormLayout()
         form.addRow(translate("Checkpoints", "&Sort by"), self.sort_by)
         form.addRow("", self.descending)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
         hint = translate("Checkpoints", "Space shows or hides a column; Alt+Up and Alt+Down move it.")
-        layout.addWidget(Label(hint))
-        layout.addLayout(middle, 1)
-        layout.addLayout(form)
-        layout.addWidget(buttons)
+        stacked(self, Label(hint), middle, form, close_button(self), stretched=middle)
         self.resize(460, 520)
 
     def _connect(self) -> None:

@@ -13,12 +13,10 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QDialogButtonBox,
     QHeaderView,
     QTableWidget,
     QTableWidgetItem,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -32,10 +30,11 @@ from core.market.shown_names import shown_symbol
 from desktop.chart.items.previews import MOST_SHOWN
 from desktop.checkpoints.columns import evaluated_text, why_saved, yes_or_no
 from desktop.state.checkpoint_source import score_text
+from desktop.ui.dialog_parts import close_button, stacked
 from desktop.ui.formatting import MISSING, format_count, format_number, format_percent, format_time
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import NumberAxis, apply_plot_palette, plot_widget
-from desktop.ui.tables import style_table
+from desktop.ui.tables import put_text, text_table
 from desktop.ui.theme import Palette
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -98,13 +97,8 @@ class CompareDialog(QDialog):
         tabs.addTab(self.metrics, translate("Checkpoints", "&Metrics"))
         tabs.addTab(self._settings_page(), translate("Checkpoints", "&Settings"))
         tabs.addTab(self._curves_page(), translate("Checkpoints", "&Curves"))
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        if self._has_ghosts:
-            layout.addWidget(self._ghosts_label())
-        layout.addWidget(tabs, 1)
-        layout.addWidget(buttons)
+        ghosts = [self._ghosts_label()] if self._has_ghosts else []
+        stacked(self, *ghosts, tabs, close_button(self), stretched=tabs)
         self.resize(min(280 + 190 * len(self._kept), 1_180), 540)
 
     def _ghosts_label(self) -> Label:
@@ -121,24 +115,17 @@ class CompareDialog(QDialog):
                 "on the chart” is switched off.",
             )
         )
-        label = Label(words.format(MOST_SHOWN))
-        label.setWordWrap(True)
-        return label
+        return Label(words.format(MOST_SHOWN), wraps=True)
 
     def _settings_page(self) -> QWidget:
         page = QWidget()
-        layout = QVBoxLayout(page)
-        layout.addWidget(self.only_different)
-        if self._unknown:
-            label = Label(translate("Checkpoints", "Not stored with: {0}.").format(", ".join(self._unknown)))
-            label.setWordWrap(True)
-            layout.addWidget(label)
-        layout.addWidget(self.settings, 1)
+        words = translate("Checkpoints", "Not stored with: {0}.").format(", ".join(self._unknown))
+        unknown = [Label(words, wraps=True)] if self._unknown else []
+        stacked(page, self.only_different, *unknown, self.settings, stretched=self.settings)
         return page
 
     def _curves_page(self) -> QWidget:
         page = QWidget()
-        layout = QVBoxLayout(page)
         runs = len({each.info.run_id for each in self._kept})
         words = (
             translate(
@@ -151,10 +138,7 @@ class CompareDialog(QDialog):
                 "Training loss of {1} runs, mean of {0} steps; marks show the checkpoints' steps.",
             )
         )
-        label = Label(words.format(_SMOOTHED_STEPS, runs))
-        label.setWordWrap(True)
-        layout.addWidget(label)
-        layout.addWidget(self.plot, 1)
+        stacked(page, Label(words.format(_SMOOTHED_STEPS, runs), wraps=True), self.plot, stretched=self.plot)
         return page
 
     def _fill_metrics(self) -> None:
@@ -255,11 +239,8 @@ def _curve(steps: Sequence[StepDone]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _table(titles: Sequence[str], name: str) -> QTableWidget:
-    table = QTableWidget(0, len(titles) + 1)
-    table.setHorizontalHeaderLabels(["", *titles])
-    style_table(table, name)
+    table = text_table(("", *titles), name)
     header = table.horizontalHeader()
-    header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
     return table
@@ -273,12 +254,10 @@ def _fill(table: QTableWidget, rows: Sequence[Row]) -> None:
     for place, (title, texts, best) in enumerate(rows):
         table.setItem(place, 0, QTableWidgetItem(title))
         for column, text in enumerate(texts):
-            item = QTableWidgetItem(plain(text))
-            best_text = translate("Checkpoints", "{0} (the best of these)").format(text)
-            item.setToolTip(paragraphs(plain(best_text if column == best else text)))
+            item = put_text(table, place, column + 1, text)
             if column == best:
+                item.setToolTip(paragraphs(translate("Checkpoints", "{0} (the best of these)").format(text)))
                 item.setFont(bold)
-            table.setItem(place, column + 1, item)
     table.resizeRowsToContents()
 
 

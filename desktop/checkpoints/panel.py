@@ -17,8 +17,8 @@ from desktop.checkpoints.column_dialog import ColumnDialog
 from desktop.checkpoints.filter_bar import FilterLine
 from desktop.checkpoints.runs_dialog import RunsDialog
 from desktop.checkpoints.table import CheckpointTable
-from desktop.checkpoints.words_dialogs import open_name, open_tags
-from desktop.dialogs.messages import open_dialog, open_note
+from desktop.checkpoints.words_dialogs import open_name, open_note, open_tags
+from desktop.dialogs.messages import open_dialog
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.ui.formatting import format_count
 from desktop.ui.icons import icon

@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QHeaderView,
     QPushButton,
     QTableWidget,
-    QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from core.checkpoints.catalog import Catalog, CheckpointRow
 from core.domain.candle import Interval, Market
-from core.domain.plain_text import plain
 from core.market.shown_names import symbols_apart
 from desktop.checkpoints.columns import format_bytes
 from desktop.state.checkpoint_source import CheckpointSource, score_text
+from desktop.ui.dialog_parts import close_button, stacked
 from desktop.ui.formatting import MISSING, format_count, format_time
-from desktop.ui.plain_text import Label, paragraphs
-from desktop.ui.tables import style_table
+from desktop.ui.plain_text import Label
+from desktop.ui.tables import put_text, set_line_height, text_table
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _TITLES = (
@@ -96,23 +93,19 @@ class RunsDialog(QDialog):
             translate(
                 "Checkpoints",
                 "“All runs” excludes archived runs. To see their checkpoints, filter by: archived = yes.",
-            )
+            ),
+            wraps=True,
         )
-        about.setWordWrap(True)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons = close_button(self)
         for button in (self.show_button, self.compare_button, self.archive_button):
             button.setAutoDefault(False)
             buttons.addButton(button, QDialogButtonBox.ButtonRole.ActionRole)
-        buttons.rejected.connect(self.reject)
         self.table.itemSelectionChanged.connect(self._update_buttons)
         self.table.itemActivated.connect(lambda _item: self._show())
         self.show_button.clicked.connect(self._show)
         self.compare_button.clicked.connect(self._compare)
         self.archive_button.clicked.connect(self._archive)
-        layout = QVBoxLayout(self)
-        layout.addWidget(about)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(buttons)
+        stacked(self, about, self.table, buttons, stretched=self.table)
         self.resize(900, 380)
 
     def _fill(self) -> None:
@@ -123,11 +116,7 @@ class RunsDialog(QDialog):
         symbols = symbols_apart(_market(line) for line in self._lines)
         for row, line in enumerate(self._lines):
             for column, text in enumerate(_texts(line, symbols[_market(line)], self._source.run_id)):
-                item = QTableWidgetItem(plain(text))
-                item.setToolTip(paragraphs(plain(text)))
-                if column in (3, 4):
-                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-                self.table.setItem(row, column, item)
+                item = put_text(self.table, row, column, text, is_number=column in (3, 4))
                 item.setSelected(line.run_id in chosen)
         self._update_buttons()
 
@@ -180,13 +169,7 @@ def _texts(line: RunLine, symbol: str, watched: str | None) -> Sequence[str]:
 
 
 def _table() -> QTableWidget:
-    table = QTableWidget(0, len(_TITLES))
-    table.setHorizontalHeaderLabels([translate("Checkpoints", title) for title in _TITLES])
-    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
-    style_table(table, translate("Checkpoints", "Runs"))
-    header = table.horizontalHeader()
-    header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-    header.setStretchLastSection(True)
+    table = text_table([translate("Checkpoints", title) for title in _TITLES], translate("Checkpoints", "Runs"))
+    set_line_height(table)
+    table.horizontalHeader().setStretchLastSection(True)
     return table

@@ -5,15 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QWidget
 
 from core.domain.checkpoint_info import CheckpointInfo
-from desktop.dialogs.messages import LONGEST_NOTE, open_dialog
+from desktop.dialogs.messages import open_dialog
+from desktop.ui.dialog_parts import ok_and_cancel, stacked
 from desktop.ui.formatting import format_count
 from desktop.ui.plain_text import Label
 from desktop.ui.translation import translate
 
 _LONGEST_NAME = 60
+_LONGEST_NOTE = 200
+
+
+def open_note(parent: QWidget, info: CheckpointInfo, on_note: Callable[[str], object]) -> QDialog:
+    """Ask for its note."""
+    question = translate("Checkpoints", "Note on the checkpoint of step {0}:").format(format_count(info.step))
+    title, hint = translate("Checkpoints", "Note"), translate("Checkpoints", "Your note")
+    return _ask(parent, title, question, info.note, hint, _LONGEST_NOTE, on_note)
 
 
 def open_name(parent: QWidget, info: CheckpointInfo, on_name: Callable[[str], object]) -> QDialog:
@@ -34,7 +43,7 @@ def open_tags(
         on_tags([tag for tag in wanted if tag not in common], [tag for tag in common if tag not in wanted])
 
     title, hint = translate("Checkpoints", "Tags"), translate("Checkpoints", "For example: keep, before-halving")
-    return _ask(parent, title, _tags_question(infos), ", ".join(common), hint, LONGEST_NOTE, change_tags)
+    return _ask(parent, title, _tags_question(infos), ", ".join(common), hint, _LONGEST_NOTE, change_tags)
 
 
 def _tags_question(infos: Sequence[CheckpointInfo]) -> str:
@@ -62,13 +71,6 @@ def _ask(
     edit.setPlaceholderText(placeholder)
     edit.setAccessibleName(question)
     edit.selectAll()
-    kinds = QDialogButtonBox.StandardButton
-    buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-    buttons.accepted.connect(dialog.accept)
-    buttons.rejected.connect(dialog.reject)
-    layout = QVBoxLayout(dialog)
-    layout.addWidget(Label(question))
-    layout.addWidget(edit)
-    layout.addWidget(buttons)
+    stacked(dialog, Label(question), edit, ok_and_cancel(dialog))
     dialog.accepted.connect(lambda: on_text(edit.text().strip()))
     return open_dialog(dialog)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QListWidget, QWidget
 
 from core.domain.candle import Market
 from core.domain.plain_text import plain
 from core.market.shown_names import symbols_apart
+from desktop.ui.dialog_parts import ok_and_cancel, stacked
 from desktop.ui.plain_text import Label
 from desktop.ui.translation import translate
 from desktop.ui.words import with_venue
@@ -34,17 +35,9 @@ class ComparedMarketDialog(QDialog):
         )
         self.list.setCurrentRow(0)
         self.list.itemActivated.connect(self.accept)
-        kinds = QDialogButtonBox.StandardButton
-        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-        self.buttons.button(kinds.Ok).setText(translate("Dialogs", "Compare"))
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        hint = Label(translate("Dialogs", "Stored markets that can be compared with the one on the chart."))
-        hint.setWordWrap(True)
-        layout.addWidget(hint)
-        layout.addWidget(self.list, 1)
-        layout.addWidget(self.buttons)
+        self.buttons = ok_and_cancel(self, translate("Dialogs", "Compare"))
+        hint = translate("Dialogs", "Stored markets that can be compared with the one on the chart.")
+        stacked(self, Label(hint, wraps=True), self.list, self.buttons, stretched=self.list)
         self.setMinimumWidth(_WIDTH)
 
     def accept(self) -> None:

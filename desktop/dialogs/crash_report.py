@@ -6,10 +6,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from core.logs.crashes import CrashReport
 from desktop.dialogs.messages import open_dialog
+from desktop.ui.dialog_parts import close_button, stacked
 from desktop.ui.plain_text import Label
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -25,24 +26,19 @@ def open_crash_report(parent: QWidget, report: CrashReport) -> QDialog:
     """Show it; Copy puts the whole of it on the clipboard."""
     dialog = QDialog(parent)
     dialog.setWindowTitle(translate("Dialogs", "Crash report"))
-    words = Label(translate("Dialogs", _WORDS))
-    words.setWordWrap(True)
+    words = Label(translate("Dialogs", _WORDS), wraps=True)
     text = QPlainTextEdit(report.text)
     text.setReadOnly(True)
     text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
     text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
     text.setAccessibleName(translate("Dialogs", "Report text"))
-    layout = QVBoxLayout(dialog)
-    layout.addWidget(words)
-    layout.addWidget(text, 1)
-    layout.addWidget(_buttons(dialog, report))
+    stacked(dialog, words, text, _buttons(dialog, report), stretched=text)
     dialog.resize(*_SIZE)
     return open_dialog(dialog)
 
 
 def _buttons(dialog: QDialog, report: CrashReport) -> QDialogButtonBox:
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-    buttons.rejected.connect(dialog.reject)
+    buttons = close_button(dialog)
     copy = buttons.addButton(translate("Dialogs", "&Copy"), QDialogButtonBox.ButtonRole.ActionRole)
     copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(report.text))
     if report.path is not None:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
 
 from PySide6.QtCore import QDate, QDateTime, QTime
-from PySide6.QtWidgets import QDateTimeEdit, QDialog, QDialogButtonBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDateTimeEdit, QDialog, QWidget
 
 from desktop.ui import formatting
+from desktop.ui.dialog_parts import ok_and_cancel, stacked
 from desktop.ui.plain_text import Label
 from desktop.ui.translation import translate
 
@@ -30,16 +31,9 @@ class DateDialog(QDialog):
         self.edit.setDisplayFormat("yyyy-MM-dd HH:mm")
         self.edit.setCalendarPopup(True)
         self.edit.setAccessibleName(translate("Charting", "Date and time"))
-        self.message = Label(said)
-        self.message.setWordWrap(True)
-        kinds = QDialogButtonBox.StandardButton
-        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-        self.buttons.button(kinds.Ok).setText(translate("Dialogs", "Go"))
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        for part in (self.edit, self.message, self.buttons):
-            layout.addWidget(part)
+        self.message = Label(said, wraps=True)
+        self.buttons = ok_and_cancel(self, translate("Dialogs", "Go"))
+        stacked(self, self.edit, self.message, self.buttons)
 
     def accept(self) -> None:
         if self._go(self.time_ms()):

@@ -6,19 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QLineEdit,
-    QSpinBox,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QSpinBox, QWidget
 
 from core.domain.drawings import LONGEST_TEXT, WIDEST_PX, Drawing, DrawingKind, text_of
 from desktop.dialogs.messages import open_dialog
 from desktop.ui.colour_box import ColourBox
+from desktop.ui.dialog_parts import ok_and_cancel, stacked
 from desktop.ui.translation import translate
 
 
@@ -64,13 +57,7 @@ class DrawingDialog(QDialog):
         fields.addRow(translate("Dialogs", "&Colour"), self.colour)
         width = translate("Dialogs", "&Size") if self._has_text else translate("Dialogs", "&Width")
         fields.addRow(width, self.width_px)
-        kinds = QDialogButtonBox.StandardButton
-        buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addLayout(fields)
-        layout.addWidget(buttons)
+        stacked(self, fields, ok_and_cancel(self))
         if self._has_text:
             self.edit.selectAll()
             self.edit.setFocus()

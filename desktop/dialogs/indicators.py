@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
     QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QHBoxLayout,
     QListWidget,
@@ -25,6 +24,7 @@ from core.indicators.parameters import Choice, IndicatorError, Number, Value
 from core.indicators.registry import INDICATORS, Place
 from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator, colour_numbers, without
 from desktop.ui.colour_box import ColourBox
+from desktop.ui.dialog_parts import close_button, stacked
 from desktop.ui.inputs import BoundedBox, DecimalSpinBox, WholeSpinBox
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import Label, paragraphs
@@ -61,8 +61,7 @@ class IndicatorsDialog(QDialog):
         self._form_host = QWidget()
         self._form_host.setMinimumWidth(_FORM_WIDTH)
         self._form = QVBoxLayout(self._form_host)
-        self.message = Label()
-        self.message.setWordWrap(True)
+        self.message = Label(wraps=True)
         self._build()
         self._fill_list(0)
         self.list.currentRowChanged.connect(self._show_form)
@@ -109,8 +108,6 @@ class IndicatorsDialog(QDialog):
         return self._reset
 
     def _build(self) -> None:
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
         under_list = QHBoxLayout()
         under_list.addWidget(self.add_button)
         under_list.addWidget(self.remove_button)
@@ -120,10 +117,7 @@ class IndicatorsDialog(QDialog):
         sides = QHBoxLayout()
         sides.addLayout(left)
         sides.addWidget(DownScrolling(self._form_host, translate("Dialogs", "The chosen indicator")), 1)
-        layout = QVBoxLayout(self)
-        layout.addLayout(sides)
-        layout.addWidget(self.message)
-        layout.addWidget(buttons)
+        stacked(self, sides, self.message, close_button(self))
         self.resize(*map(enlarged, _SIZE))
 
     def _make_menu(self) -> QMenu:
@@ -274,7 +268,4 @@ def _decimals(smallest: float) -> int:
 
 
 def _text(words: str) -> Label:
-    text = Label(words)
-    text.setWordWrap(True)
-    text.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-    return text
+    return Label(words, alignment=Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft, wraps=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QWidget
 
 from core.domain.price_lines import LONGEST_TEXT
 from desktop.dialogs.messages import open_dialog
 from desktop.ui import formatting
+from desktop.ui.dialog_parts import ok_and_cancel, stacked
 from desktop.ui.plain_text import Label
 from desktop.ui.translation import translate
 
@@ -63,13 +64,9 @@ class LineTextDialog(QDialog):
         self.edit.setMaxLength(LONGEST_TEXT)
         self.edit.setMinimumWidth(360)
         self.edit.setPlaceholderText(translate("Dialogs", "Optional"))
-        self.message = Label()
-        self.message.setWordWrap(True)
+        self.message = Label(wraps=True)
         self.message.hide()
-        kinds = QDialogButtonBox.StandardButton
-        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
+        self.buttons = ok_and_cancel(self)
         self._lay_out()
         first = self.edit if asks_for_words else self.price_edit
         first.selectAll()
@@ -95,10 +92,7 @@ class LineTextDialog(QDialog):
         fields = QFormLayout()
         fields.addRow(translate("Dialogs", "&Price"), self.price_edit)
         fields.addRow(translate("Dialogs", "&Label"), self.edit)
-        layout = QVBoxLayout(self)
-        layout.addLayout(fields)
-        layout.addWidget(self.message)
-        layout.addWidget(self.buttons)
+        stacked(self, fields, self.message, self.buttons)
 
 
 def open_line_text(

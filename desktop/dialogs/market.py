@@ -33,6 +33,7 @@ from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.setting_facts import description
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketQuestion
 from desktop.services.market_feed import WATCHABLE_SPEED
+from desktop.ui.dialog_parts import ok_and_cancel
 from desktop.ui.interface_size import enlarged
 from desktop.ui.path_line import PathLine
 from desktop.ui.plain_text import paragraphs
@@ -109,11 +110,7 @@ class MarketDialog(QDialog):
         self.fallback = QLineEdit(", ".join(market.fallback_venues))
         self.fallback.setPlaceholderText(translate("Dialogs", "None"))
         self._message = Problem()
-        kinds = QDialogButtonBox.StandardButton
-        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-        self.buttons.button(kinds.Ok).setText(translate("Dialogs", "Watch"))
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
+        self.buttons = ok_and_cancel(self, translate("Dialogs", "Watch"))
         self._build_layout()
         self.feed.setCurrentIndex(self.feed.findData(market.feed))
         self._connect()

@@ -1,29 +1,19 @@
-"""Short dialogs: a note, a question before deleting, and about. All return at once."""
+"""Opening dialogs, with their icons; and the one about the program. All return at once."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import Qt, qVersion
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QLineEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 
-from core.domain.checkpoint_info import CheckpointInfo
 from desktop.ui.fitting import keep_on_screen
-from desktop.ui.formatting import format_count
 from desktop.ui.icons import icon
-from desktop.ui.plain_text import Label, MessageBox
+from desktop.ui.plain_text import MessageBox
 from desktop.ui.translation import translate
 
-LONGEST_NOTE = 200
 _SIGN_PX = 40
 _KINDS = QDialogButtonBox.StandardButton
 _BUTTON_ICONS = {
@@ -62,25 +52,6 @@ def style_icons(dialog: QDialog) -> None:
         dialog.setIconPixmap(icon(sign, ink).pixmap(_SIGN_PX, _SIGN_PX))
 
 
-def open_note(parent: QWidget, info: CheckpointInfo, on_note: Callable[[str], object]) -> QDialog:
-    """Ask for a checkpoint's note; `on_note` gets it when it is accepted."""
-    dialog = QDialog(parent)
-    dialog.setWindowTitle(translate("Dialogs", "Note"))
-    edit = QLineEdit(info.note)
-    edit.setMaxLength(LONGEST_NOTE)
-    edit.setMinimumWidth(360)
-    edit.setPlaceholderText(translate("Dialogs", "Your note"))
-    layout = QVBoxLayout(dialog)
-    question = translate("Dialogs", "Note on the checkpoint of step {0}:").format(format_count(info.step))
-    edit.setAccessibleName(question)
-    layout.addWidget(Label(question))
-    layout.addWidget(edit)
-    layout.addWidget(_buttons(dialog))
-    edit.selectAll()
-    dialog.accepted.connect(lambda: on_note(edit.text().strip()))
-    return open_dialog(dialog)
-
-
 def open_about(parent: QWidget, sign: QIcon, device: str) -> QDialog:
     """Version, what it is, and what it is built from."""
     box = MessageBox(parent)
@@ -100,14 +71,6 @@ def open_about(parent: QWidget, sign: QIcon, device: str) -> QDialog:
     )
     box.addButton(MessageBox.StandardButton.Close)
     return open_dialog(box)
-
-
-def _buttons(dialog: QDialog) -> QDialogButtonBox:
-    kinds = QDialogButtonBox.StandardButton
-    buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-    buttons.accepted.connect(dialog.accept)
-    buttons.rejected.connect(dialog.reject)
-    return buttons
 
 
 def _version(package: str) -> str:

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from core.settings.tree import Settings
 from desktop.dialogs.forms import GroupForm, field_infos
 from desktop.dialogs.setting_words import effect, is_at_once, title
+from desktop.ui.dialog_parts import stacked
 from desktop.ui.fitting import room_on_screen
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import Label
@@ -53,15 +54,10 @@ class PreferencesDialog(QDialog):
             translate("Dialogs", "No setting matches all of these words."), alignment=Qt.AlignmentFlag.AlignCenter
         )
         self.nothing.hide()
-        self.message = Label()
-        self.message.setWordWrap(True)
+        self.message = Label(wraps=True)
         self.buttons = self._make_buttons()
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.search)
-        layout.addWidget(self.tabs)
-        layout.addWidget(self.nothing, 1)
-        layout.addWidget(self.message)
-        layout.addWidget(self.buttons)
+        parts = (self.search, self.tabs, self.nothing, self.message, self.buttons)
+        layout = stacked(self, *parts, stretched=self.nothing)
         self._check()
         self.resize(self._fitting_size(layout, room_on_screen(self) if room is None else room))
 

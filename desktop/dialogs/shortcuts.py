@@ -10,7 +10,6 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFont, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QGridLayout,
     QHBoxLayout,
     QScrollArea,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from desktop.actions import ActionId, translated
 from desktop.dialogs.messages import open_dialog
+from desktop.ui.dialog_parts import close_button, stacked
 from desktop.ui.fitting import room_on_screen
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.translation import translate
@@ -69,11 +69,8 @@ class ShortcutsDialog(QDialog):
         self.area.setFrameShape(QScrollArea.Shape.NoFrame)
         self.area.setWidgetResizable(True)
         self.area.setAccessibleName(translate("Dialogs", "Keyboard shortcuts"))
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.area, 1)
-        layout.addWidget(buttons)
+        buttons = close_button(self)
+        layout = stacked(self, self.area, buttons, stretched=self.area)
         margins = layout.contentsMargins()
         bar = self.area.verticalScrollBar().sizeHint().width()
         around = QSize(

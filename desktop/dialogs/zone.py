@@ -5,10 +5,11 @@ from __future__ import annotations
 from zoneinfo import available_timezones
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QCompleter, QDialog, QDialogButtonBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QCompleter, QDialog, QWidget
 
 from core.domain import time_zones
 from desktop.ui.accessible import name_box
+from desktop.ui.dialog_parts import ok_and_cancel, stacked
 from desktop.ui.plain_text import Label
 from desktop.ui.translation import translate
 
@@ -32,16 +33,9 @@ class ZoneDialog(QDialog):
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.box.setCompleter(completer)
-        self.message = Label(translate("Dialogs", "Type part of a name, for example Berlin."))
-        self.message.setWordWrap(True)
-        kinds = QDialogButtonBox.StandardButton
-        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.box)
-        layout.addWidget(self.message)
-        layout.addWidget(self.buttons)
+        self.message = Label(translate("Dialogs", "Type part of a name, for example Berlin."), wraps=True)
+        self.buttons = ok_and_cancel(self)
+        stacked(self, self.box, self.message, self.buttons)
         self.setMinimumWidth(_WIDTH)
         line = self.box.lineEdit()
         if line is not None:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from desktop.dialogs.file_check import FileCheck, Look, check_readable
 from desktop.dialogs.messages import open_dialog
 from desktop.jobs.job_commands import Order
+from desktop.ui.dialog_parts import ok_and_cancel
 from desktop.ui.interface_size import enlarged
 from desktop.ui.path_line import PathLine
 from desktop.ui.plain_text import WrappedLabel, paragraphs
@@ -49,11 +50,7 @@ class JobDialog(QDialog):
         self.form = QFormLayout()
         self.form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.message = Problem()
-        kinds = QDialogButtonBox.StandardButton
-        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-        self.buttons.button(kinds.Ok).setText(start)
-        self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
+        self.buttons = ok_and_cancel(self, start)
         label = WrappedLabel(about)
         layout = QVBoxLayout(self)
         layout.addWidget(label)

@@ -52,10 +52,12 @@ class Label(QLabel):
         parent: QWidget | None = None,
         *,
         alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
+        wraps: bool = False,
     ) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setAlignment(alignment)
+        self.setWordWrap(wraps)
         self.setText(text)
 
     def setText(self, text: str) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtWidgets import QAbstractItemView, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTableWidget, QTableWidgetItem
 
+from core.domain.plain_text import plain
 from desktop.ui.icons import tabular
 from desktop.ui.plain_text import paragraphs
 
@@ -30,6 +31,33 @@ def style_table(table: QTableView, name: str, *, several: bool = True) -> None:
     header = table.horizontalHeader()
     header.setHighlightSections(False)
     header.setTextElideMode(Qt.TextElideMode.ElideRight)  # a header's own is to cut without a sign
+
+
+def text_table(titles: Sequence[str], name: str) -> QTableWidget:
+    """A table of texts, one line high, with its titles to the left; no rows yet. name: as of `style_table`."""
+    table = QTableWidget(0, len(titles))
+    table.setHorizontalHeaderLabels(list(titles))
+    style_table(table, name)
+    header = table.horizontalHeader()
+    header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    return table
+
+
+def put_text(table: QTableWidget, row: int, column: int, text: str, *, is_number: bool = False) -> QTableWidgetItem:
+    """Show a text in a cell, and whole in its tooltip; a number to the right."""
+    item = QTableWidgetItem(plain(text))
+    item.setToolTip(paragraphs(text))
+    if is_number:
+        item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    table.setItem(row, column, item)
+    return item
+
+
+def set_line_height(table: QTableWidget) -> None:
+    """Every row is as high as a line: Qt need not ask each of many."""
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
 
 
 def title_at(titles: Sequence[str], section: int, orientation: Qt.Orientation, role: int) -> Any:

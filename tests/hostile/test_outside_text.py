@@ -21,8 +21,8 @@ from desktop.actions import ActionId
 from desktop.checkpoints.columns import PLACE
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.panel import CheckpointsPanel
+from desktop.checkpoints.words_dialogs import open_note
 from desktop.dialogs.crash_report import open_crash_report
-from desktop.dialogs.messages import open_note
 from desktop.finder.finder import Finder
 from desktop.notifications.messages import in_a_bubble
 from desktop.ui.banner import Notice

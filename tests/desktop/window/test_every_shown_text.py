@@ -28,7 +28,7 @@ from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.checkpoints.clean_up_dialog import CleanUpData, CleanUpDialog
 from desktop.checkpoints.columns import PLACE, why_saved
 from desktop.checkpoints.compare_dialog import CompareDialog
-from desktop.checkpoints.words_dialogs import open_name, open_tags
+from desktop.checkpoints.words_dialogs import open_name, open_note, open_tags
 from desktop.dialogs.compared_market import ComparedMarketDialog
 from desktop.dialogs.crash_report import open_crash_report
 from desktop.dialogs.drawing import open_drawing
@@ -36,7 +36,6 @@ from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.indicators import IndicatorsDialog
 from desktop.dialogs.line_text import open_line_text
 from desktop.dialogs.market import _VENUES, USUAL_SYMBOLS
-from desktop.dialogs.messages import open_note
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.dialogs.zone import ZoneDialog
 from desktop.finder.finder import Finder
