@@ -77,7 +77,7 @@ COLUMNS = (
 )
 """Every column of the filter, in the order of the suggestions."""
 
-_REASONS = {
+REASON_TEXTS = {
     "periodic": "Periodic",
     "best": "Best so far",
     "pause": "On pause",
@@ -94,4 +94,4 @@ BY_NAME = {name: column for column in COLUMNS for name in (column.name, *column.
 
 def reason_text(reason: str) -> str:
     """Display text of the reason for saving."""
-    return _REASONS.get(reason, reason.capitalize())
+    return REASON_TEXTS.get(reason, reason.capitalize())

@@ -9,7 +9,7 @@ from PySide6.QtCore import QLocale
 
 from core.checkpoints.best import is_wrecked
 from core.checkpoints.catalog import CheckpointRow
-from core.checkpoints.columns import reason_text
+from core.checkpoints.columns import REASON_TEXTS, reason_text
 from core.checkpoints.evaluation import Evaluation
 from core.domain.candle import Interval
 from core.domain.checkpoint_info import CheckpointInfo
@@ -24,18 +24,7 @@ BEST = QT_TRANSLATE_NOOP("Checkpoints", "best")
 IN_USE = QT_TRANSLATE_NOOP("Checkpoints", "in use")
 PINNED = QT_TRANSLATE_NOOP("Checkpoints", "pinned")
 WRECKED = QT_TRANSLATE_NOOP("Checkpoints", "wrecked")
-REASONS = frozenset(
-    {
-        QT_TRANSLATE_NOOP("Checkpoints", "Periodic"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Best so far"),
-        QT_TRANSLATE_NOOP("Checkpoints", "On pause"),
-        QT_TRANSLATE_NOOP("Checkpoints", "On exit"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Manual"),
-        QT_TRANSLATE_NOOP("Checkpoints", "After a restore"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Before a change"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Imported"),
-    }
-)
+REASONS = frozenset(REASON_TEXTS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,218 +125,120 @@ EVALUATION_MEANING = QT_TRANSLATE_NOOP(
     "from this checkpoint. Of a long file the first 1,000 candles do not count: the reference needs as many",
 )
 COLUMNS = (
-    Column(
-        "marks",
-        "",
-        QT_TRANSLATE_NOOP("Checkpoints", "Best or wrecked, in use, pinned"),
-        lambda kept: "",
-        "",
-        is_number=False,
-        sort="best",
-    ),
-    Column(
-        "step",
-        QT_TRANSLATE_NOOP("Checkpoints", "Step"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Training steps when saved"),
-        lambda k: format_count(k.info.step),
-        "123,456",
-    ),
+    Column("marks", "", "Best or wrecked, in use, pinned", lambda kept: "", "", is_number=False, sort="best"),
+    Column("step", "Step", "Training steps when saved", lambda k: format_count(k.info.step), "123,456"),
     Column(
         "candle",
-        QT_TRANSLATE_NOOP("Checkpoints", "Candle"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Newest candle learned from"),
+        "Candle",
+        "Newest candle learned from",
         lambda k: format_time(k.info.candle_open_time_ms),
         "30 Nov 2026 00:00",
     ),
-    Column(
-        "when",
-        QT_TRANSLATE_NOOP("Checkpoints", "Saved"),
-        QT_TRANSLATE_NOOP("Checkpoints", "When it was saved"),
-        lambda k: format_time(k.info.created_at_ms),
-        "30 Nov 2026 00:00",
-    ),
-    Column(
-        "reason",
-        QT_TRANSLATE_NOOP("Checkpoints", "Reason"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Why it was saved"),
-        lambda k: why_saved(k.info),
-        "After a restore",
-        is_number=False,
-    ),
-    Column(
-        "skill",
-        QT_TRANSLATE_NOOP("Checkpoints", "Score"),
-        SCORE_MEANING,
-        lambda k: score_text(k.info, is_short=True),
-        "+1.0 % (−10.5 to 10.4)",
-    ),
+    Column("when", "Saved", "When it was saved", lambda k: format_time(k.info.created_at_ms), "30 Nov 2026 00:00"),
+    Column("reason", "Reason", "Why it was saved", lambda k: why_saved(k.info), "After a restore", is_number=False),
+    Column("skill", "Score", SCORE_MEANING, lambda k: score_text(k.info, is_short=True), "+1.0 % (−10.5 to 10.4)"),
     Column(
         "model_gain",
-        QT_TRANSLATE_NOOP("Checkpoints", "Model adds"),
-        QT_TRANSLATE_NOOP("Checkpoints", "What the model adds to the skill of the ghosts, over the same candles"),
+        "Model adds",
+        "What the model adds to the skill of the ghosts, over the same candles",
         lambda k: format_percent(k.info.model_gain, 2, signed=True),
         "+10.00 %",
     ),
     Column(
         "shown_skill",
-        QT_TRANSLATE_NOOP("Checkpoints", "Ghost skill"),
-        QT_TRANSLATE_NOOP(
-            "Checkpoints",
-            "Skill of the ghosts, which combine the model's forecast with simpler ones, over the same candles",
-        ),
+        "Ghost skill",
+        "Skill of the ghosts, which combine the model's forecast with simpler ones, over the same candles",
         lambda k: format_percent(k.info.shown_skill, 1, signed=True),
         "+10.0 %",
     ),
-    Column(
-        "evaluated",
-        QT_TRANSLATE_NOOP("Checkpoints", "Evaluated"),
-        EVALUATION_MEANING,
-        evaluated_text,
-        "+1.0 % (−10.5 to 10.4)",
-    ),
+    Column("evaluated", "Evaluated", EVALUATION_MEANING, evaluated_text, "+1.0 % (−10.5 to 10.4)"),
     Column(
         "evaluated_on",
-        QT_TRANSLATE_NOOP("Checkpoints", "Evaluated on"),
-        QT_TRANSLATE_NOOP("Checkpoints", "File of its newest evaluation"),
+        "Evaluated on",
+        "File of its newest evaluation",
         lambda k: MISSING if k.evaluation is None else k.evaluation.file,
         "btcusdt-1m-2026.csv",
         is_number=False,
     ),
     Column(
         "loss",
-        QT_TRANSLATE_NOOP("Checkpoints", "Loss"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Training loss, averaged over the newest steps"),
+        "Loss",
+        "Training loss, averaged over the newest steps",
         lambda k: format_number(k.info.loss, 4),
         "0.0000",
     ),
     Column(
         "coverage",
-        QT_TRANSLATE_NOOP("Checkpoints", "Coverage"),
-        QT_TRANSLATE_NOOP(
-            "Checkpoints", "Share of closes inside the 90 % band, over the candles of the score; 90 % is ideal"
-        ),
+        "Coverage",
+        "Share of closes inside the 90 % band, over the candles of the score; 90 % is ideal",
         lambda k: format_percent(k.info.coverage, 1),
         "100.0 %",
     ),
     Column(
         "direction",
-        QT_TRANSLATE_NOOP("Checkpoints", "Direction"),
-        QT_TRANSLATE_NOOP(
-            "Checkpoints",
-            "Share of candles whose direction was forecast correctly, over the candles of the score; flat ones are "
-            "excluded",
-        ),
+        "Direction",
+        "Share of candles whose direction was forecast correctly, over the candles of the score; flat ones are "
+        "excluded",
         lambda k: format_percent(k.info.direction, 1),
         "100.0 %",
     ),
     Column(
         "health",
-        QT_TRANSLATE_NOOP("Checkpoints", "Gradients"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Last diagnosis of the gradients"),
+        "Gradients",
+        "Last diagnosis of the gradients",
         lambda k: k.info.health or MISSING,
         "exploding gradients",
         is_number=False,
     ),
+    Column("size", "Size", "Size on disk", lambda k: format_bytes(k.info.size_bytes), "100.0 MB"),
+    Column("run", "Run", "Run it belongs to", lambda k: k.info.run_id, "20261130-101530-ab12cd34", is_number=False),
     Column(
-        "size",
-        QT_TRANSLATE_NOOP("Checkpoints", "Size"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Size on disk"),
-        lambda k: format_bytes(k.info.size_bytes),
-        "100.0 MB",
-    ),
-    Column(
-        "run",
-        QT_TRANSLATE_NOOP("Checkpoints", "Run"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Run it belongs to"),
-        lambda k: k.info.run_id,
-        "20261130-101530-ab12cd34",
-        is_number=False,
-    ),
-    Column(
-        "symbol",
-        QT_TRANSLATE_NOOP("Checkpoints", "Symbol"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Market of its run"),
-        lambda k: shown_symbol(k.venue, k.symbol),
-        "BTC/USDT",
-        is_number=False,
+        "symbol", "Symbol", "Market of its run", lambda k: shown_symbol(k.venue, k.symbol), "BTC/USDT", is_number=False
     ),
     Column(
         "interval",
-        QT_TRANSLATE_NOOP("Checkpoints", "Interval"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Candle interval of its run"),
+        "Interval",
+        "Candle interval of its run",
         lambda k: str(Interval(k.interval_ms)),
         "15m",
         is_number=False,
     ),
     Column(
         "device",
-        QT_TRANSLATE_NOOP("Checkpoints", "Device"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Device it was trained on"),
+        "Device",
+        "Device it was trained on",
         lambda k: k.info.device or MISSING,
         "CPU, 16 threads",
         is_number=False,
     ),
     Column(
         "parent",
-        QT_TRANSLATE_NOOP("Checkpoints", "Parent"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Checkpoint it continued from"),
+        "Parent",
+        "Checkpoint it continued from",
         lambda k: k.info.parent_id or MISSING,
         "20261130-101530-ab12cd34-00001230-abcdef",
         is_number=False,
     ),
-    _flag(
-        "pinned",
-        QT_TRANSLATE_NOOP("Checkpoints", "Pinned"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Never cleaned up"),
-        lambda info: info.is_pinned,
-    ),
-    _flag(
-        "best",
-        QT_TRANSLATE_NOOP("Checkpoints", "Best"),
-        BEST_MEANING,
-        lambda info: info.is_best,
-    ),
+    _flag("pinned", "Pinned", "Never cleaned up", lambda info: info.is_pinned),
+    _flag("best", "Best", BEST_MEANING, lambda info: info.is_best),
     _flag(
         "known_good",
-        QT_TRANSLATE_NOOP("Checkpoints", "Known good"),
-        QT_TRANSLATE_NOOP(
-            "Checkpoints", "All numbers were finite, no step before it was skipped, the model had not diverged"
-        ),
+        "Known good",
+        "All numbers were finite, no step before it was skipped, the model had not diverged",
         lambda info: not is_wrecked(info),
     ),
     Column(
         "verified",
-        QT_TRANSLATE_NOOP("Checkpoints", "Verified"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Last check of its file against its sha256"),
+        "Verified",
+        "Last check of its file against its sha256",
         lambda k: verified_text(k.info),
         "30 Nov 2026 00:00",
         is_number=False,
         sort="verified_at",
     ),
-    Column(
-        "name",
-        QT_TRANSLATE_NOOP("Checkpoints", "Name"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Your name for it"),
-        lambda k: k.info.name,
-        "Before the halving",
-        is_number=False,
-    ),
-    Column(
-        "tags",
-        QT_TRANSLATE_NOOP("Checkpoints", "Tags"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Your tags, to find it by"),
-        lambda k: ", ".join(k.info.tags),
-        "one, two",
-        is_number=False,
-    ),
-    Column(
-        "note",
-        QT_TRANSLATE_NOOP("Checkpoints", "Note"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Your note"),
-        lambda k: k.info.note,
-        "Some words",
-        is_number=False,
-    ),
+    Column("name", "Name", "Your name for it", lambda k: k.info.name, "Before the halving", is_number=False),
+    Column("tags", "Tags", "Your tags, to find it by", lambda k: ", ".join(k.info.tags), "one, two", is_number=False),
+    Column("note", "Note", "Your note", lambda k: k.info.note, "Some words", is_number=False),
 )
 BY_NAME = {column.name: column for column in COLUMNS}
 PLACE = {column.name: place for place, column in enumerate(COLUMNS)}

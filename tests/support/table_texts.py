@@ -1,4 +1,4 @@
-"""The texts of tables that mark none, as `lupdate` finds them: actions, and titles and descriptions of settings.
+"""The texts of tables that mark none, as `lupdate` finds them: actions, settings, checkpoints' columns.
 
 python -m tests.support.table_texts FILE
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from core.settings.tree import Settings
 from desktop.actions import ActionId
+from desktop.checkpoints.columns import COLUMNS, REASONS
 from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.setting_words import english_title
 
@@ -26,6 +27,8 @@ def texts() -> Iterator[tuple[str, str]]:
         for name, info in all_field_infos(type(getattr(Settings(), group.name))).items():
             yield "Settings", english_title(name)
             yield "SettingDescriptions", info.description or ""
+    checkpoints = (*(text for column in COLUMNS for text in (column.title, column.meaning) if text), *sorted(REASONS))
+    yield from (("Checkpoints", text) for text in checkpoints)
 
 
 def source() -> str:

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu, QToolBar, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.checkpoints.catalog import CheckpointRow
-from core.checkpoints.columns import _REASONS, reason_text
+from core.checkpoints.columns import REASON_TEXTS, reason_text
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.drawings import Anchor, Drawing, DrawingKind
 from core.domain.venue_names import venue_name
@@ -130,7 +130,7 @@ def test_what_the_table_of_checkpoints_says_is_translated(bench: Bench) -> None:
     assert not untranslated(str(panel.model.index(0, column).data()))
 
 
-@pytest.mark.parametrize("reason", _REASONS)
+@pytest.mark.parametrize("reason", REASON_TEXTS)
 def test_why_a_checkpoint_was_saved_is_translated(reason: str, made_up_language: MadeUpLanguage) -> None:
     info = scenario.checkpoint(12_340, reason=reason)
     assert why_saved(info) == f"⟦{reason_text(reason)}⟧"
