@@ -59,7 +59,7 @@ def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request
     inside_90 = columns["inside_90"][rows]
     worst, best = _extremes(inside_90)
     hits, reverse_last, majority = _directions(columns, origins, rows, request.horizon)
-    outcome, known = _outcomes(columns, origins, rows)
+    outcome, known = outcomes(columns, origins, rows)
     quantiles = columns["close"][rows][known]
     targets = columns["target_open_time_ms"][rows]
     return HorizonAccuracy(
@@ -197,7 +197,7 @@ def _directions(
     )
 
 
-def _outcomes(columns: ScoreColumns, origins: Origins, rows: Rows) -> tuple[FloatArray, Rows]:
+def outcomes(columns: ScoreColumns, origins: Origins, rows: Rows) -> tuple[FloatArray, Rows]:
     """The actual close returns [k], and a mask of the n scores that have one [n]: a target's close is stored with the
     forecast made from it, so the newest target may have none yet."""
     targets = columns["target_open_time_ms"][rows]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
+from core.evaluation.paper import PaperScore
 
 OVERALL = "overall"
 """The group of all candles that count."""
@@ -136,3 +137,5 @@ class RunAccuracy:
     horizons: tuple[HorizonSkill, ...]
     """Of the requested group."""
     chosen: HorizonAccuracy
+    paper: PaperScore | None = None
+    """Of all candles that count, one candle ahead; None where it was not computed."""

@@ -6,10 +6,12 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from core.evaluation.assess import Rows, assess, groups_of, skill_at
+from core.domain.quantities import MEDIAN
+from core.evaluation.assess import Rows, assess, groups_of, outcomes, skill_at
 from core.evaluation.columns import Origins, ScoreColumns
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.evaluation.judged_scores import judged_from_nth
+from core.evaluation.paper import TRADE_COST, PaperScore, directly_after, paper_score
 from core.forecast.experts import ExpertList
 from core.storage.checksums import SealedTable
 from core.storage.runs import RunStore
@@ -34,6 +36,7 @@ class RunningAccuracy:
         self._run_id = run_id
         self._most = most
         run = RunStore(db).get(run_id)
+        self._interval = run.market.interval
         self._experts = ExpertList(run.challengers)
         self._reader = ScoredReader(db, run_id, own_mode_of(run.market), _note_damage)
         self._origins = Origins()
@@ -69,8 +72,11 @@ class RunningAccuracy:
                 return
             yield
 
-    def find(self, request: Request) -> RunAccuracy:
-        """The statistics of the scores read so far. An unknown horizon or group has no candles."""
+    def find(self, request: Request, trade_cost: float = TRADE_COST) -> RunAccuracy:
+        """The statistics of the scores read so far. An unknown horizon or group has no candles.
+
+        trade_cost: of the paper score, as a share of a trade's value.
+        """
         chosen = self._columns.get(request.horizon, ScoreColumns(1, self._experts))
         table = [
             skill_at(columns, self._counted(columns, request.group), horizon)
@@ -84,7 +90,17 @@ class RunningAccuracy:
             groups=self._groups(chosen),
             horizons=tuple(table),
             chosen=assess(chosen, self._origins, self._counted(chosen, request.group), request),
+            paper=self._paper(trade_cost),
         )
+
+    def _paper(self, trade_cost: float) -> PaperScore:
+        """As `paper_score_of`, of the newest scores, with intervals that are valid at every moment."""
+        columns = self._columns[1]
+        rows = self._counted(columns, OVERALL)
+        returns, known = outcomes(columns, self._origins, rows)
+        medians = columns["close"][rows][known][:, MEDIAN]
+        follows = directly_after(columns["target_open_time_ms"][rows][known], self._interval)
+        return paper_score(medians, returns, follows, trade_cost, is_watched=True)
 
     def _read_origins(self) -> Iterable[None]:
         """Read the origins of the newest scores, and a few before them."""

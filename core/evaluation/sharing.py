@@ -58,15 +58,16 @@ class SharedRun:
     newest: NewestCandles | None
 
 
-def read_shared(db: Database, run: Run, private: Sequence[str]) -> SharedRun:
-    """private: texts that no page may show, such as the data folder's path. Raises StorageError."""
+def read_shared(db: Database, run: Run, trade_cost: float, private: Sequence[str]) -> SharedRun:
+    """trade_cost: of the paper score, as a share of a trade's value. private: texts that no page may show, such as the
+    data folder's path. Raises StorageError."""
     settings, _ = from_dict(json.loads(run.settings_json))
     reader, horizons = RecordReader(db, run.run_id), settings.model.horizons
     opened, _, _ = reader.origins()
     summary = {
         "file": f"{shown_symbol(run.market.venue, run.market.symbol)} ({run.market.venue})",
         **summarise(db, run),
-        **evaluate_run(db, run, horizons),
+        **evaluate_run(db, run, horizons, trade_cost),
     }
     summary["incidents"] = [_without(incident, private) for incident in _incidents(db, run)]
     return SharedRun(

@@ -53,19 +53,28 @@ def _width(blocks: int) -> float:
     return math.sqrt(2.0 * (scaled + 1.0) / (blocks * scaled) * math.log(math.sqrt(scaled + 1.0) / _ALPHA))
 
 
+def candle_ratio_sequence(parts: FloatArray, wholes: FloatArray, horizon: int = 1) -> Estimate:
+    """The sum of parts / the sum of wholes: [n] each, in time order, of forecasts of `horizon` candles."""
+    n, total = parts.shape[0], float(wholes.sum())
+    length = max(BLOCK, 4 * horizon)  # forecasts of h candles overlap with h - 1 others
+    full = n // length * length
+    blocks, whole_blocks = (each[:full].reshape(-1, length).sum(axis=1) for each in (parts, wholes))
+    return ratio_sequence(blocks, whole_blocks, float(parts.sum()) / total if total > 0.0 else None, n)
+
+
 def skill_sequence(loss: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate:
     """1 - sum of losses / sum of the reference's: [n] each, in time order, of forecasts of `horizon` candles."""
-    return _of_candles(reference - loss, reference, horizon)
+    return candle_ratio_sequence(reference - loss, reference, horizon)
 
 
 def gain_sequence(loss: FloatArray, without: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate:
     """The skill of `loss` minus that of `without`: [n] each, in time order, of forecasts of `horizon` candles."""
-    return _of_candles(without - loss, reference, horizon)
+    return candle_ratio_sequence(without - loss, reference, horizon)
 
 
 def mean_sequence(values: FloatArray, horizon: int = 1) -> Estimate:
     """The mean of values [n], in time order, of forecasts of `horizon` candles."""
-    return _of_candles(values, np.ones_like(values), horizon)
+    return candle_ratio_sequence(values, np.ones_like(values), horizon)
 
 
 def proven_after(loss: FloatArray, against: FloatArray, reference: FloatArray) -> int | None:
@@ -80,11 +89,3 @@ def proven_after(loss: FloatArray, against: FloatArray, reference: FloatArray) -
         if found.low is not None and found.low > 0.0:
             return blocks * BLOCK
     return None
-
-
-def _of_candles(parts: FloatArray, wholes: FloatArray, horizon: int) -> Estimate:
-    n, total = parts.shape[0], float(wholes.sum())
-    length = max(BLOCK, 4 * horizon)  # forecasts of h candles overlap with h - 1 others
-    full = n // length * length
-    blocks, whole_blocks = (each[:full].reshape(-1, length).sum(axis=1) for each in (parts, wholes))
-    return ratio_sequence(blocks, whole_blocks, float(parts.sum()) / total if total > 0.0 else None, n)

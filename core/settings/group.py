@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False)
 """Of their dataclasses: no unknown keys, no NaN and no infinity."""
 
 OWN_DIALOG: dict[str, Any] = {"has_own_dialog": True}
 """Marks a setting that is changed where it is used, not in the Preferences."""
+
+VenueId = Annotated[str, Field(pattern=r"^[a-z0-9_]{2,40}$")]
+"""An exchange's ccxt id."""

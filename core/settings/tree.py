@@ -17,7 +17,8 @@ from pydantic.dataclasses import dataclass
 from core.domain.challenger_sources import names_of
 from core.domain.fallback_exchange import next_venue
 from core.files.durable import write_durably
-from core.settings.group import CONFIG, OWN_DIALOG
+from core.settings.group import CONFIG, OWN_DIALOG, VenueId
+from core.settings.paper import PaperSettings
 from core.settings.repair import read_json, validated
 from core.settings.window import (
     AppearanceSettings,
@@ -26,9 +27,6 @@ from core.settings.window import (
     NotificationSettings,
     WatchlistSettings,
 )
-
-VenueId = Annotated[str, Field(pattern=r"^[a-z0-9_]{2,40}$")]
-"""An exchange's ccxt id."""
 
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
@@ -341,6 +339,7 @@ class Settings:
     checkpoints: CheckpointSettings = field(default_factory=CheckpointSettings)
     backups: BackupSettings = field(default_factory=BackupSettings)
     record: RecordSettings = field(default_factory=RecordSettings)
+    paper: PaperSettings = field(default_factory=PaperSettings)
     chart: ChartSettings = field(default_factory=ChartSettings)
     appearance: AppearanceSettings = field(default_factory=AppearanceSettings)
     watchlist: WatchlistSettings = field(default_factory=WatchlistSettings)

@@ -29,6 +29,7 @@ from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.exchange import FILES_JOB
 from desktop.checkpoints.tools import CheckpointTools
 from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.trading_costs import ask_trading_costs
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.finder.finder import Finder
 from desktop.jobs.manager import JobManager
@@ -248,8 +249,20 @@ class Application(QObject):
             lambda feed, training: self.runs.go_on(self.settings.current, feed=feed, training=training)
         )
         self.training_break = TrainingBreak(self.state, self.banner, self._clock, self)
-        self.accuracy = AccuracyWatch(self.state, folder.database, lambda: self.settings.current.model.horizons, self)
+        self.accuracy = AccuracyWatch(
+            self.state,
+            folder.database,
+            lambda: self.settings.current.model.horizons,
+            lambda: self.settings.current.paper.of(self._venue()).of_a_trade,
+            self,
+        )
         self._panels.accuracy.wanted.connect(self.accuracy.want)
+        self._panels.accuracy.costs_requested.connect(lambda: ask_trading_costs(self._shell, self._venue()))
+        self.settings.changed.connect(self.accuracy.take_costs)
+
+    def _venue(self) -> str:
+        """Of the market on the chart, or the next one."""
+        return self.settings.current.market.venue if self.state.market is None else self.state.market.venue
 
     @property
     def series(self) -> CandleSeries | None:

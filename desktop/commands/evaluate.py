@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from core.domain.candle import FILE_VENUE
 from core.evaluation.details import evaluate_run
 from core.evaluation.report.page import page
 from core.evaluation.timeline import Timeline, timeline_of
@@ -25,6 +26,8 @@ from desktop.commands.headless import run_headless
 from desktop.commands.options import common_options, print_json, with_context
 from desktop.commands.start_from import find, starting_point, with_start
 
+_BASIS_POINT = 1e-4
+
 
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -39,8 +42,8 @@ from desktop.commands.start_from import find, starting_point, with_start
     "--trade-cost",
     "trade_cost_bp",
     type=click.FloatRange(0.0, 10_000.0),
-    default=5.0,
-    help="Of the paper score, in basis points of a trade: fee, half the spread, slippage.",
+    help="Of the paper score, in basis points of a trade; without it that of the settings: fee, half the spread, "
+    "slippage.",
 )
 @click.option("--count-seen", is_flag=True, help="Judge also candles from before the newest that it has learned.")
 @common_options
@@ -54,18 +57,21 @@ def evaluate(
     checkpoint: str | None,
     frozen: bool,
     count_seen: bool,
-    trade_cost_bp: float,
+    trade_cost_bp: float | None,
 ) -> None:
     """Run the session over FILE exactly as it runs live, and score it. Nothing of it stays in the data folder.
 
     Without --seed the seed is 0, so that two evaluations agree.
     """
+    trade_cost = (
+        context.settings.paper.of(FILE_VENUE).of_a_trade if trade_cost_bp is None else _BASIS_POINT * trade_cost_bp
+    )
     if together:
         if report is not None or checkpoint is not None or frozen or count_seen:
             raise UserError(
                 "--together takes no --report, --checkpoint, --frozen or --count-seen; evaluate one file for those.", 2
             )
-        found = evaluate_together(context, files, count, trade_cost_bp * 1e-4)
+        found = evaluate_together(context, files, count, trade_cost)
         print_json(found) if context.as_json else print_together(found)
         return
     if len(files) > 1:
@@ -94,7 +100,7 @@ def evaluate(
         summary = {"file": candle_file.name, **beginning, **run_headless(replayed, stopped, evaluated=candle_file.name)}
         if context.lines is not None:
             context.lines.start_part("Judging the forecasts")
-        found, timeline = _evaluated(replayed, summary["run_id"], trade_cost_bp * 1e-4, has_timeline=report is not None)
+        found, timeline = _evaluated(replayed, summary["run_id"], trade_cost, has_timeline=report is not None)
     summary |= found
     print_json(summary) if context.as_json else print_evaluation(summary)
     if report is not None and timeline is not None:

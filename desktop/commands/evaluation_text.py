@@ -26,12 +26,11 @@ def print_evaluation(summary: dict[str, Any]) -> None:
     console.print()
     console.print(_table(("Other values", *words.ALSO_DRAWN_HEADER[1:]), words.also_drawn(summary)))
     console.print()
-    console.print(
-        _table(
-            None,
-            words.of_the_close(summary),
-        )
-    )
+    console.print(_table(None, words.of_the_close(summary)))
+    console.print()
+    console.print(Text(f"Paper score. {words.paper_headline(summary)}"))
+    if rows := words.paper(summary):
+        console.print(_table(None, rows))
     console.print()
     console.print(
         _table(("Candles ahead", *(f"skill, {name}" for name in words.QUANTITIES), "n"), words.horizons(summary))

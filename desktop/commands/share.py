@@ -34,7 +34,8 @@ def share(context: Context, target: Path, run_id: str | None, overwrite: bool) -
     try:
         run = chosen_run(RunStore(db), run_id)
         private = (str(context.folder.root.resolve()), str(context.folder.root), str(Path.home()))
-        text = shared_page(read_shared(db, run, private))
+        trade_cost = context.settings.paper.of(run.market.venue).of_a_trade
+        text = shared_page(read_shared(db, run, trade_cost, private))
     finally:
         db.close()
     try:

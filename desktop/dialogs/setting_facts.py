@@ -50,6 +50,9 @@ _UNITS = {
     ("checkpoints", "undo_minutes"): QT_TRANSLATE_NOOP("Settings", "min"),
     ("record", "keep_detail_days"): QT_TRANSLATE_NOOP("Settings", "days"),
     ("record", "keep_detail_candles"): QT_TRANSLATE_NOOP("Settings", "candles"),
+    ("paper", "fee_bp"): QT_TRANSLATE_NOOP("Settings", "bp"),
+    ("paper", "spread_bp"): QT_TRANSLATE_NOOP("Settings", "bp"),
+    ("paper", "slippage_bp"): QT_TRANSLATE_NOOP("Settings", "bp"),
     ("chart", "hindsight_horizon"): QT_TRANSLATE_NOOP("Settings", "candles"),
     ("browser", "widths"): QT_TRANSLATE_NOOP("Settings", "px"),
 }

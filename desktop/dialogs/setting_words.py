@@ -31,6 +31,7 @@ _TITLES = {
     "every_hours": "Hours between backups",
     "every_steps": "Steps between checkpoints",
     "fallback_venues": "Fallback exchanges",
+    "fee_bp": "Fee (bp)",
     "hang_seconds": "Trainer timeout (s)",
     "heads": "Attention heads",
     "hindsight_horizon": "Hindsight horizon (candles)",
@@ -45,6 +46,7 @@ _TITLES = {
     "layers": "Number of layers",
     "noise": "Gradient noise",
     "overview_charts": "Charts in the Overview",
+    "paper": "Paper score",
     "poor_forecast_weight": "Weight of poor forecasts",
     "regimes": "Market regime",
     "rollback_window_steps": "Rollback window (steps)",
@@ -55,11 +57,14 @@ _TITLES = {
     "show_markers": "Markers",
     "show_volume": "Volume bars",
     "skips_before_rollback": "Skips before a rollback",
+    "slippage_bp": "Slippage (bp)",
     "spike_action": "Response to a loss spike",
     "spike_factor": "Loss spike threshold (× median)",
+    "spread_bp": "Spread (bp)",
     "twin_age": "Reference model age (candles)",
     "undo_minutes": "Undo deletions for (min)",
     "venue": "Exchange",
+    "venues": "Costs by exchange",
     "warmup_steps": "Warm-up steps",
     "watchlist": "Markets",
     "while_in_front": "Notify while in front",
@@ -98,7 +103,11 @@ def is_at_once(group: str, name: str) -> bool:
     """True where a change needs no new start."""
     if (group, name) in _AT_START:
         return False
-    return group in ("appearance", "backups", "chart", "notifications") or (group, name) in _AT_ONCE or name in _RULES
+    return (
+        group in ("appearance", "backups", "chart", "notifications", "paper")
+        or (group, name) in _AT_ONCE
+        or name in _RULES
+    )
 
 
 def setting(settings: Settings, group: str, name: str) -> float | int | str | None:

@@ -29,6 +29,7 @@ class _Question:
     run_id: str
     horizons: int
     request: Request
+    trade_cost: float
     is_reset: bool
     """Scores that were read have other versions now."""
 
@@ -93,7 +94,7 @@ class AccuracyReader(QThread):
     def _answer_all(self, accuracy: RunningAccuracy, question: _Question) -> _Question | None:
         run = (question.run_id, question.horizons)
         while True:
-            self._answer(accuracy, question.request)
+            self._answer(accuracy, question.request, question.trade_cost)
             self.answered.emit()
             following = self._questions.get()
             if following is None or self._is_ending:
@@ -102,7 +103,7 @@ class AccuracyReader(QThread):
                 return following
             question = following
 
-    def _answer(self, accuracy: RunningAccuracy, request: Request) -> None:
+    def _answer(self, accuracy: RunningAccuracy, request: Request, trade_cost: float) -> None:
         is_first = not accuracy.has_read_all
         for horizon in sorted(accuracy.horizons, key=lambda each: each != request.horizon):
             for _ in accuracy.read_more(horizon):
@@ -110,25 +111,31 @@ class AccuracyReader(QThread):
                     return
                 self.msleep(1)  # the window's thread waits for the interpreter's lock no longer than for one piece
             if is_first and horizon == request.horizon:
-                self.found.emit(accuracy.find(request))
-        self.found.emit(accuracy.find(request))
+                self.found.emit(accuracy.find(request, trade_cost))
+        self.found.emit(accuracy.find(request, trade_cost))
 
 
 class AccuracyWatch(QObject):
     """Between the Accuracy dock, the run's state and the reader. Lives in the window's thread."""
 
     def __init__(
-        self, state: RunState, database: Path, horizons: Callable[[], int], parent: QObject | None = None
+        self,
+        state: RunState,
+        database: Path,
+        horizons: Callable[[], int],
+        trade_cost: Callable[[], float],
+        parent: QObject | None = None,
     ) -> None:
+        """trade_cost: of the paper score, as a share of a trade's value."""
         super().__init__(parent)
         self._state = state
-        self._horizons = horizons
+        self._horizons, self._trade_cost = horizons, trade_cost
         self._reader = AccuracyReader(database, self)
         self._reader.found.connect(state.take_accuracy)
         self._reader.failed.connect(state.accuracy_unknown)
         self._reader.answered.connect(self._on_answered)
         self._wanted: Request | None = None
-        self._asked: tuple[str, Request] | None = None
+        self._asked: tuple[str, Request, float] | None = None
         """The last question; None while it needs a new answer."""
         self._is_under_way = False
         self._is_reset = False
@@ -145,6 +152,11 @@ class AccuracyWatch(QObject):
         self._wanted = request
         if is_other or not self._pause.isActive():
             self._ask()
+
+    @Slot()
+    def take_costs(self) -> None:
+        """A trade may cost something else now."""
+        self._ask()
 
     def close(self) -> None:
         """End the thread and wait."""
@@ -164,13 +176,13 @@ class AccuracyWatch(QObject):
 
     @Slot()
     def _ask(self) -> None:
-        run_id, wanted = self._state.run_id, self._wanted
-        if run_id is None or wanted is None or self._is_under_way or self._asked == (run_id, wanted):
+        run_id, wanted, trade_cost = self._state.run_id, self._wanted, self._trade_cost()
+        if run_id is None or wanted is None or self._is_under_way or self._asked == (run_id, wanted, trade_cost):
             return
         if not self._reader.isRunning():
             self._reader.start(QThread.Priority.LowPriority)
-        self._asked, self._is_under_way = (run_id, wanted), True
-        self._reader.ask(_Question(run_id, self._horizons(), wanted, self._is_reset))
+        self._asked, self._is_under_way = (run_id, wanted, trade_cost), True
+        self._reader.ask(_Question(run_id, self._horizons(), wanted, trade_cost, self._is_reset))
         self._is_reset = False
 
     @Slot()

@@ -9,6 +9,7 @@ import pytest
 from core.domain.candle import Interval, Market
 from core.domain.events import Incident, Severity
 from core.domain.incident_kinds import IncidentKind
+from core.evaluation.paper import TRADE_COST
 from core.evaluation.report.shared_page import shared_page
 from core.evaluation.sharing import read_shared
 from core.storage.database import open_database
@@ -40,7 +41,7 @@ def test_names_from_outside_are_text(tmp_path: Path) -> None:
         )
         with TrainingRecord(db, run.run_id, runs.take_fence(run.run_id)).write() as record:
             record.add_incident(Incident(run.run_id, 1, Severity.ERROR, IncidentKind("kind"), NAME, NAME, NAME, NAME))
-        text = shared_page(read_shared(db, runs.get(run.run_id), ()))
+        text = shared_page(read_shared(db, runs.get(run.run_id), TRADE_COST, ()))
     finally:
         db.close()
     tree = require_self_contained(text.replace("http:", ""))

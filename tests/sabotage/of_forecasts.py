@@ -257,4 +257,10 @@ FAULTS = (
         "is_known & is_own & ~past.after_gap",
         "is_known & is_own",
     ),
+    Fault(
+        "paper-score-is-watched-with-intervals-of-one-look",
+        "core/evaluation/running.py",
+        "trade_cost, is_watched=True)",
+        "trade_cost)",
+    ),
 )

@@ -126,10 +126,10 @@ FAULTS = (
         "fingerprint = ? ORDER BY sequence LIMIT 1",
     ),
     Fault(
-        "unprintable-file-name-in-the-report",
+        "unprintable-letters-on-a-page",
         "core/evaluation/report/page.py",
-        "{words.printable(summary['file'])}",
-        "{summary['file']}",
+        "element.text = words.printable(element.text)",
+        "element.text = str(element.text)",
     ),
     Fault(
         "loss-without-model-of-the-wrong-sign",

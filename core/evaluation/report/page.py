@@ -75,10 +75,8 @@ def tables(summary: dict[str, Any]) -> list[Element]:
         table(("", *words.QUANTITIES), found),
         table(words.ALSO_DRAWN_HEADER, words.also_drawn(summary)),
         node("h2", "Direction and coverage"),
-        table(
-            None,
-            words.of_the_close(summary),
-        ),
+        table(None, words.of_the_close(summary)),
+        *_paper(summary),
         node("h2", "One candle ahead, by what the market was like"),
         table(words.REGIME_HEADER, words.regimes(summary)),
         node("p", words.REGIMES_EXPLAINED, class_="lead"),
@@ -91,6 +89,13 @@ def tables(summary: dict[str, Any]) -> list[Element]:
         node("p", "Out of so many intervals, about one in 20 misses 0 by chance.", class_="lead"),
         *_drifts(summary),
     ]
+
+
+def _paper(summary: dict[str, Any]) -> list[Element]:
+    headline = node("p", None, [node("strong", words.paper_headline(summary))])
+    rows = words.paper(summary)
+    explained = node("p", words.PAPER_EXPLAINED, class_="lead")
+    return [node("h2", "Paper score"), headline, *([table(None, rows)] if rows else []), explained]
 
 
 def _drifts(summary: dict[str, Any]) -> list[Element]:

@@ -18,6 +18,11 @@ TOGETHER_EXPLAINED = (
     "hindsight. What the model adds: the skill against “no change”, less that without the model. Brackets hold 95 % "
     f"intervals. Not proven: the interval includes 0, or fewer than {FEWEST_FOR_AN_EDGE} candles count."
 )
+PAPER_EXPLAINED = (
+    "The rule: long where the median of the next close lies above the last close by more than the cost of a trade, "
+    "short where it lies below by more, else flat. The break-even cost is that of the same rule without regard to "
+    "costs. No order was placed."
+)
 QUANTITIES = ("close", "range")
 ALSO_DRAWN = ("body", "upper_wick", "lower_wick", "volume")
 ALSO_DRAWN_HEADER = ("other values", "skill", "", "n")
@@ -231,27 +236,42 @@ def difference(summary: dict[str, Any]) -> list[tuple[str, str]]:
     return [("Diebold-Mariano, close", f"{p_value} (n = {n:,}); {proves}")]
 
 
-def paper(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    """What a fixed rule would have made of the forecasts one candle ahead. The cost leads, not the gain."""
+def paper_headline(summary: dict[str, Any]) -> str:
+    """The cost at which the rule breaks even, in a sentence: never what it would have gained."""
     of = summary["paper"]
     if of["break_even_bp_ci95"] is None:
-        return [("Break-even cost of a trade", f"not enough candles or trades (n = {of['n']:,})")]
+        return f"Not enough candles or trades for a break-even cost (n = {of['n']:,})."
     low, high = of["break_even_bp_ci95"]
-    is_proven = low > 0.0 and of["n"] >= FEWEST_FOR_AN_EDGE
-    needs = "with lower costs the rule gains" if is_proven else "not proven that the rule gains even without costs"
-    net = f"{of['net_bp']:+.3f} bp a candle ({of['net_bp_ci95'][0]:+.3f} to {of['net_bp_ci95'][1]:+.3f})"
+    found = f"{of['break_even_bp']:.2f} bp ({low:.2f} to {high:.2f})"
+    if high < 0.0 and of["n"] >= FEWEST_FOR_AN_EDGE:
+        return f"This loses even if a trade costs nothing: its break-even cost is {found}."
+    if low <= 0.0 or of["n"] < FEWEST_FOR_AN_EDGE:
+        return f"Not proven to gain even if a trade costs nothing: its break-even cost is {found}."
+    return f"This needs costs under {found} a trade."
+
+
+def paper(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the rule would have come to at the assumed cost of a trade; empty without enough candles."""
+    of = summary["paper"]
+    if of["net_bp_ci95"] is None:
+        return []
+    if not of["trades_per_candle"]:
+        return [(f"At {of['cost_bp']:g} bp a trade", "no trade: no forecast median moved by more than that")]
+    low, high = of["net_bp_ci95"]
+    proves = "" if low > 0.0 or high < 0.0 else "; not proven to differ from 0"
     return [
-        ("Break-even cost of a trade", f"{of['break_even_bp']:.2f} bp ({low:.2f} to {high:.2f}); {needs}"),
         (
-            f"On paper, at {of['cost_bp']:g} bp a trade",
-            f"{net}; {of['trades_per_candle']:.3f} trades a candle; largest fall {of['drawdown_bp']:,.0f} bp",
+            f"Net, at {of['cost_bp']:g} bp a trade",
+            f"{of['net_bp']:+.3f} bp a candle ({low:+.3f} to {high:+.3f}){proves}",
         ),
+        ("Turnover", f"{of['trades_per_candle']:.3f} trades a candle; a position in {share(of['time_in_market'])}"),
+        ("Largest fall", f"{of['drawdown_bp']:,.0f} bp"),
     ]
 
 
 def of_the_close(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """All rows on the close alone, one candle ahead."""
-    return [*direction(summary), *coverage(summary), *difference(summary), *paper(summary)]
+    return [*direction(summary), *coverage(summary), *difference(summary)]
 
 
 def horizons(summary: dict[str, Any]) -> list[tuple[str, ...]]:

@@ -10,6 +10,7 @@ from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from desktop.panels.accuracy.experts import ExpertsPage
 from desktop.panels.accuracy.names import group_name
 from desktop.panels.accuracy.pages import HorizonsPage, Page, SkillPage
+from desktop.panels.accuracy.paper import PaperPage
 from desktop.panels.accuracy.plots import BandsPage, ErrorsPage
 from desktop.panels.accuracy.words import ahead, how_many
 from desktop.ui.accessible import name_box
@@ -26,6 +27,7 @@ PAGES: dict[str, type[Page]] = {
     QT_TRANSLATE_NOOP("Panels", "Experts"): ExpertsPage,
     QT_TRANSLATE_NOOP("Panels", "Bands"): BandsPage,
     QT_TRANSLATE_NOOP("Panels", "Errors"): ErrorsPage,
+    QT_TRANSLATE_NOOP("Panels", "Paper"): PaperPage,
 }
 """By the English name of their tab."""
 _GROUP_MEANING = QT_TRANSLATE_NOOP(
@@ -42,6 +44,8 @@ class AccuracyDetails(QWidget):
 
     wanted = Signal(object)
     """Request: another horizon or group was chosen."""
+    costs_requested = Signal()
+    """The costs of a trade are to be changed."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,11 +67,13 @@ class AccuracyDetails(QWidget):
         return Request(self.horizon.currentData() or 1, self.group.currentData() or OVERALL)
 
     def page(self, name: str) -> Page:
-        """By its English name. Made when it is first asked for: the plots of all five cost a third of the window."""
+        """By its English name. Made when it is first asked for: the plots of all of them cost a third of the window."""
         if name not in self._pages:
             self._pages[name] = page = PAGES[name](self._theme)
             if isinstance(page, HorizonsPage):
                 page.chosen.connect(self._choose_horizon)
+            if isinstance(page, PaperPage):
+                page.costs_requested.connect(self.costs_requested)
             page.apply_palette(self._theme.palette)
             self._stack.addWidget(page)
         return self._pages[name]
@@ -79,12 +85,13 @@ class AccuracyDetails(QWidget):
 
     def show_found(self, found: RunAccuracy | None, trouble: str | None, shares: ExpertShares | None) -> None:
         """found: None while nothing is known. Results already shown cost nothing."""
-        self._show_state(found, trouble)
         page = self._stack.currentWidget()
+        self._show_state(found, trouble, is_chosen=isinstance(page, Page) and page.is_chosen)
         if found is None or not isinstance(page, Page) or self._is_shown(found, shares, page):
             return
         self._shown = (found, shares, page)
         self._offer(found)
+        self.group.setVisible(page.is_chosen and self.group.count() > 1)
         self._show_count(found)
         page.show_found(found, shares)
 
@@ -101,14 +108,14 @@ class AccuracyDetails(QWidget):
         same_shares = shares is self._shown[1] or not isinstance(page, ExpertsPage)
         return found is self._shown[0] and page is self._shown[2] and same_shares
 
-    def _show_state(self, found: RunAccuracy | None, trouble: str | None) -> None:
+    def _show_state(self, found: RunAccuracy | None, trouble: str | None, *, is_chosen: bool) -> None:
         set_text(self._waiting, trouble or translate("Panels", _WAITING))
         self._waiting.setVisible(found is None)
-        for part in (self._stack, self.horizon, self._n):
-            part.setVisible(found is not None)
+        self._stack.setVisible(found is not None)
+        for part in (self.horizon, self._n):
+            part.setVisible(found is not None and is_chosen)
         self._first.setVisible(found is not None and found.left_out > 0)
-        if found is None:
-            self.group.hide()
+        self.group.setVisible(found is not None and is_chosen and self.group.count() > 1)
 
     def _offer(self, found: RunAccuracy) -> None:
         """The horizons and groups that there are; what is chosen stays chosen."""
@@ -123,7 +130,6 @@ class AccuracyDetails(QWidget):
                 for text, data in wanted.items():
                     box.addItem(text, data)
                 box.setCurrentIndex(max(box.findData(chosen), 0))
-        self.group.setVisible(len(groups) > 1)
 
     def _show_count(self, found: RunAccuracy) -> None:
         set_text(self._n, how_many(found.chosen.n))

@@ -289,6 +289,7 @@ def test_no_page_has_the_market_settings(dialog: PreferencesDialog) -> None:
         "Checkpoints",
         "Backups",
         "Record",
+        "Paper score",
         "Chart",
         "Appearance",
         "Notifications",

@@ -152,6 +152,29 @@ def test_every_chart_ends_at_its_number(run: Recorded) -> None:
         assert f"combination ends at {words.percent(run.summary['pinball'][name]['skill'])}" in described
 
 
+@pytest.mark.parametrize(
+    ("found", "headline", "rows"),
+    [
+        ({"break_even_bp_ci95": None}, "Not enough candles or trades", 3),
+        ({}, "This needs costs under 0.80 bp (0.20 to 1.40) a trade.", 3),
+        ({"break_even_bp_ci95": [-0.2, 1.8]}, "Not proven to gain even if a trade costs nothing", 3),
+        ({"n": 299}, "Not proven to gain", 3),
+        ({"break_even_bp_ci95": [-0.9, -0.1]}, "This loses even if a trade costs nothing", 3),
+        ({"trades_per_candle": 0.0}, "This needs costs under", 1),
+        ({"net_bp_ci95": None}, "This needs costs under", 0),
+    ],
+)
+def test_the_paper_score_leads_with_a_cost(run: Recorded, found: dict[str, Any], headline: str, rows: int) -> None:
+    of = {"n": 4_000, "break_even_bp": 0.8, "break_even_bp_ci95": [0.2, 1.4], "cost_bp": 5.0, "net_bp": -0.4}
+    of |= {"net_bp_ci95": [-0.9, 0.1], "trades_per_candle": 0.4, "time_in_market": 0.5, "drawdown_bp": 120.0}
+    summary = {**run.summary, "paper": {**run.summary["paper"], **of, **found}}
+    assert words.paper_headline(summary).startswith(headline) and len(words.paper(summary)) == rows
+    seen = Tree(page(summary, run.timeline)).text
+    assert words.paper_headline(summary) in seen and "No order was placed." in seen
+    if rows == 3:
+        assert "not proven to differ from 0" in seen and "120 bp" in seen
+
+
 def test_direction_and_coverage_have_n(run: Recorded) -> None:
     shown = dict([*words.direction(run.summary), *words.coverage(run.summary)])
     of = run.summary["direction"]

@@ -12,6 +12,7 @@ from core.domain.candle import Market
 from core.domain.events import Incident, Severity
 from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import BAND_90
+from core.evaluation.paper import TRADE_COST
 from core.evaluation.report import words
 from core.evaluation.report.candle_chart import newest_candles, price_text
 from core.evaluation.report.shared_page import shared_page
@@ -46,7 +47,7 @@ def recorded(root: Path, private: tuple[str, ...] = ()) -> SharedRun:
             record.add_incident(
                 Incident(run_id, 1, Severity.ERROR, IncidentKind("kind"), happened, "It will be tried again.", "")
             )
-        return read_shared(db, runs.get(run_id), private)
+        return read_shared(db, runs.get(run_id), TRADE_COST, private)
     finally:
         db.close()
 
@@ -147,7 +148,7 @@ def test_a_run_without_forecasts_is_a_page_without_numbers(tmp_path: Path) -> No
     run_id = made_up(tmp_path, [])
     db = open_database(DataFolder(tmp_path).database)
     try:
-        seen = Tree(shared_page(read_shared(db, RunStore(db).get(run_id), ()))).text
+        seen = Tree(shared_page(read_shared(db, RunStore(db).get(run_id), TRADE_COST, ()))).text
     finally:
         db.close()
     assert "no forecast yet" in seen and words.NOT_ENOUGH in seen and "nan" not in seen.lower().replace("finance", "")

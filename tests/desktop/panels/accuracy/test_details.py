@@ -17,6 +17,7 @@ from core.domain.events import ForecastMode, ForecastScored, TrainerStatus
 from core.domain.quantities import QUANTITY_NAMES
 from core.evaluation.assess import assess, skill_at
 from core.evaluation.findings import AFTER_GAP, OVERALL, HorizonAccuracy, Request, RunAccuracy
+from core.evaluation.paper import TRADE_COST
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.commands import SetPaused
@@ -24,6 +25,7 @@ from desktop.panels.accuracy.details import PAGES, AccuracyDetails
 from desktop.panels.accuracy.experts import ExpertsPage
 from desktop.panels.accuracy.pages import HorizonsPage, SkillPage
 from desktop.panels.accuracy.panel import AccuracyPanel
+from desktop.panels.accuracy.paper import PaperPage
 from desktop.panels.accuracy.plots import BandsPage, ErrorsPage
 from desktop.services.accuracy_watch import AccuracyWatch
 from desktop.state.run_state import RunState
@@ -82,6 +84,8 @@ class Dock:
     state: RunState
     watch: AccuracyWatch
     details: AccuracyDetails
+    costs: list[float]
+    """What a trade costs: the last one."""
 
     def page(self, name: str) -> object:
         return self.details.page(name)
@@ -93,12 +97,13 @@ def watched(run: Scored, state: RunState, theme: Theme, qtbot: QtBot, size: tupl
     shown_panel(qtbot, panel, *size)
     refresher = Refresher(panel, interval_ms=5)
     refresher.add(panel)
-    watch = AccuracyWatch(state, DataFolder(run.root).database, lambda: HORIZONS)
+    costs = [TRADE_COST]
+    watch = AccuracyWatch(state, DataFolder(run.root).database, lambda: HORIZONS, lambda: costs[-1])
     panel.wanted.connect(watch.want)
     state.begin(run.run_id, 60_000)
     state.apply(run.status)
     try:
-        yield Dock(panel, state, watch, panel.details)
+        yield Dock(panel, state, watch, panel.details, costs)
     finally:
         refresher.stop()
         watch.close()
@@ -379,11 +384,26 @@ def test_lost_details_say_why(dock: Dock, qtbot: QtBot) -> None:
     assert not dock.details.horizon.isVisible()
 
 
+def test_the_paper_score_follows_the_costs_and_needs_no_choice(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Paper")
+    page = dock.page("Paper")
+    assert isinstance(page, PaperPage) and dock.state.accuracy is not None
+    assert not dock.details.horizon.isVisible() and not dock.details.group.isVisible()
+    assert page.headline.text().startswith(f"No break-even cost yet: n = {JUDGED}"), "a proof takes more candles"
+    assert page.numbers.values["Assumed cost"].text() == "5.0 bp"
+    dock.costs.append(0.0)
+    dock.watch.take_costs()
+    qtbot.waitUntil(lambda: page.numbers.values["Assumed cost"].text() == "0.0 bp")
+    assert page.numbers.values["Candles"].text() == str(JUDGED)
+    open_tab(qtbot, dock, "Skill")
+    assert dock.details.horizon.isVisible()
+
+
 def test_a_missing_run_is_reported_and_the_thread_continues(
     run: Scored, tmp_path: Path, state: RunState, qtbot: QtBot
 ) -> None:
     open_database(DataFolder(run.root).database, readonly=True).close()
-    watch = AccuracyWatch(state, tmp_path / "none.sqlite3", lambda: HORIZONS)
+    watch = AccuracyWatch(state, tmp_path / "none.sqlite3", lambda: HORIZONS, lambda: TRADE_COST)
     state.begin("no such run")
     with qtbot.waitSignal(state.accuracy_changed):
         watch.want(Request())
@@ -396,7 +416,7 @@ def test_new_scores_and_corrections_are_read(tmp_path: Path, state: RunState, qt
     session = rigs.service(root, SETTINGS)
     candles = random_walk(80, seed=1)
     rigs.feed(session, candles[:50])
-    watch = AccuracyWatch(state, DataFolder(root).database, lambda: HORIZONS)
+    watch = AccuracyWatch(state, DataFolder(root).database, lambda: HORIZONS, lambda: TRADE_COST)
     watch._pause.setInterval(0)
     state.begin(session.status().run_id, 60_000)
     watch.want(Request())
