@@ -26,6 +26,9 @@ from hypothesis import HealthCheck, settings
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+pytest_plugins = ("tests.support.blank_database", "tests.support.shared_rewriting")
+"""By their names: `tests.support.touched` takes what is imported here for near to every test."""
+
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _GRACE_S = 10.0
 _FULL_COLLECTION_EVERY = 300

@@ -13,6 +13,11 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 
 
+@pytest.fixture(autouse=True)
+def new_databases_are_copies() -> None:
+    """They are not: here the schema is made as the program makes it."""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[DataFolder]:
     folder = DataFolder(tmp_path / "data")
