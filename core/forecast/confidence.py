@@ -11,6 +11,7 @@ neighbouring candles are correlated, so blocks of 50 candles are averaged.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,7 +27,9 @@ FEWEST_FOR_A_PROOF = BLOCK * FEWEST_BLOCKS
 _ALPHA = 0.05
 _TIGHTEST_AT = 40
 """Blocks after which the interval is tightest for their number: 2,000 candles."""
-_RHO_SQUARED = (-2.0 * math.log(_ALPHA) + math.log(-2.0 * math.log(_ALPHA)) + 1.0) / _TIGHTEST_AT
+_WIDEST = 0.8
+"""Half an interval's width in standard deviations of a block beyond which `running_bounds` gives none: there are too
+few blocks for so small an alpha."""
 
 
 def ratio_sequence(parts: FloatArray, wholes: FloatArray, value: float | None, n: int) -> Estimate:
@@ -43,14 +46,66 @@ def ratio_sequence(parts: FloatArray, wholes: FloatArray, value: float | None, n
         return Estimate(value, None, None, n)
     centre = float(parts.sum() / wholes.sum())
     error = float((parts - centre * wholes).std(ddof=1)) / whole
-    margin = error * _width(blocks)
+    margin = error * float(_widths(np.array([float(blocks)]), _ALPHA)[0])
     return Estimate(value, min(centre - margin, value), max(centre + margin, value), n)
 
 
-def _width(blocks: int) -> float:
-    """Half the interval's width in standard deviations of a block."""
-    scaled = blocks * _RHO_SQUARED
-    return math.sqrt(2.0 * (scaled + 1.0) / (blocks * scaled) * math.log(math.sqrt(scaled + 1.0) / _ALPHA))
+def _widths(blocks: FloatArray, alpha: float) -> FloatArray:
+    """Half the interval's width in standard deviations of a block, for each number of blocks."""
+    rho_squared = (-2.0 * math.log(alpha) + math.log(-2.0 * math.log(alpha)) + 1.0) / _TIGHTEST_AT
+    scaled = blocks * rho_squared
+    widths: FloatArray = np.sqrt(2.0 * (scaled + 1.0) / (blocks * scaled) * np.log(np.sqrt(scaled + 1.0) / alpha))
+    return widths
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunningBounds:
+    """A ratio and its interval after each block: [B] each; the interval is NaN where there is none."""
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    def last(self, n: int) -> Estimate:
+        """After all blocks, which hold n candles."""
+        if not self.value.size:
+            return Estimate(None, None, None, n)
+        value, low, high = (float(each[-1]) for each in (self.value, self.low, self.high))
+        return Estimate(value, None, None, n) if math.isnan(low) else Estimate(value, low, high, n)
+
+
+def running_bounds(parts: FloatArray, wholes: FloatArray, alpha: float) -> RunningBounds:
+    """The ratio of two sums after each block, with its confidence sequence at 1 - alpha: for one of many comparisons,
+    which share 5 %.
+
+    parts, wholes: of each full block, in time order: [B] each; wholes are positive. The normal approximation of
+    `ratio_sequence` fails far out in the tails, where such a small alpha lies. So the normal mixture is self-normalised
+    (de la Peña, Klass and Lai, Self-normalized processes, Annals of Probability 2004): divided by the squares of the
+    deviations from the value in question, not from the mean. It then needs no moments where differences are symmetric.
+    The covariance of neighbouring blocks counts where it is positive.
+    """
+    blocks = np.arange(1.0, parts.shape[0] + 1.0)
+    whole = wholes.cumsum()
+    value = parts.cumsum() / whole
+    widths = _widths(blocks, alpha)
+    widths[widths >= _WIDEST] = np.nan
+    deviation = np.sqrt(_long_run_variance(parts, wholes, value) / blocks)
+    margin = deviation / (whole / blocks) * widths / np.sqrt(1.0 - widths**2)
+    return RunningBounds(value, value - margin, value + margin)
+
+
+def _long_run_variance(parts: FloatArray, wholes: FloatArray, ratio: FloatArray) -> FloatArray:
+    """The sum so far of the squares of parts - ratio * wholes, and twice that of products of neighbours if positive:
+    [B]. ratio: so far, [B]."""
+
+    def sums(one: FloatArray, other: FloatArray) -> FloatArray:
+        found: FloatArray = np.concatenate([np.zeros(parts.shape[0] - one.shape[0]), one * other]).cumsum()
+        return found
+
+    squares = sums(parts, parts) - 2.0 * ratio * sums(parts, wholes) + ratio**2 * sums(wholes, wholes)
+    crossed = sums(parts[1:], wholes[:-1]) + sums(parts[:-1], wholes[1:])
+    neighbours = sums(parts[1:], parts[:-1]) - ratio * crossed + ratio**2 * sums(wholes[1:], wholes[:-1])
+    return np.maximum(squares, 0.0) + 2.0 * np.maximum(neighbours, 0.0)
 
 
 def candle_ratio_sequence(parts: FloatArray, wholes: FloatArray, horizon: int = 1) -> Estimate:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 EVIDENCE_COLUMNS = ("kind", "block", "last_target_ms", "sums", "checksum")
 OWN, ONLINE = "own", "online"
 """Kinds of blocks: losses of the run's own forecasts, and of the model against the reference model."""
-SHOWN = "shown"
-"""Of the combination alone, as `expert_kind`."""
+COMBINATION = "combination"
+"""The kind of the blocks of the combination, and its name among those of experts."""
 _EXPERT = "expert "
 _SHAPE = (3, 2)
 _NUMBER = np.dtype("<f8")
 _COLUMNS = ", ".join(EVIDENCE_COLUMNS)
-_OF_EXPERTS = f"run_id = ? AND (kind = '{SHOWN}' OR kind GLOB '{_EXPERT}*')"
+_OF_EXPERTS = f"run_id = ? AND (kind = '{COMBINATION}' OR kind GLOB '{_EXPERT}*')"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +83,7 @@ def last_expert_blocks(db: Database, run_id: str, until_ms: int) -> dict[str, tu
 
 
 def read_expert_sums(db: Database, run_id: str, after_ms: int) -> Mapping[str, ExpertSums]:
-    """The whole blocks with targets after this time, by the expert's name; SHOWN is the combination. Raises
+    """The whole blocks with targets after this time, by the expert's name; COMBINATION is one of them. Raises
     StorageError."""
     sql = f"SELECT {_COLUMNS} FROM evidence WHERE {_OF_EXPERTS} AND last_target_ms > ? ORDER BY kind, block"
     found: dict[str, list[EvidenceBlock]] = {}

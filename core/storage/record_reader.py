@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,7 +17,15 @@ from core.domain.events import DriftFound, ForecastMode, Incident, StepDone
 from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.storage.checksums import SealedTable, whole_rows
 from core.storage.database import select, translated
-from core.storage.evidence import ONLINE, OWN, EvidenceBlock, last_expert_blocks, read_evidence
+from core.storage.evidence import (
+    ONLINE,
+    OWN,
+    EvidenceBlock,
+    ExpertSums,
+    last_expert_blocks,
+    read_evidence,
+    read_expert_sums,
+)
 from core.storage.packed_scores import MODE_OF, MODES, to_score
 from core.storage.past_forecasts import CORRECTIONS_SQL, NEWEST_CORRECTION_SQL, read_past, read_span
 from core.storage.record_tables import DETAILS, FORECAST_DETAILS, FORECASTS, RUN, SCORES, STEP_DETAILS, STEPS, scores_at
@@ -119,6 +127,10 @@ class RecordReader:
         """The number and last target of the newest block up to this target, of each expert's kind."""
         return last_expert_blocks(self._db, self.run_id, until_ms)
 
+    def expert_sums(self, after_ms: int) -> Mapping[str, ExpertSums]:
+        """The experts' blocks with targets after this time, by name."""
+        return read_expert_sums(self._db, self.run_id, after_ms)
+
     def scores_with_losses(self, until_ms: int) -> list[StoredScore]:
         """The one-step scores up to this target, from the first one on whose experts' losses are still stored."""
         sql = (
@@ -135,8 +147,19 @@ class RecordReader:
     def newest_scores(self, until_ms: int, most: int) -> list[StoredScore]:
         """One-step scores: of each mode the newest `most` up to this target (inclusive) without a preceding gap,
         ascending by target."""
-        first_ms = min((self._first_of_newest(mode, until_ms, most) for mode in MODES), default=until_ms)
+        first_ms = min((self.first_of_newest(mode, until_ms, most) for mode in MODES), default=until_ms)
         return self._to_scores(self._blocks.scores(SCORES, first_ms, until_ms, with_losses=True).newest)
+
+    def first_of_newest(self, mode: ForecastMode, until_ms: int, most: int) -> int:
+        """The oldest of the newest `most` one-step targets of a mode up to this one, without those after a gap; this
+        time if there is none."""
+        sql = (
+            f"SELECT MIN(target_open_time_ms) FROM (SELECT target_open_time_ms FROM scores WHERE run = {RUN} "
+            "AND version = 1 AND mode = ? AND after_gap = 0 AND target_open_time_ms <= ? "
+            "ORDER BY target_open_time_ms DESC LIMIT ?)"
+        )
+        first: int | None = self._select(sql, MODES[mode], until_ms, most)[0][0]
+        return until_ms if first is None else first
 
     def scored_by_mode(self, until_ms: int) -> dict[tuple[ForecastMode, bool], int]:
         """The number of one-step scores up to this target (inclusive), by mode and whether they follow a gap."""
@@ -177,6 +200,17 @@ class RecordReader:
         losses = np.array([row[0] for row in rows], dtype=np.float64)
         done: NDArray[np.float64] = losses[~np.isnan(losses)]
         return done, len(losses) - len(done)
+
+    def mean_step_ms(self, newest: int) -> float | None:
+        """How long the `newest` steps took on average, without skipped ones; None if there are none."""
+        sql = f"SELECT duration_ms FROM steps WHERE run = {RUN} AND loss IS NOT NULL "
+        rows = self._select(f"{sql} ORDER BY candle_open_time_ms DESC, step DESC LIMIT ?", newest)
+        return float(np.mean(rows)) if rows else None
+
+    def challenger_costs_ms(self) -> dict[str, float]:
+        """How long each challenger took for a close on average, by name; without those that have taken none."""
+        rows = self._select(f"SELECT name, cost_ms / candles FROM challengers WHERE run = {RUN} AND candles > 0")
+        return {str(name): float(cost_ms) for name, cost_ms in rows}
 
     def losses_after(self, at_ms: int) -> int:
         """The number of steps completed after this time."""
@@ -319,16 +353,6 @@ class RecordReader:
         )
         rows = self._select(sql, int(origins.min()), int(origins.max()))
         return {row[0]: RegimeProbabilities(*row[1:]) for row in rows}
-
-    def _first_of_newest(self, mode: ForecastMode, until_ms: int, most: int) -> int:
-        """The oldest target of the newest `most` of a mode; after all targets if there is none."""
-        sql = (
-            f"SELECT MIN(target_open_time_ms) FROM (SELECT target_open_time_ms FROM scores WHERE run = {RUN} "
-            "AND version = 1 AND mode = ? AND after_gap = 0 AND target_open_time_ms <= ? "
-            "ORDER BY target_open_time_ms DESC LIMIT ?)"
-        )
-        first: int | None = self._select(sql, MODES[mode], until_ms, most)[0][0]
-        return until_ms if first is None else first
 
     def _on_damage(self, table: SealedTable, id_: int) -> None:
         known = self.damaged.setdefault(table.name, set())

@@ -24,6 +24,11 @@ _COMMANDS = {
     "export": ("desktop.commands.export", "export", "Write stored candles, or a run's tables, to files."),
     "backfill": ("desktop.commands.backfill", "backfill", "Fetch what is missing of a market's history."),
     "metrics": ("desktop.commands.metrics", "metrics", "Show what a run has achieved so far."),
+    "leaderboard": (
+        "desktop.commands.leaderboard",
+        "leaderboard_command",
+        "Show which model or baseline of a run forecasts best.",
+    ),
     "share": ("desktop.commands.share", "share", "Write a run's record as one page to give to others."),
     "checkpoints": ("desktop.commands.checkpoints", "checkpoints", "List, show and verify checkpoints."),
     "backups": ("desktop.commands.backups", "backups", "List, make, verify and restore backups of the database."),

@@ -263,4 +263,16 @@ FAULTS = (
         "trade_cost, is_watched=True)",
         "trade_cost)",
     ),
+    Fault(
+        "leaderboard-row-with-the-whole-5-percent",
+        "core/evaluation/leaderboard.py",
+        "self._alpha_of_skill = _ALPHA / max(skills, 1)",
+        "self._alpha_of_skill = _ALPHA",
+    ),
+    Fault(
+        "leaderboard-rank-without-proof",
+        "core/evaluation/leaderboard.py",
+        "ranks[other] += found.low > 0.0",
+        "ranks[other] += (found.value or 0.0) > 0.0",
+    ),
 )

@@ -68,8 +68,8 @@ FAULTS = (
     Fault(
         "one-lucky-look-proves-an-edge",
         "core/forecast/confidence.py",
-        "math.log(math.sqrt(scaled + 1.0) / _ALPHA))",
-        "math.log(math.sqrt(scaled + 1.0)))",
+        "np.log(np.sqrt(scaled + 1.0) / alpha))",
+        "np.log(np.sqrt(scaled + 1.0)))",
     ),
     Fault(
         "evidence-counted-twice",

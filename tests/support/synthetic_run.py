@@ -24,6 +24,7 @@ from core.storage.packed_scores import as_stored
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.runs import RunStore
+from core.training.online.evidence import RunEvidence
 from core.training.online.trainer_spec import own_mode_of
 from tests.support.candles import MARKET, MINUTE
 
@@ -57,6 +58,7 @@ class SyntheticRun:
         self._horizons, self._seed = horizons, seed
         self._forecasts: list[list[StoredForecast]] = []
         self._conditions: list[MarketConditions] = []
+        self._evidence = RunEvidence()
 
     def write(self, candles: Sequence[Candle]) -> None:
         """These candles come after those that were written before."""
@@ -65,12 +67,28 @@ class SyntheticRun:
                 forecasts, conditions = self._forecast(candle), self._condition(candle)
                 record.add_forecasts(forecasts)
                 record.add_conditions(candle.open_time_ms, conditions)
-                record.add_scores(self._scores(candle))
+                scores = self._scores(candle)
+                record.add_scores(scores)
+                self._take_evidence(scores, candle)
+                record.add_evidence(self._evidence.take_new())
                 self._forecasts.append(forecasts)
                 self._conditions.append(conditions)
 
     def close(self) -> None:
         self._db.close()
+
+    def _take_evidence(self, scores: Sequence[StoredScore], target: Candle) -> None:
+        for score in scores[:1]:
+            if not score.after_gap:
+                self._evidence.add_online(score)
+                self._evidence.add_own(score, self._hits(target))
+
+    def _hits(self, target: Candle) -> FloatArray:
+        """Of each expert: 9 of 10 closes inside the band, half of the directions right, none for the reference."""
+        right = self._draw(target, 2).random((len(EXPERTS), 2)) < (0.9, 0.5)
+        counts = np.ones_like(right)
+        counts[REFERENCE, 1] = False
+        return np.stack([right & counts, counts], axis=-1).astype(np.float64)
 
     def _draw(self, candle: Candle, *what: int) -> np.random.Generator:
         return np.random.default_rng((self._seed, candle.open_time_ms, *what))

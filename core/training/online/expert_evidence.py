@@ -15,7 +15,7 @@ from core.domain.events import ForecastMode
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.confidence import BLOCK
 from core.forecast.experts import NO_CHALLENGERS, ExpertList, unpack_losses
-from core.storage.evidence import SHOWN, EvidenceBlock, expert_kind
+from core.storage.evidence import COMBINATION, EvidenceBlock, expert_kind
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 
@@ -25,7 +25,7 @@ class ExpertEvidence:
 
     def __init__(self, experts: ExpertList = NO_CHALLENGERS) -> None:
         self._rows = len(experts.loss_rows)
-        self._next_number = dict.fromkeys((SHOWN, *map(expert_kind, experts.loss_rows[1:])), 0)
+        self._next_number = dict.fromkeys((COMBINATION, *map(expert_kind, experts.loss_rows[1:])), 0)
         """By kind: of the combination, of each expert, and of the combination without challengers if there are any."""
         self._open: list[tuple[int, FloatArray]] = []
         """Candles that are in no full block yet: their targets, and the numbers [kind, 3, 2] of each (`ExpertSums`)."""

@@ -81,6 +81,9 @@ def test_metrics_are_of_all_markets_or_of_the_named_one(tmp_path: Path, files: l
     first, second = (found[name]["run_id"] for name in list(found)[:2])
     assert list(metrics) == list(found) and metrics["pooled"].items() <= found["pooled"].items()
     assert commands.invoke_json("metrics", "--run", first, *where) == metrics
+    boards = commands.invoke_json("leaderboard", *where)
+    assert list(boards) == list(found) and boards["pooled"]["markets"] == len(found) - 1
+    assert commands.invoke_json("leaderboard", "--run", second, *where)["run_id"] == second
     one = commands.invoke_json("metrics", "--run", second, *where)
     assert one["head_run_id"] == first and one["candles"] == COUNT and not {"steps", "loss", "checkpoints"} & set(one)
     assert f"see run {first}" in " ".join(commands.invoke("metrics", "--run", second, *where).stdout.split())

@@ -17,7 +17,7 @@ from core.forecast.confidence import BLOCK
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE, pack_losses, unpack_losses
 from core.forecast.score import close_hits
 from core.storage.database import open_database
-from core.storage.evidence import SHOWN, ExpertSums, read_expert_sums
+from core.storage.evidence import COMBINATION, ExpertSums, read_expert_sums
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
@@ -57,7 +57,7 @@ def test_blocks_hold_the_sums_of_what_is_stored(root: Path) -> None:
         found = sums_of(reader)
         scores = [score for score in reader.scores() if not score.after_gap][: TAKEN // BLOCK * BLOCK]
         newest = sums_of(reader, scores[BLOCK - 1].target_open_time_ms)
-    assert set(found) == {SHOWN, *EXPERTS}
+    assert set(found) == {COMBINATION, *EXPERTS}
     ends = [score.target_open_time_ms for score in scores[BLOCK - 1 :: BLOCK]]
     assert all(each.last_target_ms.tolist() == ends for each in found.values())
     assert all(each.last_target_ms.tolist() == ends[1:] for each in newest.values())
@@ -66,7 +66,7 @@ def test_blocks_hold_the_sums_of_what_is_stored(root: Path) -> None:
         wanted = losses[:, :, 1 + expert][..., [Quantity.CLOSE, Quantity.RANGE]].sum(axis=1)
         np.testing.assert_allclose(found[name].sums[:, 0], wanted)
     shown = np.array([(score.loss, score.range_loss, score.inside_90, 1.0) for score in scores])
-    np.testing.assert_allclose(found[SHOWN].sums[:, :2].reshape(-1, 4), shown.reshape(-1, BLOCK, 4).sum(axis=1))
+    np.testing.assert_allclose(found[COMBINATION].sums[:, :2].reshape(-1, 4), shown.reshape(-1, BLOCK, 4).sum(axis=1))
 
 
 def test_hits_are_those_of_the_stored_forecasts(root: Path) -> None:
@@ -83,7 +83,7 @@ def test_hits_are_those_of_the_stored_forecasts(root: Path) -> None:
         np.testing.assert_allclose(found[EXPERTS[expert]].sums[0, 1:], np.sum(hits, axis=0))
         assert found[EXPERTS[expert]].sums[0, 1, 1] == BLOCK > found[EXPERTS[expert]].sums[1, 1, 1] > 0
     assert found[EXPERTS[REFERENCE]].sums[0, 2, 1] == 0, "no change has no direction"
-    assert found[SHOWN].sums[:, 1, 1].tolist() == [BLOCK, BLOCK]
+    assert found[COMBINATION].sums[:, 1, 1].tolist() == [BLOCK, BLOCK]
 
 
 def test_a_record_of_an_older_version_gets_its_blocks_from_the_losses_that_are_left(root: Path, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_record_of_an_older_version_gets_its_blocks_from_the_losses_that_are_l
         left[0].target_open_time_ms == first and after["HAR"].last_target_ms[0] == left[BLOCK - 1].target_open_time_ms
     )
     assert after["HAR"].sums[0, 1, 1] == 0, "the band of an old forecast is not known"
-    assert after[SHOWN].sums[0, 1, 1] == BLOCK, "that of the combination is"
+    assert after[COMBINATION].sums[0, 1, 1] == BLOCK, "that of the combination is"
 
 
 def taken(n: int) -> tuple[ExpertEvidence, list[StoredScore]]:
@@ -129,7 +129,7 @@ def test_a_corrected_candle_is_left_out_until_its_block_is_full() -> None:
     evidence.add(replace(scores[-1], target_open_time_ms=BLOCK + 1), None)
     full = {block.kind: block for block in evidence.take_new()}
     evidence.remove(8)
-    assert full[SHOWN].sums[1, 1] == BLOCK and full[SHOWN].last_target_ms == BLOCK + 1
+    assert full[COMBINATION].sums[1, 1] == BLOCK and full[COMBINATION].last_target_ms == BLOCK + 1
     kept = [np.asarray(unpack_losses(score.expert_losses)) for score in scores if score.target_open_time_ms != 7]
     wanted = sum(each[1, Quantity.CLOSE] for each in [*kept, kept[-1], kept[-1]])
     assert full["expert model"].sums[0, 0] == pytest.approx(wanted)

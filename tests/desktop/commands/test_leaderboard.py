@@ -1,0 +1,50 @@
+"""`leaderboard`: the same rows as JSON and as tables, ranked as asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.evaluation.expert_table import Ranking
+from core.forecast.experts import EXPERTS
+from tests.support import commands
+from tests.support.candles import random_walk
+from tests.support.synthetic_run import made_up
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of a run of 230 candles; the tests only read it."""
+    folder = commands.configure(tmp_path_factory.mktemp("data"))
+    made_up(folder, random_walk(230, seed=5))
+    return folder
+
+
+@pytest.mark.parametrize("ranking", Ranking)
+def test_json_and_tables_have_the_same_rows(data: Path, ranking: Ranking) -> None:
+    where = ("--by", ranking.value, "--data-dir", str(data))
+    found = commands.invoke_json("leaderboard", *where)
+    assert found["ranked_by"] == ranking.value and found["leader"] == found["rows"][0]["name"]
+    assert {row["n"] for row in found["rows"]} == {200} and "seasonal" not in {row["name"] for row in found["rows"]}
+    text = commands.invoke("leaderboard", *where).stdout
+    assert (
+        "the leader" in text
+        and "too early to say" in text
+        and f"{100 * found['rows'][0]['range']['value']:+.2f} %" in text
+    )
+    assert all(text.count(row["name"]) >= 2 for row in found["rows"]) and set(EXPERTS) - {"seasonal"} <= {
+        row["name"] for row in found["rows"]
+    }
+
+
+def test_a_run_without_blocks_says_when_numbers_come(tmp_path: Path) -> None:
+    commands.configure(tmp_path)
+    made_up(tmp_path, random_walk(20))
+    assert commands.invoke_json("leaderboard", "--data-dir", str(tmp_path))["rows"] == []
+    assert "after 50 candles" in commands.invoke("leaderboard", "--data-dir", str(tmp_path)).stdout
+
+
+def test_without_a_run_it_says_how_to_start_one(tmp_path: Path) -> None:
+    done = commands.invoke("leaderboard", "--data-dir", str(tmp_path))
+    assert done.returncode != 0 and "Traceback" not in done.stderr
