@@ -13,7 +13,7 @@ from core.checkpoints.columns import Column, Kind, reason_text
 from core.checkpoints.evaluation import Evaluation
 from core.checkpoints.expression import Compare, Every, Expression, Not, Operator, Period, Some, Words
 from core.checkpoints.provenance import is_imported
-from core.domain.candle import Interval
+from core.domain.candle import Interval, Market
 from core.domain.checkpoint_info import CheckpointInfo
 
 Rows = NDArray[np.int64]
@@ -22,7 +22,8 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRow:
-    """One stored checkpoint, and the market of its run. `sequence` counts saves in this data folder."""
+    """One stored checkpoint, and the market of its run: of several markets the first. `sequence` counts saves in this
+    data folder."""
 
     info: CheckpointInfo
     venue: str
@@ -33,6 +34,8 @@ class CheckpointRow:
     """Its run is archived."""
     evaluation: Evaluation | None = None
     """The newest evaluation over a candle file."""
+    others: tuple[Market, ...] = ()
+    """The further markets that its model had when it was saved; not known of imported ones."""
 
 
 _NUMBERS: dict[str, Callable[[CheckpointRow], float | None]] = {
@@ -69,7 +72,7 @@ _TEXTS: dict[str, Callable[[CheckpointRow], str]] = {
     "health": lambda kept: kept.info.health or "",
     "run": lambda kept: kept.info.run_id,
     "venue": lambda kept: kept.venue,
-    "symbol": lambda kept: kept.symbol,
+    "symbol": lambda kept: "\n".join(dict.fromkeys((kept.symbol, *(each.symbol for each in kept.others)))),
     "interval": lambda kept: str(Interval(kept.interval_ms)),
     "device": lambda kept: kept.info.device or "",
     "parent": lambda kept: kept.info.parent_id or "",
@@ -311,7 +314,7 @@ class Catalog:
             return texts.where(lambda text: sought in text)
 
         def is_it(text: str) -> bool:
-            return sought in text.split() if column.kind is Kind.TAGS else sought == text
+            return sought in column.parts(text)
 
         if operator is Operator.EQUAL:
             return texts.where(is_it)

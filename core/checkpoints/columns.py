@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
 
@@ -20,6 +21,8 @@ class Kind(StrEnum):
     TEXT = auto()
     TAGS = auto()
     """Words; `=` tests whether one of them is equal."""
+    LINES = auto()
+    """Texts, one a line; `=` tests whether one of them is equal."""
     FLAG = auto()
 
 
@@ -33,7 +36,16 @@ class Column:
 
     @property
     def is_text(self) -> bool:
-        return self.kind in (Kind.TEXT, Kind.TAGS)
+        return self.kind in (Kind.TEXT, Kind.TAGS, Kind.LINES)
+
+    def parts(self, text: str) -> Sequence[str]:
+        """What `=` compares, of a text in this column."""
+        match self.kind:
+            case Kind.TAGS:
+                return text.split()
+            case Kind.LINES:
+                return text.splitlines()
+        return (text,)
 
 
 COLUMNS = (
@@ -59,7 +71,7 @@ COLUMNS = (
     Column("size", Kind.BYTES),
     Column("run", Kind.TEXT),
     Column("venue", Kind.TEXT, ("exchange",)),
-    Column("symbol", Kind.TEXT),
+    Column("symbol", Kind.LINES),
     Column("interval", Kind.TEXT),
     Column("device", Kind.TEXT),
     Column("parent", Kind.TEXT),

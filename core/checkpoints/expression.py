@@ -389,6 +389,7 @@ def _example(column: Column) -> str:
         Kind.AGE: "< 7 d",
         Kind.TEXT: "contains word",
         Kind.TAGS: "= word",
+        Kind.LINES: "contains word",
         Kind.FLAG: "= yes",
     }
     return f"“{column.name} {values[column.kind]}”"

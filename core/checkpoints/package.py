@@ -34,13 +34,25 @@ FORM = 1
 WEIGHTS, CARD, README, SUMS = "weights.safetensors", "card.json", "README.md", "SHA256SUMS"
 _LARGEST_CARD = 1024**2
 _MOST_FILES = 50
+_MOST_MARKETS = 1_000
 
 _Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
 _Count = Annotated[int, Field(ge=0, lt=2**53)]
 _Number = Annotated[float, Field(allow_inf_nan=False)] | None
 _Share = Annotated[float, Field(ge=0.0, le=1.0)] | None
 _Words = Annotated[str, Field(max_length=1_000)]
+_Venue = Annotated[str, Field(pattern=r"^[a-z0-9_]{2,40}$")]
+_Symbol = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,200}$")]
 _Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class OtherMarket(BaseModel):
+    """A further market of a model of several, with candles of the same interval."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    venue: _Venue
+    symbol: _Symbol
 
 
 class Card(BaseModel):
@@ -51,8 +63,8 @@ class Card(BaseModel):
     form: Literal[1]
     checkpoint_id: _Id
     run_id: _Id
-    venue: Annotated[str, Field(pattern=r"^[a-z0-9_]{2,40}$")]
-    symbol: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,200}$")]
+    venue: _Venue
+    symbol: _Symbol
     interval: Annotated[str, Field(pattern=r"^[1-9][0-9]{0,3}[smhdw]$")]
     step: _Count
     candle_open_time_ms: _Count
@@ -74,6 +86,7 @@ class Card(BaseModel):
     tags: Annotated[list[Annotated[str, Field(pattern=r"^[^\s,]{1,60}$")]], Field(max_length=50)]
     shown_skill: _Number = None
     model_gain: _Number = None
+    other_markets: Annotated[list[OtherMarket], Field(max_length=_MOST_MARKETS)] = Field(default_factory=list)
     settings: dict[str, Any] | None
     sha256: _Sha256
     size_bytes: _Count
@@ -91,7 +104,8 @@ def card_of(kept: CheckpointRow, settings: dict[str, Any] | None) -> Card:
     """The card of a stored checkpoint. settings: those in force when it was saved, if known."""
     info = kept.info
     own = {name: getattr(info, name) for name in Card.model_fields if hasattr(info, name)}
-    market = {"venue": kept.venue, "symbol": kept.symbol, "interval": str(Interval(kept.interval_ms))}
+    market: dict[str, Any] = {"venue": kept.venue, "symbol": kept.symbol, "interval": str(Interval(kept.interval_ms))}
+    market["other_markets"] = [{"venue": each.venue, "symbol": each.symbol} for each in kept.others]
     return Card.model_validate({**own, **market, "tags": list(info.tags), "settings": settings, "form": FORM})
 
 
@@ -210,6 +224,7 @@ def _readme(kept: CheckpointRow, settings: dict[str, Any] | None, others: int) -
         interval = f" (95 % interval {percent(info.skill_low)} to {percent(info.skill_high)})"
     rows = (
         ("Market", f"{kept.symbol}, {Interval(kept.interval_ms)}, {kept.venue}{_and_others(others)}"),
+        *((("Other markets", ", ".join(f"{each.symbol} ({each.venue})" for each in kept.others)),) * bool(kept.others)),
         ("Run", info.run_id),
         ("Checkpoint", info.checkpoint_id),
         ("Steps", f"{info.step:,}"),

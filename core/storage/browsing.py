@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.checkpoints.catalog import CheckpointRow
+from core.domain.candle import Market
 from core.storage.checkpoints import MARKS
 from core.storage.database import select
 from core.storage.evaluations import EVALUATION_COLUMNS, to_evaluation
+from core.storage.markets import market_of
 from core.storage.rows import CHECKPOINT_COLUMNS, Row, to_checkpoint
 
 if TYPE_CHECKING:
@@ -30,6 +32,13 @@ WHERE is_deleted = 0
     AND NOT EXISTS (
         SELECT 1 FROM checkpoint_deletions WHERE checkpoint_deletions.checkpoint_id = checkpoints.checkpoint_id
     )
+"""
+
+
+_MEMBERS = """
+SELECT heads.run_id, runs.created_at_ms, venue, symbol, interval_ms FROM runs
+JOIN runs AS heads ON heads.sequence = runs.head
+JOIN markets ON markets.id = runs.market_id ORDER BY runs.sequence
 """
 
 
@@ -57,13 +66,24 @@ class BrowsedRows:
         return self._read(f"AND checkpoints.checkpoint_id IN ({holes})", ids)
 
     def _read(self, condition: str, parameters: Sequence[object]) -> list[CheckpointRow]:
-        return [_to_row(row) for row in select(self._db, f"{_SELECT} {condition}", parameters)]
+        joined = self._joined()
+        return [_to_row(row, joined) for row in select(self._db, f"{_SELECT} {condition}", parameters)]
+
+    def _joined(self) -> _Joined:
+        found: _Joined = {}
+        for head, at_ms, *market in select(self._db, _MEMBERS, ()):
+            found.setdefault(head, []).append((at_ms, market_of(*market)))
+        return found
 
 
-def _to_row(row: Row) -> CheckpointRow:
+_Joined = dict[str, list[tuple[int, Market]]]
+"""By the id of a model's head, its other markets and when they joined, in order."""
+
+
+def _to_row(row: Row, joined: _Joined) -> CheckpointRow:
     venue, symbol, interval_ms, sequence, is_archived, *rest = row
     found, rest = rest[: len(EVALUATION_COLUMNS)], rest[len(EVALUATION_COLUMNS) :]
     evaluation = None if found[0] is None else to_evaluation(tuple(found))
-    return CheckpointRow(
-        to_checkpoint(tuple(rest)), venue, symbol, interval_ms, sequence, bool(is_archived), evaluation
-    )
+    info = to_checkpoint(tuple(rest))
+    others = tuple(market for at_ms, market in joined.get(info.run_id, ()) if at_ms <= info.created_at_ms)
+    return CheckpointRow(info, venue, symbol, interval_ms, sequence, bool(is_archived), evaluation, others)

@@ -75,6 +75,15 @@ def verified_text(info: CheckpointInfo) -> str:
     return translate("Checkpoints", "damaged") if info.fault else format_time(info.verified_at_ms)
 
 
+def symbols_text(kept: CheckpointRow, first: str | None = None, most: int = 3) -> str:
+    """``BTC/USDT, ETH/USDT, SOL/USDT and 7 more``. first: what the first market is called."""
+    symbols = [first or shown_symbol(kept.venue, kept.symbol)]
+    symbols += [shown_symbol(each.venue, each.symbol) for each in kept.others]
+    text = ", ".join(symbols[:most])
+    more = len(symbols) - most
+    return text if more <= 0 else translate("Checkpoints", "{0} and {1} more").format(text, more)
+
+
 def evaluated_text(kept: CheckpointRow) -> str:
     """The close skill of its newest evaluation on a file."""
     found = kept.evaluation
@@ -193,7 +202,12 @@ COLUMNS = (
     Column("size", "Size", "Size on disk", lambda k: format_bytes(k.info.size_bytes), "100.0 MB"),
     Column("run", "Run", "Run it belongs to", lambda k: k.info.run_id, "20261130-101530-ab12cd34", is_number=False),
     Column(
-        "symbol", "Symbol", "Market of its run", lambda k: shown_symbol(k.venue, k.symbol), "BTC/USDT", is_number=False
+        "symbol",
+        "Symbol",
+        "Market of its run, or all that its model had when it was saved",
+        symbols_text,
+        "BTC/USDT",
+        is_number=False,
     ),
     Column(
         "interval",
@@ -283,7 +297,7 @@ def tooltip(kept: CheckpointRow) -> str:
         _first_line(info),
         *_merit_lines(info),
         translate("Checkpoints", "{0}, {1}, run {2}").format(
-            shown_symbol(kept.venue, kept.symbol), Interval(kept.interval_ms), info.run_id
+            symbols_text(kept, most=20), Interval(kept.interval_ms), info.run_id
         ),
         translate("Checkpoints", "Saved {0} ({1}), {2}").format(
             format_time(info.created_at_ms), why_saved(info).lower(), format_bytes(info.size_bytes)

@@ -26,9 +26,8 @@ from core.checkpoints.compare import Compared, compare, settings_side_by_side
 from core.domain.candle import Interval
 from core.domain.events import StepDone
 from core.domain.plain_text import plain
-from core.market.shown_names import shown_symbol
 from desktop.chart.items.previews import MOST_SHOWN
-from desktop.checkpoints.columns import evaluated_text, why_saved, yes_or_no
+from desktop.checkpoints.columns import evaluated_text, symbols_text, why_saved, yes_or_no
 from desktop.state.checkpoint_source import score_text
 from desktop.ui.dialog_parts import close_button, stacked
 from desktop.ui.formatting import MISSING, format_count, format_number, format_percent, format_time
@@ -262,4 +261,4 @@ def _fill(table: QTableWidget, rows: Sequence[Row]) -> None:
 
 
 def _market_text(kept: CheckpointRow) -> str:
-    return f"{shown_symbol(kept.venue, kept.symbol)}, {Interval(kept.interval_ms)}"
+    return f"{symbols_text(kept)}, {Interval(kept.interval_ms)}"

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from core.checkpoints.catalog import Catalog, CheckpointRow
 from core.domain.candle import Interval, Market
 from core.market.shown_names import symbols_apart
-from desktop.checkpoints.columns import format_bytes
+from desktop.checkpoints.columns import format_bytes, symbols_text
 from desktop.state.checkpoint_source import CheckpointSource, score_text
 from desktop.ui.dialog_parts import close_button, stacked
 from desktop.ui.formatting import MISSING, format_count, format_time
@@ -158,7 +158,7 @@ def _texts(line: RunLine, symbol: str, watched: str | None) -> Sequence[str]:
     )
     return (
         line.run_id,
-        symbol,
+        symbols_text(newest, symbol),
         str(Interval(newest.interval_ms)),
         format_count(line.count),
         format_bytes(line.size_bytes),

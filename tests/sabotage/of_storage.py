@@ -209,4 +209,10 @@ FAULTS = (
         "return max(*closes, *(each for each in stored if isinstance(each, int)), 0)",
         "return max(*closes, 0)",
     ),
+    Fault(
+        "markets-that-joined-later-are-of-a-checkpoint",
+        "core/storage/browsing.py",
+        " if at_ms <= info.created_at_ms",
+        "",
+    ),
 )

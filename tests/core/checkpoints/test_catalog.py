@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from core.checkpoints.catalog import Catalog, CheckpointRow
 from core.checkpoints.expression import Moment, parse
+from core.domain.candle import Interval, Market
 from tests.core.checkpoints import samples
 
 NOW = Moment(samples.NOW_MS)
@@ -61,6 +62,23 @@ def four() -> Catalog:
 )
 def test_a_filter_selects_matching_rows(four: Catalog, typed: str, expected: list[int]) -> None:
     assert shown(four, typed) == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("symbol = BTC/USDT", [1, 2]),
+        ("symbol = eth/usdt", [2]),
+        ("symbol != ETH/USDT", [1]),
+        ("symbol contains eth", [2]),
+        ("symbol = USDT", []),
+        ("sol/", []),
+        ("eth/", [2]),
+    ],
+)
+def test_a_model_of_several_markets_is_found_by_each_of_them(typed: str, expected: list[int]) -> None:
+    others = (Market("kraken", "ETH/USDT", Interval(samples.MINUTE_MS)),)
+    assert shown(samples.catalog(samples.kept(1), replace(samples.kept(2), others=others)), typed) == expected
 
 
 def test_an_imported_checkpoint_is_never_the_best() -> None:

@@ -164,6 +164,7 @@ VALUES = {
     Kind.AGE: "3 h",
     Kind.TEXT: "word",
     Kind.TAGS: "word",
+    Kind.LINES: "word",
     Kind.FLAG: "yes",
 }
 

@@ -29,6 +29,7 @@ from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.importing_checkpoints import take_in
+from core.storage.runs import RunStore
 from core.storage.setting_sets import settings_of
 from core.training.commands import RestoreCheckpoint, SaveCheckpoint
 from models.registry import build_model
@@ -178,10 +179,27 @@ def test_a_checkpoint_of_several_markets_is_intact_exported_and_imported(
     assert verify(file, kept.info.sha256) == ""
     taken_into, folder = other
     exported = package.export(kept, file, None, tmp_path)
-    assert "and 1 more: one model, and its scores are means over all 2 markets" in (exported / "README.md").read_text()
+    readme = (exported / "README.md").read_text()
+    assert "and 1 more: one model, and its scores are means over all 2 markets" in readme
+    assert f"| Other markets | {rigs.OTHER.symbol} ({rigs.OTHER.venue}) |" in readme
+    (named,) = package.read(exported).card.other_markets
+    assert (named.venue, named.symbol) == (rigs.OTHER.venue, rigs.OTHER.symbol)
     taken = take_in(taken_into, folder, package.read(exported), 5_000)
     assert verify(folder.absolute(taken.file), taken.sha256) == ""
     taken_into.close()
+
+
+def test_a_market_that_joined_later_is_not_one_of_the_checkpoint(tmp_path: Path) -> None:
+    session = rigs.service_of_two(tmp_path)
+    rigs.feed_two(session, random_walk(15), random_walk(15, seed=2))
+    session.handle(SaveCheckpoint())
+    session.close()
+    third = replace(rigs.OTHER, symbol="SOL/USDT")
+    with open_database(DataFolder(tmp_path).database) as db:
+        info = BrowsedRows(db).page(None, 1)[0].info
+        head = RunStore(db).get(info.run_id)
+        RunStore(db).join(head, (third,), info.created_at_ms + 1)
+        assert BrowsedRows(db).page(None, 1)[0].others == (rigs.OTHER,)
 
 
 def test_importing_twice_is_refused(exported: Exported, other: tuple[Database, DataFolder]) -> None:

@@ -8,12 +8,13 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QToolBar, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from core.domain.candle import Interval, Market
 from core.domain.diagnosis import Disease
 from core.domain.events import CheckpointsChanged
 from core.settings.window import BrowserSettings
 from desktop.actions import ActionId
 from desktop.checkpoints.column_dialog import ColumnDialog
-from desktop.checkpoints.columns import COLUMNS, FIRST_COLUMNS, WHERE_FILLED, tooltip
+from desktop.checkpoints.columns import COLUMNS, FIRST_COLUMNS, WHERE_FILLED, symbols_text, tooltip
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.runs_dialog import RunsDialog
 from desktop.state.checkpoint_source import CheckpointSource
@@ -155,6 +156,15 @@ def test_the_tooltip_names_the_candles_of_the_score_alone(panel: CheckpointsPane
 def test_a_files_fingerprint_is_not_in_the_tooltip(panel: CheckpointsPanel) -> None:
     learned = replace(panel.model.kept(0), venue="file", symbol="mine15#ff355f")
     assert "mine15, 1m" in tooltip(learned) and "#ff355f" not in tooltip(learned)
+
+
+def test_the_symbols_of_a_model_of_several_markets(panel: CheckpointsPanel) -> None:
+    alone = panel.model.kept(0)
+    others = tuple(Market("binance", f"M{number}/USDT", Interval.parse("1m")) for number in range(1, 5))
+    assert symbols_text(alone) == "BTC/USDT"
+    assert symbols_text(replace(alone, others=others[:1])) == "BTC/USDT, M1/USDT"
+    assert symbols_text(replace(alone, others=others)) == "BTC/USDT, M1/USDT, M2/USDT and 2 more"
+    assert "M3/USDT, M4/USDT, 1m" in tooltip(replace(alone, others=others))
 
 
 def test_the_trophys_tooltip_says_that_a_score_proves_nothing(panel: CheckpointsPanel) -> None:
