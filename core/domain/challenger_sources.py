@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from dataclasses import dataclass
+from pathlib import Path
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 _CLASS_IN_FILE = re.compile(r"(?P<file>.+\.py):(?P<name>[A-Za-z_][A-Za-z0-9_]{0,39})")
+
+_PROCESS = re.compile(r"(?:(?P<name>[A-Za-z][A-Za-z0-9_-]{0,39})=)?process:(?P<command>.*)", re.DOTALL)
 
 
 class ChallengerError(Exception):
@@ -16,20 +21,50 @@ class ChallengerError(Exception):
 @dataclass(frozen=True, slots=True)
 class ChallengerSource:
     """name: what it is called in tables and checkpoints. file: where its class of that name is; None: a registered or
-    an installed model."""
+    an installed model. command: of a process that forecasts, with its arguments; empty: it is no process."""
 
     name: str
     file: str | None = None
+    command: tuple[str, ...] = ()
 
 
 def source_of(wanted: str) -> ChallengerSource:
-    """From ``gru`` or ``path/own.py:OwnModel``. Raises ValueError, in a sentence."""
+    """From ``gru``, ``path/own.py:OwnModel``, ``process:python own.py`` or ``name=process:python own.py``. Raises
+    ValueError, in a sentence."""
+    process = _PROCESS.fullmatch(wanted)
+    if process is not None:
+        command = _split(process["command"])
+        return ChallengerSource(process["name"] or _name_of(command), command=command)
     found = _CLASS_IN_FILE.fullmatch(wanted)
     if found is not None:
         return ChallengerSource(found["name"], found["file"])
     if _NAME.fullmatch(wanted) is None:
-        raise ValueError(f"'{wanted}' is no model: give the name of one, or a file and its class as path/file.py:Class")
+        raise ValueError(
+            f"'{wanted}' is no model: give the name of one, a file and its class as path/file.py:Class, "
+            "or a command as process:COMMAND"
+        )
     return ChallengerSource(wanted)
+
+
+def _split(command: str) -> tuple[str, ...]:
+    """As a shell does."""
+    try:
+        words = tuple(shlex.split(command, posix=os.name == "posix"))
+    except ValueError as error:
+        raise ValueError(f"the command '{command}' cannot be split into words ({str(error).lower()})") from error
+    if not words:
+        raise ValueError("process: needs a command, as in process:python my_model.py")
+    return words
+
+
+def _name_of(command: tuple[str, ...]) -> str:
+    """That of its script: the first argument that is no option; else that of the program."""
+    program, *arguments = command
+    script = next((each for each in arguments if not each.startswith("-")), program)
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", Path(script).stem)[:40]
+    if _NAME.fullmatch(name) is None:
+        raise ValueError(f"the command of '{script}' needs a name: give it as NAME=process:COMMAND")
+    return name
 
 
 def names_of(wanted: tuple[str, ...]) -> tuple[str, ...]:

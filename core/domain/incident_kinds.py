@@ -13,12 +13,17 @@ class IncidentKind(StrEnum):
     """Trainers ended too often, so training is paused until it is resumed."""
     CANDLE_SET_ASIDE = "candle set aside"
     """A stored candle that the trainer cannot process was replaced by a hole."""
+    CHALLENGER_ENDED = "challenger ended"
+    """The process of one; it is started again."""
     CHALLENGER_FAILED = "challenger failed"
     CHALLENGER_REFUSED = "challenger's state refused"
     """A stored state does not fit it, so it begins new."""
     CHALLENGER_SET_BACK = "challenger set back"
     """The newest state known to be good was restored, of this challenger alone."""
+    CHALLENGER_SORTED = "challenger's quantiles sorted"
     CHALLENGER_SUSPENDED = "challenger suspended"
+    CHALLENGER_WITHOUT_FORECAST = "challenger without forecast"
+    """The process of one gave none for a candle."""
     CHANGED_IN_PLACE = "changed in place"
     CHECKPOINT_NOT_WRITTEN = "checkpoint not written"
     CHECKPOINT_REFUSED = "checkpoint refused"
@@ -29,12 +34,6 @@ class IncidentKind(StrEnum):
     DEVICE_REFUSED = "device refused"
     DRIFT = "drift"
     """A `DriftFound`."""
-    EXTERNAL_FORECAST_MISSING = "external forecast missing"
-    """A forecaster in a process gave none for a candle."""
-    EXTERNAL_MODEL_ENDED = "external model ended"
-    EXTERNAL_MODEL_SUSPENDED = "external model suspended"
-    """It ended too often, and is not started again until training is resumed."""
-    EXTERNAL_QUANTILES_SORTED = "external quantiles sorted"
     FORECAST_FAILED = "forecast failed"
     FORECAST_WITHOUT_MODEL = "forecast without the model"
     GPU_GONE = "GPU gone"
@@ -79,8 +78,8 @@ REPEATING = frozenset(
         IncidentKind.STEP_SKIPPED,
         IncidentKind.BAD_BATCH,
         IncidentKind.OUT_OF_MEMORY,
-        IncidentKind.EXTERNAL_FORECAST_MISSING,
-        IncidentKind.EXTERNAL_QUANTILES_SORTED,
+        IncidentKind.CHALLENGER_WITHOUT_FORECAST,
+        IncidentKind.CHALLENGER_SORTED,
         IncidentKind.FORECAST_FAILED,
         IncidentKind.CHECKPOINT_NOT_WRITTEN,
     }

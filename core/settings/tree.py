@@ -88,7 +88,8 @@ class ModelSettings:
     )
     challengers: Annotated[tuple[str, ...], Field(max_length=8)] = Field(
         default=(),
-        description="Further models, tried on the same candles: names of registered ones, or path/file.py:Class.",
+        description="Further models, tried on the same candles: names of registered ones, path/file.py:Class, or "
+        "process:COMMAND.",
         json_schema_extra=OWN_DIALOG,
     )
 
@@ -272,6 +273,12 @@ class RecoverySettings:
         ge=1.0,
         le=3600.0,
         description="Silence after which the trainer process is restarted.",
+    )
+    challenger_deadline_ms: int = Field(
+        default=1000,
+        ge=50,
+        le=10_000,
+        description="How long the forecast of a challenger in a process is waited for in a live run.",
     )
 
 

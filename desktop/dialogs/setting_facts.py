@@ -41,6 +41,7 @@ _UNITS = {
     ("recovery", "skips_before_rollback"): QT_TRANSLATE_NOOP("Settings", "steps"),
     ("recovery", "rollback_window_steps"): QT_TRANSLATE_NOOP("Settings", "steps"),
     ("recovery", "hang_seconds"): QT_TRANSLATE_NOOP("Settings", "s"),
+    ("recovery", "challenger_deadline_ms"): QT_TRANSLATE_NOOP("Settings", "ms"),
     ("checkpoints", "every_steps"): QT_TRANSLATE_NOOP("Settings", "steps"),
     ("checkpoints", "catch_up_seconds"): QT_TRANSLATE_NOOP("Settings", "s"),
     ("checkpoints", "keep_newest"): QT_TRANSLATE_NOOP("Settings", "checkpoints"),

@@ -33,6 +33,7 @@ _TITLES = {
     "fallback_venues": "Fallback exchanges",
     "fee_bp": "Fee (bp)",
     "hang_seconds": "Trainer timeout (s)",
+    "challenger_deadline_ms": "Deadline of challengers (ms)",
     "heads": "Attention heads",
     "hindsight_horizon": "Hindsight horizon (candles)",
     "host": "Trainer runs in",

@@ -449,4 +449,10 @@ FAULTS = (
         "position_ms=market.position_ms",
         "position_ms=self._session.position_ms",
     ),
+    Fault(
+        "late-answer-of-a-process-used",
+        "core/training/external/conversation.py",
+        "        if answered[1] == awaited[1]:\n            self._answers[answered] = message",
+        "        if True:\n            self._answers[awaited] = message",
+    ),
 )

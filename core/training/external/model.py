@@ -21,17 +21,18 @@ from core.training.recovery.incident_draft import IncidentDraft
 
 _START_S = 60.0
 """Imports and weights are loaded before the greeting is answered."""
-_UNHURRIED_S = 10.0
-"""The shortest wait for an answer where no candle follows in real time; well below the trainer's own watchdog."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The forecasts that a model is asked for."""
+    """The forecasts that a model is asked for, and how long they are waited for."""
 
     markets: tuple[str, ...]
     interval: Interval
     horizons: int
+    deadline_ms: int = 1000
+    unhurried_ms: int = 10_000
+    """Where no candle follows in real time."""
 
 
 class ExternalModel:
@@ -45,13 +46,13 @@ class ExternalModel:
         self,
         name: str,
         wanted: Wanted,
-        deadline_ms: int,
         start: Callable[[], Transport],
         past: Callable[[str, int], Iterable[Candle]],
         clock: Clock,
     ) -> None:
         self.name = name
-        self._greeting = Greeting(wanted.markets, wanted.interval, wanted.horizons, deadline_ms)
+        self._wanted = wanted
+        self._greeting = Greeting(wanted.markets, wanted.interval, wanted.horizons, wanted.deadline_ms)
         self._start = start
         self._past = past
         self._clock = clock
@@ -77,10 +78,17 @@ class ExternalModel:
         """How long the newest answer took."""
         return 0.0 if self._conversation is None else 1000.0 * self._conversation.answer_s
 
-    def open(self) -> None:
-        """Start it, and wait until it is ready."""
-        self._begin()
-        self._get_ready(_START_S)
+    def begin(self) -> None:
+        """Start it."""
+        try:
+            self._transport = self._start()
+            self._conversation = Conversation(self._transport, self._greeting, self._clock)
+        except TransportEndedError as error:
+            self._died(str(error))
+
+    def get_ready(self) -> bool:
+        """Wait until it is ready, at most a minute. False if it never will be, which is an incident."""
+        return self._get_ready(_START_S)
 
     def observe(self, closed: Sequence[tuple[str, Candle]], *, is_live: bool) -> None:
         """Send the candles of one close, each with its market. A forecaster that is due is started first.
@@ -89,10 +97,10 @@ class ExternalModel:
         """
         for market, opened_ms in tuple(self._unclaimed):  # its answers keep pace with its questions
             self.forecast(market, opened_ms)
-        deadline_s = self._greeting.deadline_ms / 1000.0
-        self._wait_s = deadline_s if is_live else max(deadline_s, _UNHURRIED_S)
+        wanted = self._wanted
+        self._wait_s = (wanted.deadline_ms if is_live else max(wanted.deadline_ms, wanted.unhurried_ms)) / 1000.0
         if self._conversation is None and self._lives.may_start():
-            self._begin()
+            self.begin()
         talk = self._conversation
         if talk is not None and (talk.is_ready or self._get_ready(self._wait_s)):
             self._ask(talk, closed)
@@ -141,13 +149,6 @@ class ExternalModel:
         self._transport = self._conversation = None
         self._unclaimed.clear()
 
-    def _begin(self) -> None:
-        try:
-            self._transport = self._start()
-            self._conversation = Conversation(self._transport, self._greeting, self._clock)
-        except TransportEndedError as error:
-            self._died(str(error))
-
     def _get_ready(self, wait_s: float) -> bool:
         """Whether it has answered the greeting within so many seconds from now."""
         talk = self._conversation
@@ -190,18 +191,18 @@ class ExternalModel:
 def _missing(name: str, happened: str) -> IncidentDraft:
     return IncidentDraft(
         Severity.WARNING,
-        IncidentKind.EXTERNAL_FORECAST_MISSING,
-        f"{name} gave no forecast. {happened}",
-        "The forecast without a model takes its place, and gains it no weight.",
-        "Its score for this candle.",
+        IncidentKind.CHALLENGER_WITHOUT_FORECAST,
+        f"The challenger {name} gave no forecast. {happened}",
+        "The forecast without any model takes its place.",
+        "Its own figures at this candle. Nothing else is affected.",
     )
 
 
 def _sorted(name: str) -> IncidentDraft:
     return IncidentDraft(
         Severity.WARNING,
-        IncidentKind.EXTERNAL_QUANTILES_SORTED,
-        f"Quantiles of {name} crossed: one of a higher level was lower.",
+        IncidentKind.CHALLENGER_SORTED,
+        f"Quantiles of the challenger {name} crossed: one of a higher level was lower.",
         "They were put in ascending order.",
         "Nothing, if that is what it meant.",
     )
@@ -209,15 +210,17 @@ def _sorted(name: str) -> IncidentDraft:
 
 def _ended(name: str, reason: str, lives: Lives, last_words: str) -> IncidentDraft:
     if lives.is_suspended:
-        kind = IncidentKind.EXTERNAL_MODEL_SUSPENDED
+        kind = IncidentKind.CHALLENGER_SUSPENDED
         done = f"After {MOST_DEATHS} ends without {RECOVERED_AFTER} answers in between it is not started again. Resume "
         done += "training, or start the run again, to try once more."
-        cost = "Its forecasts from now on."
+        cost = "Its forecasts from now on. Nothing else is affected."
     else:
-        kind = IncidentKind.EXTERNAL_MODEL_ENDED
+        kind = IncidentKind.CHALLENGER_ENDED
         done = "It is started again " + (
             f"after {lives.left_out} candles." if lives.left_out else "for the next candle."
         )
-        cost = "Its forecasts until then."
+        cost = "Its forecasts until then. Nothing else is affected."
     details = f"Last lines of its stderr:\n{last_words}" if last_words else ""
-    return IncidentDraft(Severity.ERROR, kind, f"The process of {name} ended: {reason}.", done, cost, details)
+    return IncidentDraft(
+        Severity.ERROR, kind, f"The process of the challenger {name} ended: {reason}.", done, cost, details
+    )

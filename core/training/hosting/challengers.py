@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any, NoReturn
 
 from torch import Tensor, nn
@@ -12,29 +13,44 @@ from core.domain.quantities import FloatArray
 from core.training.commands import MarketCandle
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.samples import Batch
+from core.training.external.challenger import ProcessChallenger
 from core.training.online.challenger import Challenger, MarketInputs, UnusableError
 from core.training.online.torch_challenger import TorchChallenger
+from core.training.recovery.incident_draft import IncidentDraft
 from models.contract import ContractError, build_checked, find_model
 from models.shape import ModelShape
 
 EngineMaker = Callable[[Callable[[ModelShape], nn.Module]], TrainingEngine]
 """Makes an engine with the model that its argument makes from a shape."""
+ProcessStarter = Callable[[ChallengerSource], ProcessChallenger]
 
 
 def open_challengers(
-    wanted: Sequence[str], make_engine: EngineMaker, seed: int, *, is_new_run: bool
+    wanted: Sequence[str], make_engine: EngineMaker, start: ProcessStarter, seed: int, *, is_new_run: bool
 ) -> list[Challenger]:
     """Those of the settings, in order. Where one cannot be opened, a new run raises ChallengerError; one that has begun
     continues without it, and keeps its stored state."""
     members: list[Challenger] = []
-    for source in map(source_of, wanted):
-        try:
-            members.append(_opened(source, make_engine, seed))
-        except ContractError as error:
-            if is_new_run:
-                raise ChallengerError(str(error)) from error
-            members.append(AbsentChallenger(source.name, str(error)))
+    with ExitStack() as opened:
+        for source in map(source_of, wanted):
+            try:
+                members.append(start(source) if source.command else _opened(source, make_engine, seed))
+            except ContractError as error:
+                if is_new_run:
+                    raise ChallengerError(str(error)) from error
+                members.append(AbsentChallenger(source.name, str(error)))
+            opened.callback(members[-1].close)
+        _wait_for_processes(members, is_new_run)
+        opened.pop_all()
     return members
+
+
+def _wait_for_processes(members: Sequence[Challenger], is_new_run: bool) -> None:
+    """All of them start at the same time. Raises ChallengerError."""
+    for member in members:
+        if isinstance(member, ProcessChallenger) and not member.get_ready() and is_new_run:
+            first, *_ = member.take_incidents()
+            raise ChallengerError(" ".join(part for part in (first.happened, first.details) if part))
 
 
 def _opened(source: ChallengerSource, make_engine: EngineMaker, seed: int) -> Challenger:
@@ -77,6 +93,12 @@ class AbsentChallenger:
 
     def restore(self, tensors: Mapping[str, Tensor], scalars: Mapping[str, Any]) -> None:
         self._tensors, self._scalars = dict(tensors), dict(scalars)
+
+    def take_incidents(self) -> Sequence[IncidentDraft]:
+        return ()
+
+    def resume(self) -> None:
+        """It stays absent."""
 
     def close(self) -> None:
         """Nothing to end."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from core.forecast.experts import ExpertList
 from core.forecast.history import FEATURES, OTHERS, History
 from core.forecast.reference_forecast import REFERENCE_WINDOW
 from core.settings.tree import Settings, to_dict
+from core.storage.candles import CandleStore
 from core.storage.checkpoints import CheckpointRows
 from core.storage.folder import DataFolder
 from core.storage.record_writer import EPISODE_MS, TrainingRecord
@@ -32,6 +34,7 @@ from core.training.engine.replicas import Replicas
 from core.training.engine.samples import LossWeights
 from core.training.hosting.challengers import open_challengers
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper
+from core.training.hosting.process_challengers import ProcessOpener
 from core.training.online.challengers import Challengers
 from core.training.online.drift_response import DriftWatch
 from core.training.online.forecaster import Forecaster
@@ -74,7 +77,23 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
     """Take the run over, with those of the model's other markets. Raises StorageError and ChallengerError."""
     settings = for_markets(spec.settings, len(spec.markets))
     spec = replace(spec, settings=settings)
-    run, engine, challengers = _find_or_create(spec, db, device, clock)
+    run = None if spec.new_run else RunStore(db).find(spec.market, spec.fingerprint, spec.others)
+    seed = _new_seed(spec.settings) if run is None else run.seed
+    engine = build_engine(settings, device.torch_device, seed, has_others=len(spec.markets) > 1)
+    challengers = _build_challengers(spec, db, device.torch_device, seed, clock, is_new_run=run is None)
+    with ExitStack() as opening:
+        opening.callback(challengers.close)
+        # created last: there is no run with a model that cannot be opened
+        run = _create(spec, db, device, clock, seed, engine) if run is None else run
+        opened = _opened(spec, db, run, engine, challengers, clock)
+        opening.pop_all()
+    return opened
+
+
+def _opened(
+    spec: SessionSpec, db: Database, run: Run, engine: TrainingEngine, challengers: Challengers, clock: Clock
+) -> OpenedRun:
+    settings = spec.settings
     members = _members(spec, db, run, clock)
     fence = RunStore(db).take_fence(run.run_id)
     episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
@@ -136,26 +155,16 @@ def _build_session(
 
 
 def _build_challengers(
-    spec: SessionSpec, device: torch.device, seed: int, clock: Clock, *, is_new_run: bool
+    spec: SessionSpec, db: Database, device: torch.device, seed: int, clock: Clock, *, is_new_run: bool
 ) -> Challengers:
     settings, has_others = spec.settings, len(spec.markets) > 1
 
     def make_engine(make: ModelMaker) -> TrainingEngine:
         return build_engine(settings, device, seed, has_others=has_others, make=make)
 
-    members = open_challengers(settings.model.challengers, make_engine, seed, is_new_run=is_new_run)
+    start = ProcessOpener(spec, CandleStore(db), clock).open
+    members = open_challengers(settings.model.challengers, make_engine, start, seed, is_new_run=is_new_run)
     return Challengers(members, settings.recovery, clock)
-
-
-def _find_or_create(
-    spec: SessionSpec, db: Database, device: Device, clock: Clock
-) -> tuple[Run, TrainingEngine, Challengers]:
-    """A run is created last: not with a model that cannot be opened. Raises ChallengerError."""
-    run = None if spec.new_run else RunStore(db).find(spec.market, spec.fingerprint, spec.others)
-    seed = _new_seed(spec.settings) if run is None else run.seed
-    engine = build_engine(spec.settings, device.torch_device, seed, has_others=len(spec.markets) > 1)
-    challengers = _build_challengers(spec, device.torch_device, seed, clock, is_new_run=run is None)
-    return _create(spec, db, device, clock, seed, engine) if run is None else run, engine, challengers
 
 
 def _new_seed(settings: Settings) -> int:

@@ -1,7 +1,8 @@
 """A challenger: a further model that forecasts beside the main one, on the same candles, and is judged like it.
 
 Whatever it does, the main model, the baselines and the forecast without challengers stay as in a run without them:
-`GuardedChallenger` sees to that. Kinds: a torch module that is trained here (`torch_challenger`).
+`GuardedChallenger` sees to that. Kinds: a torch module that is trained here (`torch_challenger`), a process
+(`core.training.external`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from torch import Tensor
 from core.domain.quantities import FloatArray
 from core.training.commands import MarketCandle
 from core.training.engine.samples import Batch
+from core.training.recovery.incident_draft import IncidentDraft
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +87,14 @@ class Challenger(Protocol):
 
     def restore(self, tensors: Mapping[str, Tensor], scalars: Mapping[str, Any]) -> None:
         """Continue from such a state, which may be of another version of it: raise then, in a sentence."""
+        ...
+
+    def take_incidents(self) -> Sequence[IncidentDraft]:
+        """What it has to report since the last call, beside its failures."""
+        ...
+
+    def resume(self) -> None:
+        """The user resumed training."""
         ...
 
     def close(self) -> None:

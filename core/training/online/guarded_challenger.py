@@ -101,6 +101,7 @@ class GuardedChallenger:
         self.is_suspended = False
         self._budget.renew()
         self._in_a_row = dict.fromkeys(self._in_a_row, 0)
+        self._challenger.resume()
 
     def close(self) -> None:
         """End it; what goes wrong then matters to nobody."""
@@ -111,7 +112,7 @@ class GuardedChallenger:
 
     def take_incidents(self) -> list[IncidentDraft]:
         """Those since the last call."""
-        taken, self._incidents = self._incidents, []
+        taken, self._incidents = [*self._incidents, *self._challenger.take_incidents()], []
         return taken
 
     def take_cost(self) -> tuple[int, float]:

@@ -16,6 +16,7 @@ from core.training.commands import MarketCandle
 from core.training.engine.engine import TrainingEngine, part_of
 from core.training.engine.samples import Batch
 from core.training.online.challenger import MarketInputs
+from core.training.recovery.incident_draft import IncidentDraft
 
 _FORECAST, _STEP = 0, 1
 
@@ -71,6 +72,12 @@ class TorchChallenger:
         if shapes != {name: tensor.shape for name, tensor in self._engine.model.state_dict().items()}:
             raise CheckpointError("its weights have the shapes of another architecture")
         self._engine.restore(dict(tensors), dict(scalars))
+
+    def take_incidents(self) -> Sequence[IncidentDraft]:
+        return ()
+
+    def resume(self) -> None:
+        """Nothing was given up."""
 
     def close(self) -> None:
         """Nothing to end."""

@@ -84,15 +84,13 @@ class MemoryTransport:
 class Rig:
     """A model whose lives are in memory."""
 
-    def __init__(
-        self, behaviour: Behaviour = sound, wanted: Wanted = WANTED, deadline_ms: int = 1000, is_live: bool = True
-    ) -> None:
+    def __init__(self, behaviour: Behaviour = sound, wanted: Wanted = WANTED, is_live: bool = True) -> None:
         self.clock = ManualClock(1_000_000)
         self.lives: list[MemoryTransport] = []
         self.behaviour = behaviour
         self.is_live = is_live
         self.taken: list[Candle] = []
-        self.model = ExternalModel("Test", wanted, deadline_ms, self._start, self._past, self.clock)
+        self.model = ExternalModel("Test", wanted, self._start, self._past, self.clock)
 
     def _past(self, market: str, before_ms: int) -> list[Candle]:
         return [candle for candle in self.taken if candle.open_time_ms < before_ms]
@@ -100,6 +98,10 @@ class Rig:
     def _start(self) -> MemoryTransport:
         self.lives.append(MemoryTransport(self.behaviour, self.clock))
         return self.lives[-1]
+
+    def open(self) -> bool:
+        self.model.begin()
+        return self.model.get_ready()
 
     def take(self, candle: Candle, market: str = str(MARKET)) -> ExternalForecast | None:
         self.taken.append(candle)

@@ -29,4 +29,4 @@ def test_chaos_costs_only_its_own_candles(seed: int) -> None:
     lost = [fault for fault, has in zip(faults, given, strict=True) if not has and fault in EXPECTED]
     assert len(lost) < 0.1 * len(CANDLES), "candles beside the faults are forecast, except while it is started again"
     kinds = set(rig.kinds())
-    assert {IncidentKind.EXTERNAL_FORECAST_MISSING, IncidentKind.EXTERNAL_MODEL_ENDED} <= kinds
+    assert {IncidentKind.CHALLENGER_WITHOUT_FORECAST, IncidentKind.CHALLENGER_ENDED} <= kinds

@@ -28,8 +28,8 @@ from tests.core.training.external.rigs import (
 from tests.support.candles import MARKET, MINUTE, random_walk
 
 CANDLES = random_walk(60)
-MISSING, SORTED = IncidentKind.EXTERNAL_FORECAST_MISSING, IncidentKind.EXTERNAL_QUANTILES_SORTED
-ENDED, SUSPENDED = IncidentKind.EXTERNAL_MODEL_ENDED, IncidentKind.EXTERNAL_MODEL_SUSPENDED
+MISSING, SORTED = IncidentKind.CHALLENGER_WITHOUT_FORECAST, IncidentKind.CHALLENGER_SORTED
+ENDED, SUSPENDED = IncidentKind.CHALLENGER_ENDED, IncidentKind.CHALLENGER_SUSPENDED
 
 
 def at(places: Iterable[int], do: Behaviour) -> Behaviour:
@@ -50,7 +50,7 @@ def is_given(rig: Rig, candles: Iterable[Candle]) -> list[bool]:
 def test_a_forecast_is_the_answer_and_candles_are_sent_once_in_order() -> None:
     rig = Rig()
     rig.taken += CANDLES[:5]
-    rig.model.open()
+    rig.open()
     found = rig.take_all(CANDLES[5:])
     assert rig.candles_of(0) == [candle.open_time_ms for candle in CANDLES]
     assert [message["type"] for message in rig.lives[0].received[:3]] == ["hello", "history", "candle"]
@@ -108,7 +108,10 @@ def test_an_ended_forecaster_is_started_again_with_all_it_missed() -> None:
     assert is_given(rig, CANDLES[:8]) == [True] * 3 + [False] + [True] * 4
     assert rig.candles_of(1) == [candle.open_time_ms for candle in CANDLES[:8]]
     (draft,) = rig.model.take_incidents()
-    assert draft.happened == "The process of Test ended: exit code 3." and "Segmentation fault" in draft.details
+    assert (
+        draft.happened == "The process of the challenger Test ended: exit code 3."
+        and "Segmentation fault" in draft.details
+    )
 
 
 def test_each_further_end_costs_more_candles_until_it_is_suspended() -> None:
@@ -186,7 +189,7 @@ def test_a_forecaster_that_falls_behind_for_ever_is_ended() -> None:
 )
 def test_a_forecaster_that_does_not_greet_is_ended(greeting: list[Answer], reason: str) -> None:
     rig = Rig(lambda message: greeting)
-    rig.model.open()
+    rig.open()
     (draft,) = rig.model.take_incidents()
     assert reason.replace("“protocol”", '"protocol"') in draft.happened and rig.lives[0].is_closed
     assert draft.kind is ENDED
@@ -194,7 +197,7 @@ def test_a_forecaster_that_does_not_greet_is_ended(greeting: list[Answer], reaso
 
 def test_what_a_library_prints_before_the_greeting_is_skipped() -> None:
     rig = Rig(lambda message: [(0.0, b"Welcome to a library\n"), *sound(message)])
-    rig.model.open()
+    rig.open()
     assert rig.kinds() == []
 
 

@@ -1,0 +1,48 @@
+"""How further models are named."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.domain.challenger_sources import ChallengerSource, names_of, source_of
+
+
+@pytest.mark.parametrize(
+    ("wanted", "source"),
+    [
+        ("gru", ChallengerSource("gru")),
+        ("folder/own.py:Own", ChallengerSource("Own", file="folder/own.py")),
+        ("process:python har.py", ChallengerSource("har", command=("python", "har.py"))),
+        (
+            "process:python -u 'my model.py' --fast",
+            ChallengerSource("my_model", command=("python", "-u", "my model.py", "--fast")),
+        ),
+        ("process:./forecast", ChallengerSource("forecast", command=("./forecast",))),
+        (
+            "base=process:python bolt.py amazon/base",
+            ChallengerSource("base", command=("python", "bolt.py", "amazon/base")),
+        ),
+    ],
+)
+def test_a_model_is_a_name_a_class_in_a_file_or_a_command(wanted: str, source: ChallengerSource) -> None:
+    assert source_of(wanted) == source
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sentence"),
+    [
+        ("own.py", "'own.py' is no model: give the name of one, a file and its class"),
+        ("process:", "process: needs a command, as in process:python my_model.py"),
+        ("process:python 'har.py", r"the command 'python 'har.py' cannot be split into words \(no closing quotation\)"),
+        ("process:python 3.py", "the command of '3.py' needs a name: give it as NAME=process:COMMAND"),
+    ],
+)
+def test_what_is_no_model_is_said(wanted: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        source_of(wanted)
+
+
+def test_names_differ() -> None:
+    assert names_of(("process:python bolt.py small", "base=process:python bolt.py base")) == ("bolt", "base")
+    with pytest.raises(ValueError, match="two models are called bolt"):
+        names_of(("process:python bolt.py small", "process:python bolt.py base"))

@@ -1,0 +1,170 @@
+"""Forecasters in processes beside the main model of a session."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.domain.candle import Candle
+from core.domain.challenger_sources import ChallengerError
+from core.domain.events import Incident, TrainerEvent
+from core.domain.incident_kinds import IncidentKind
+from core.domain.quantities import Quantity
+from core.forecast.experts import LOSS_ROWS, ExpertList
+from core.settings.tree import Settings
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.training.hosting.process_challengers import HISTORY_CANDLES
+from core.training.hosting.service import TrainingService
+from tests.core.training import rigs
+from tests.core.training.online.test_challengers import Result, is_unchanged, result_of, run_over, settings_with
+from tests.support.candles import MARKET, random_walk
+
+ROOT = Path(__file__).resolve().parents[4]
+HAR = f"process:{sys.executable} {ROOT / 'docs' / 'examples' / 'har_process.py'}"
+CANDLES = rigs.CANDLES[:61]
+CHAOS = f"process:{sys.executable} -S {ROOT / 'tests' / 'support' / 'chaos_forecaster.py'} 1"
+ECHO = """
+import json, sys
+seen = 0
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        answer = {"type": "ready", "protocol": 1}
+    elif message["type"] == "history":
+        seen += len(message["candles"])
+        continue
+    else:
+        seen += 1
+        row = [1e-6 * seen * level for level in (-3, -2, -1, 0, 1, 2, 3)]
+        answer = {"type": "forecast", "open_time_ms": message["open_time_ms"], "close": [row] * 3}
+    print(json.dumps(answer), flush=True)
+"""
+"""The width of its forecast is the number of candles that it has seen."""
+
+
+@pytest.fixture
+def echo(tmp_path: Path) -> str:
+    script = tmp_path / "echo.py"
+    script.write_text(ECHO)
+    return f"process:{sys.executable} -I -S {script}"
+
+
+def store(root: Path, candles: list[Candle]) -> None:
+    db = open_database(DataFolder(root).database)
+    CandleStore(db).save(MARKET, candles)
+    db.close()
+
+
+def feed(root: Path, settings: Settings, candles: list[Candle]) -> tuple[TrainingService, list[TrainerEvent]]:
+    """Those that the session has not taken yet; each is stored before the trainer has it, as in the window."""
+    session = rigs.service(root, settings)
+    events, position_ms = list(session.opening_events()), session.status().position_ms
+    for candle in candles:
+        if position_ms is None or candle.open_time_ms > position_ms:
+            store(root, [candle])
+            events += session.handle(rigs.observed(candle))
+    return session, events
+
+
+def incidents_of(events: list[TrainerEvent]) -> list[Incident]:
+    return [event for event in events if isinstance(event, Incident)]
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    return run_over(tmp_path_factory.mktemp("alone"), rigs.SMALL, CANDLES)
+
+
+def test_a_process_is_judged_and_changes_nothing_of_the_model(tmp_path: Path, echo: str, alone: Result) -> None:
+    session, events = feed(tmp_path, settings_with(echo), CANDLES)
+    found = result_of(tmp_path, session)
+    assert is_unchanged(found, alone) and incidents_of(events) == []
+    row = ExpertList(("echo",)).loss_rows.index("echo")
+    own, without = found.losses[:, row], found.losses[:, 0]
+    assert (own[:, Quantity.CLOSE] != without[:, Quantity.CLOSE]).all()
+    others = [quantity for quantity in Quantity if quantity is not Quantity.CLOSE]
+    np.testing.assert_allclose(own[:, others], without[:, others], rtol=1e-5)
+
+
+def test_a_killed_run_continues_with_the_same_forecasts(tmp_path: Path, echo: str) -> None:
+    settings = settings_with(echo)
+    whole = result_of(tmp_path / "whole", feed(tmp_path / "whole", settings, CANDLES)[0])
+    feed(tmp_path / "killed", settings, CANDLES[:34])[0].close()  # the newest checkpoint is some candles old
+    session, events = feed(tmp_path / "killed", settings, CANDLES)
+    again = result_of(tmp_path / "killed", session)
+    assert again.digest == whole.digest and incidents_of(events) == []
+    np.testing.assert_array_equal(again.losses, whole.losses)
+
+
+def test_a_new_process_gets_the_newest_stored_candles(tmp_path: Path, echo: str) -> None:
+    stored = random_walk(HISTORY_CANDLES + 11, seed=4)
+    rigs.spec(tmp_path)
+    store(tmp_path, stored[:-1])
+    session = rigs.service(tmp_path, settings_with(echo))
+    session.handle(rigs.observed(stored[-1]))
+    forecasts = session._session.market.newest_forecast
+    assert forecasts is not None
+    width = forecasts.quantiles.experts[2, 0, Quantity.CLOSE]
+    np.testing.assert_allclose(width, 1e-6 * (HISTORY_CANDLES + 1) * np.arange(-3, 4), rtol=1e-9)
+    session.close()
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        (
+            "process:/no/such/program",
+            "process of the challenger program ended: “/no/such/program” could not be started",
+        ),
+        ("late=process:python -I -S -c 'raise SystemExit(\"install numpy\")'", "install numpy"),
+    ],
+)
+def test_a_new_run_does_not_begin_with_a_process_that_cannot_start(tmp_path: Path, command: str, sentence: str) -> None:
+    command = command.replace("python", sys.executable)
+    with pytest.raises(ChallengerError, match=sentence):
+        rigs.service(tmp_path, settings_with(command))
+    rigs.service(tmp_path, rigs.SMALL).close()
+
+
+def test_a_run_that_has_begun_continues_without_it(tmp_path: Path, echo: str, alone: Result) -> None:
+    feed(tmp_path, settings_with(echo), CANDLES[:20])[0].close()
+    Path(echo.rsplit(" ", 1)[1]).write_text("raise SystemExit('broken')")
+    session, events = feed(tmp_path, settings_with(echo), CANDLES)
+    assert is_unchanged(result_of(tmp_path, session), alone)
+    kinds = [incident.kind for incident in incidents_of(events)]
+    assert kinds == [IncidentKind.CHALLENGER_ENDED] * 4 + [IncidentKind.CHALLENGER_SUSPENDED]
+    assert "broken" in incidents_of(events)[0].details
+
+
+@pytest.mark.slow
+def test_har_as_a_process_scores_as_the_built_in_one(tmp_path: Path) -> None:
+    settings = settings_with(HAR)
+    session, events = feed(tmp_path, settings, random_walk(300, seed=8))
+    found = result_of(tmp_path, session)
+    rows = ExpertList(("har_process",)).loss_rows
+    own, built_in = (found.losses[:, rows.index(name)] for name in ("har_process", "HAR"))
+    forecast = [quantity for quantity in Quantity if quantity is not Quantity.VOLUME]
+    np.testing.assert_allclose(own[:, forecast], built_in[:, forecast], rtol=3e-7)
+    assert incidents_of(events) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_chaos_in_a_process_changes_nothing_else(tmp_path: Path) -> None:
+    candles = random_walk(2000, seed=6)
+    quick = replace(rigs.SMALL, recovery=replace(rigs.SMALL.recovery, hang_seconds=5.0))
+    settings = replace(quick, model=replace(quick.model, challengers=(CHAOS,)))
+    session, events = feed(tmp_path / "chaos", settings, candles)
+    chaos = result_of(tmp_path / "chaos", session)
+    alone = run_over(tmp_path / "alone", rigs.SMALL, candles)
+    assert is_unchanged(chaos, alone)
+    assert len(LOSS_ROWS) + 2 == chaos.losses.shape[1]
+    kinds = {incident.kind for incident in incidents_of(events)}
+    expected = {IncidentKind.CHALLENGER_WITHOUT_FORECAST, IncidentKind.CHALLENGER_SORTED, IncidentKind.CHALLENGER_ENDED}
+    assert expected <= kinds
