@@ -93,6 +93,15 @@ class Ghost:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpertForecasts:
+    """What experts alone forecast at the same candle, to be drawn beside the ghosts; most of it is never stored."""
+
+    names: tuple[str, ...]
+    drawn: bytes
+    """Of each in turn; see `core.training.online.forecast_events`."""
+
+
+@dataclass(frozen=True, slots=True)
 class ForecastMade:
     """A committed forecast: stored in SQLite before any data of its targets was received."""
 
@@ -109,6 +118,8 @@ class ForecastMade:
     """None for old forecasts, made before conditions were stored."""
     is_by_simple_rules: bool = False
     """Part of a `FirstForecast`: made without a model, and not in SQLite."""
+    experts: ExpertForecasts | None = None
+    """Of all experts that forecast the close while the trainer runs; of a stored forecast those that are stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Stored forecasts as events for drawing. The columns that are kept permanently are enough."""
+"""Forecasts as events for drawing. Of stored ones the columns that are kept permanently are enough."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.domain.candle import Interval
-from core.domain.events import ForecastMade
+from core.domain.events import ExpertForecasts, ForecastMade, Ghost
+from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
 from core.domain.regimes import MarketConditions
 from core.forecast.ghosts import ghosts
+from core.storage.packed_forecasts import pack_drawn, unpack_drawn
 from core.storage.records import StoredForecast
 
 
@@ -35,3 +37,17 @@ def drawn_from_rows(
         ghosts=ghosts(natural, first.origin_close, first.origin_open_time_ms, interval),
         conditions=conditions,
     )
+
+
+def drawn_experts(names: Sequence[str], natural: FloatArray) -> ExpertForecasts:
+    """What these experts forecast, in natural units: [E, H, Q, L]."""
+    return ExpertForecasts(tuple(names), b"".join(map(pack_drawn, natural)))
+
+
+def expert_ghosts(made: ForecastMade, name: str, interval: Interval) -> tuple[Ghost, ...]:
+    """The ghosts of one expert alone; empty if the event does not have its forecast."""
+    if made.experts is None or name not in made.experts.names:
+        return ()
+    place, size = made.experts.names.index(name), len(made.experts.drawn) // len(made.experts.names)
+    natural = unpack_drawn(made.experts.drawn[place * size : (place + 1) * size], QUANTITIES, len(LEVELS))
+    return ghosts(natural, made.origin_close, made.origin_open_time_ms, interval)

@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from core.domain.events import ExpertShares
+from core.domain.events import ExpertForecasts, ExpertShares
 from core.domain.quantities import QUANTITY_NAMES, FloatArray, Quantity, within_bounds
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.baseline_forecast import BaselineForecast
 from core.forecast.combination import Combination, prior
-from core.forecast.experts import EXPERTS, MODEL, NO_CHALLENGERS, REFERENCE, STORED, ExpertList, Quantiles
+from core.forecast.experts import EXPERTS, FORECASTS, MODEL, NO_CHALLENGERS, REFERENCE, STORED, ExpertList, Quantiles
 from core.forecast.history import History
 from core.forecast.score import close_hits, pinball
 from core.training.engine.engine import TrainingEngine
 from core.training.online.challenger import MarketInputs
+from core.training.online.forecast_events import drawn_experts
 
 
 class Forecaster:
@@ -175,6 +176,12 @@ class Forecaster:
         in the order of `ExpertList.loss_rows` from the second on; None where none is remembered."""
         (made,) = self._forecasts_at(np.array([origin], dtype=np.int64))
         return None if made is None else close_hits(made[1:, 0, Quantity.CLOSE], close)
+
+    def drawn_experts(self) -> ExpertForecasts:
+        """What each expert that forecasts the close does, as committed after the newest candle."""
+        names = self._experts.loss_rows[1:]
+        able = [place for place, name in enumerate(names) if name not in EXPERTS or FORECASTS[place, Quantity.CLOSE]]
+        return drawn_experts([names[place] for place in able], self._pending[-1][1][1:][able])
 
     def learn(
         self,

@@ -12,11 +12,12 @@ from core.domain.candle import Candle, Interval
 from core.domain.events import ForecastMade, ForecastMode, ForecastScored, Ghost
 from core.domain.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quantity
 from core.domain.regimes import MarketConditions
-from core.forecast.experts import MODEL, REFERENCE, STORED, Quantiles, pack_losses
+from core.forecast.experts import EXPERTS, MODEL, REFERENCE, STORED, Quantiles, pack_losses
 from core.forecast.ghosts import ghosts, overlap
 from core.forecast.score import pinball
 from core.storage.packed_scores import as_stored
 from core.storage.records import StoredForecast, StoredScore
+from core.training.online.forecast_events import drawn_experts
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ class IssuedForecast:
             origin_close=self.origin_close,
             ghosts=self.ghosts,
             conditions=self.conditions,
+            experts=drawn_experts([EXPERTS[expert] for expert in STORED], self.quantiles.experts[: len(STORED)]),
         )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
-from core.domain.events import AccuracySummary, DriftFound, ForecastMode
+from core.domain.events import AccuracySummary, DriftFound, ForecastMade, ForecastMode
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.conditions import ConditionsWatch
 from core.forecast.experts import EXPERTS, MODEL, Quantiles
@@ -271,6 +271,10 @@ class MarketSession:
             origin_close=newest.origin_close,
             scale=newest.scale,
         )
+
+    def event(self, forecast: IssuedForecast) -> ForecastMade:
+        """The event of the forecast that was committed last, with those of all experts."""
+        return replace(forecast.event(self.run_id), experts=self.forecaster.drawn_experts())
 
     def commit(self, forecast: IssuedForecast, candle: Candle) -> None:
         """Remember the forecast of every expert until its targets have closed."""

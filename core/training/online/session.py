@@ -208,7 +208,7 @@ class TrainingSession:
         self._notice_rollback()
         scores = [outcome.event for each in taken for outcome in each.outcomes]
         learned = (*drifts, *(() if step is None else (step,)), *self._take_incidents())
-        made = [forecast.event(each.market.run_id) for each, forecast in zip(taken, forecasts, strict=True)]
+        made = [each.market.event(forecast) for each, forecast in zip(taken, forecasts, strict=True)]
         return (*scores, *learned, *made)
 
     def learn(self) -> tuple[TrainerEvent, ...]:
