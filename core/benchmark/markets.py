@@ -11,6 +11,7 @@ import math
 import statistics
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,7 @@ def _measure(settings: Settings, device: Device, markets: int, closes: int, cloc
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as root:
         folder = DataFolder(Path(root))
         folder.ensure()
-        db = open_database(folder.database)
-        try:
+        with closing(open_database(folder.database)) as db:
             session = open_run(
                 SessionSpec(folder.root, first, settings, others=tuple(others)), db, device, clock
             ).session
@@ -79,8 +79,6 @@ def _measure(settings: Settings, device: Device, markets: int, closes: int, cloc
                 started_s = clock.monotonic_s()
                 session.on_close(closed)
                 times_s.append(clock.monotonic_s() - started_s)
-        finally:
-            db.close()
     times_s = times_s[_WARM_UP:]
     return {
         "closes": timed,

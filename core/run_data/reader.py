@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,21 +85,15 @@ class RunData:
 @contextmanager
 def open_run(folder: Path, run_id: str | None = None) -> Iterator[RunData]:
     """A run of this data folder; the newest that has one without its id. Raises StorageError."""
-    db = open_database(DataFolder(folder).database, readonly=True)
-    try:
+    with closing(open_database(DataFolder(folder).database, readonly=True)) as db:
         store = RunStore(db)
         newest = None if run_id else next(iter(store.list()), None)
         if run_id is None and newest is None:
             raise StorageError(f"There is no run in {folder} yet.")
         yield RunData(db, newest or store.get(run_id or ""))
-    finally:
-        db.close()
 
 
 def runs(folder: Path) -> list[Run]:
     """All runs of this data folder, the newest first. Raises StorageError."""
-    db = open_database(DataFolder(folder).database, readonly=True)
-    try:
+    with closing(open_database(DataFolder(folder).database, readonly=True)) as db:
         return RunStore(db).list()
-    finally:
-        db.close()

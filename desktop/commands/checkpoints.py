@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from contextlib import closing
 from typing import Any
 
 import click
@@ -72,12 +73,9 @@ def verify(context: Context) -> None:
 
 
 def _all(folder: DataFolder) -> list[CheckpointInfo]:
-    db = open_database(folder.database, readonly=True)
-    try:
+    with closing(open_database(folder.database, readonly=True)) as db:
         rows = CheckpointRows(db)
         return [info for run in RunStore(db).list() for info in rows.list(run.run_id)]
-    finally:
-        db.close()
 
 
 def _problem(folder: DataFolder, info: CheckpointInfo) -> str | None:

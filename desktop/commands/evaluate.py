@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +111,9 @@ def evaluate(
 def _evaluated(
     context: Context, run_id: str, trade_cost: float, *, has_timeline: bool
 ) -> tuple[dict[str, Any], Timeline | None]:
-    db = open_database(context.folder.database, readonly=True)
-    try:
+    with closing(open_database(context.folder.database, readonly=True)) as db:
         run, horizons = RunStore(db).get(run_id), context.settings.model.horizons
         return evaluate_run(db, run, horizons, trade_cost), timeline_of(db, run, horizons) if has_timeline else None
-    finally:
-        db.close()
 
 
 def check_page(name: str, page: Path) -> None:

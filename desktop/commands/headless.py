@@ -7,6 +7,7 @@ import contextlib
 import logging
 import signal
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
 import click
@@ -173,19 +174,13 @@ def _ordered(markets: Sequence[Market]) -> tuple[Market, ...]:
 
 
 def _has_candles(context: Context, market: Market) -> bool:
-    db = open_database(context.folder.database, readonly=True)
-    try:
+    with closing(open_database(context.folder.database, readonly=True)) as db:
         return CandleStore(db).latest_open_time_ms(market) is not None
-    finally:
-        db.close()
 
 
 def _last_simulated(context: Context) -> Market | None:
-    db = open_database(context.folder.database, readonly=True)
-    try:
+    with closing(open_database(context.folder.database, readonly=True)) as db:
         return CandleStore(db).last_simulated()
-    finally:
-        db.close()
 
 
 def _stop_on_signals(run: HeadlessRun) -> None:
@@ -197,8 +192,7 @@ def _stop_on_signals(run: HeadlessRun) -> None:
 
 
 def _summary(context: Context, spec: SessionSpec, progress: TerminalProgress, wall_s: float) -> dict[str, Any]:
-    db = open_database(context.folder.database, readonly=True)
-    try:
+    with closing(open_database(context.folder.database, readonly=True)) as db:
         runs = RunStore(db)
         found = runs.find(spec.market, spec.fingerprint, spec.others)
         if found is None:
@@ -209,8 +203,6 @@ def _summary(context: Context, spec: SessionSpec, progress: TerminalProgress, wa
             summary = summarise_together(db, by_name, spec.settings.model.horizons)
         else:
             summary = summarise(db, found)
-    finally:
-        db.close()
     rate = None if progress.status is None else progress.status.steps_per_s
     summary.get("pooled", summary).update(steps_per_s=rate, wall_s=round(wall_s, 3))
     return summary

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
 from core.market.history.importing import HistoryWriter
@@ -65,8 +65,5 @@ def stored_candles(folder: DataFolder) -> Iterator[CandleStore | None]:
     if not folder.database.exists():
         yield None
         return
-    db = open_database(folder.database, readonly=True)
-    try:
+    with closing(open_database(folder.database, readonly=True)) as db:
         yield CandleStore(db)
-    finally:
-        db.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import Any
 
 import click
@@ -30,12 +31,9 @@ def metrics(context: Context, run_id: str | None) -> None:
 
     Of a model of several markets it shows all of them, or with the id of one other than the first that market.
     """
-    db = open_database(context.folder.database, readonly=True)
-    try:
+    with closing(open_database(context.folder.database, readonly=True)) as db:
         run = chosen_run(RunStore(db), run_id)
         summary = _summary(db, run)
-    finally:
-        db.close()
     if context.as_json:
         print_json(summary)
     elif "pooled" in summary:

@@ -10,6 +10,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -114,12 +115,9 @@ def _resume(context: Context) -> str:
 
 
 def _stored(context: Context) -> tuple[Run, dict[str, Any]]:
-    db = open_database(context.folder.database, readonly=True)
-    try:
+    with closing(open_database(context.folder.database, readonly=True)) as db:
         run = RunStore(db).list()[0]
         return run, summarise(db, run)
-    finally:
-        db.close()
 
 
 def _paint(context: Context) -> str:

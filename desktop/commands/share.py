@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -30,14 +31,11 @@ def share(context: Context, target: Path, run_id: str | None, overwrite: bool) -
     check_page("FILE.html", target)
     if target.exists() and not overwrite:
         raise UserError(f"{target} exists already. Name another file, or add --overwrite.", 2)
-    db = open_database(context.folder.database, readonly=True)
-    try:
+    with closing(open_database(context.folder.database, readonly=True)) as db:
         run = chosen_run(RunStore(db), run_id)
         private = (str(context.folder.root.resolve()), str(context.folder.root), str(Path.home()))
         trade_cost = context.settings.paper.of(run.market.venue).of_a_trade
         text = shared_page(read_shared(db, run, trade_cost, private))
-    finally:
-        db.close()
     try:
         write_durably(target, text.encode(), is_private=False)
     except OSError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -126,8 +127,7 @@ def _exported(place: Path) -> Chosen:
 def _kept(checkpoint_id: str, folder: DataFolder) -> Chosen:
     if not folder.database.exists():
         raise UserError(f"There is no database in {folder.root}, so no checkpoint either. Name it with --data-dir.")
-    db = open_database(folder.database, readonly=True)
-    try:
+    with closing(open_database(folder.database, readonly=True)) as db:
         info = CheckpointRows(db).by_id(checkpoint_id)
         if info is None:
             raise UserError(
@@ -136,8 +136,6 @@ def _kept(checkpoint_id: str, folder: DataFolder) -> Chosen:
             )
         market = RunStore(db).get(info.run_id).market
         settings = None if info.settings_id is None else settings_of(db, info.settings_id)
-    finally:
-        db.close()
     return _of_row(info, market, folder.absolute(info.file), settings)
 
 

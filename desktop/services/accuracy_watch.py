@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import queue
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,12 +77,9 @@ class AccuracyReader(QThread):
     def _serve(self, first: _Question) -> _Question | None:
         """Open the run and answer all questions about it; gives the first one about another run."""
         try:
-            db = open_database(self._database, readonly=True)
-            try:
+            with closing(open_database(self._database, readonly=True)) as db:
                 accuracy = RunningAccuracy(db, first.run_id, first.horizons)
                 return self._answer_all(accuracy, first)
-            finally:
-                db.close()
         except StorageError as error:
             self.failed.emit(str(error))
         except Exception as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -79,16 +80,13 @@ class CandleLoader(QThread):
     def _read(self) -> CandleSeries | None:
         """The series that was asked for, or None where it was cancelled on the way."""
         parts: list[StoredColumns] = []
-        db = open_database(self._database, readonly=True)
-        try:
+        with closing(open_database(self._database, readonly=True)) as db:
             for part in self._chunks(CandleStore(db)):
                 if self._cancelled.is_set():
                     return None
                 parts.append(part)
             if self._after_ms is None:
                 self._holes = HoleStore(db).of_exchange_from(self._market, 0)
-        finally:
-            db.close()
         return self._joined(parts[::-1] if self._after_ms is None else parts)
 
     def _chunks(self, store: CandleStore) -> Iterator[StoredColumns]:

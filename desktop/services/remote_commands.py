@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import queue
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -90,8 +91,7 @@ class HistoryStorer(QThread):
             self.failed.emit(f"The window could not store them ({type(error).__name__}: {error}).")
 
     def _serve(self) -> None:
-        db = open_database(self._database)
-        try:
+        with closing(open_database(self._database)) as db:
             candles, holes = CandleStore(db), HoleStore(db)
             while (order := self._orders.get()) is not None:
                 if isinstance(order, _Candles):
@@ -99,8 +99,6 @@ class HistoryStorer(QThread):
                 else:
                     holes.add_of_exchange(order.market, order.holes, order.asked_at_ms)
                     self.marked.emit(order.market)
-        finally:
-            db.close()
 
     def _store(self, candles: CandleStore, order: _Candles) -> None:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from contextlib import closing
 
 from PySide6.QtCore import QObject, QThread, Signal
 
@@ -70,12 +71,9 @@ class TrainingWorker(QThread):
             self.failed.emit(TrainerFailed(words, traceback.format_exc(), needs_room=needs_room))
 
     def _drive(self) -> None:
-        db = open_database(DataFolder(self._spec.root).database)
-        try:
+        with closing(open_database(DataFolder(self._spec.root).database)) as db:
             store = CandleStore(db)
             make_host = host_maker(self._spec, self._clock)
             emit, clock = self.batch.emit, self._clock
             inbox, shown = self._inbox, self._shown
             TrainingDriver(self._spec, make_host, store, inbox, emit, clock, shows_first=shown, stays=True).run()
-        finally:
-            db.close()

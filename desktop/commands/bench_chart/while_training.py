@@ -14,6 +14,7 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -153,11 +154,8 @@ class Trainer(QObject):
 
 def _store_candles(folder: Path, market: Market) -> None:
     DataFolder(folder).ensure()
-    db = open_database(DataFolder(folder).database)
-    try:
+    with closing(open_database(DataFolder(folder).database)) as db:
         CandleStore(db).save(market, scenario.candles(scenario.columns(_TO_LEARN)))
-    finally:
-        db.close()
 
 
 def measure_frames(settings: Settings, host: Host, seconds: float, qt: QApplication) -> dict[str, Any]:
