@@ -12,13 +12,9 @@ from pytestqt.qtbot import QtBot
 from core.indicators.registry import INDICATORS
 from core.indicators.spec import IndicatorSpec
 from desktop.chart.items.study import StudyLayer
-from desktop.commands.bench_chart.appends import Appends
-from desktop.commands.bench_chart.cursor import CursorMoves
 from desktop.commands.bench_chart.measure import Measure
-from desktop.commands.bench_chart.pans import Pans
+from desktop.commands.bench_chart.measures import AllInView, Appends, CursorMoves, Pans, Ticks
 from desktop.commands.bench_chart.rig import Rig
-from desktop.commands.bench_chart.ticks import Ticks
-from desktop.commands.bench_chart.whole_view import AllInView
 from tests.support.counted import calls_of
 
 FEW, MANY = 1_000, 20_000

@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Candle
 from desktop.actions import ActionId
+from desktop.commands.bench_chart.measures import Ticks
 from desktop.commands.bench_chart.rig import PaintCounter, Rig
-from desktop.commands.bench_chart.ticks import Ticks
 from desktop.overview.tile import Tile
 from tests.desktop.conftest import lasting_bench
 from tests.desktop.overview.stage import MARKETS, Wall, wall

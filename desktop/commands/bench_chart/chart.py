@@ -7,13 +7,9 @@ from typing import Any
 
 from PySide6.QtWidgets import QApplication
 
-from desktop.commands.bench_chart.appends import Appends
-from desktop.commands.bench_chart.cursor import CursorMoves
 from desktop.commands.bench_chart.measure import Measure, take
-from desktop.commands.bench_chart.pans import Pans
+from desktop.commands.bench_chart.measures import AllInView, Appends, CursorMoves, Pans, Ticks, WholeView
 from desktop.commands.bench_chart.rig import Rig
-from desktop.commands.bench_chart.ticks import Ticks
-from desktop.commands.bench_chart.whole_view import AllInView, WholeView
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 

@@ -18,8 +18,8 @@ import numpy as np
 import resources
 from desktop.commands.bench_chart import scenario
 from desktop.commands.bench_chart.measure import take
+from desktop.commands.bench_chart.measures import Ticks
 from desktop.commands.bench_chart.rig import IN_VIEW, MeasureError, Rig
-from desktop.commands.bench_chart.ticks import Ticks
 
 FINPLOT = (
     "finplot==1.9.7",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -12,13 +13,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import PySide6
 from platformdirs import user_cache_path
+from PySide6.QtCore import qVersion
+from PySide6.QtGui import QGuiApplication
 
 from core.settings import tree as settings_file
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from desktop.commands.bench_chart import machine
 from desktop.commands.bench_chart.chart import application, measure_sizes
 from desktop.commands.bench_chart.loading import LoadingError, measure_loading
 from desktop.commands.bench_chart.peers import PeerEnvironment, measure_finplot, paired_ticks
@@ -51,7 +55,7 @@ class ChartBench:
         if self.with_peers:
             environment.prepare(say)  # what cannot be had is said before anything is measured
         application()
-        facts = machine.facts()
+        facts = _machine()
         sizes = measure_sizes(self.sizes, self.repeats, say)
         loading = _loading(say) if _STORED in self.sizes else None
         everything = self._with_everything(say)
@@ -109,3 +113,17 @@ def _answer(done: subprocess.CompletedProcess[str], host: str) -> dict[str, Any]
 def _ourselves() -> list[str]:
     """This program once more, frozen or not."""
     return [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "desktop"]
+
+
+def _machine() -> dict[str, Any]:
+    """Cores, system and versions; the load says how quiet it was."""
+    return {
+        "cpus": os.cpu_count(),
+        "load_1_min": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "qt": qVersion(),
+        "pyside": PySide6.__version__,
+        "numpy": np.__version__,
+        "platform": QGuiApplication.platformName(),
+    }

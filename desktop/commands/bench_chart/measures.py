@@ -1,0 +1,123 @@
+"""What is measured: things that a user does or sees on the chart."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent
+
+from desktop.commands.bench_chart import scenario
+from desktop.commands.bench_chart.measure import Measure
+from desktop.commands.bench_chart.rig import HEIGHT, IN_VIEW, WIDTH, MeasureError, Rig
+
+_LEFT, _RIGHT, _STEP = 300, 1300, 9
+"""Of a drag, in pixels."""
+_FAR_OUT = 1e-12
+
+
+class Ticks:
+    """The current forming candle, with the newest 300 candles in view: from `set_forming` to the paint."""
+
+    name = "tick_ms"
+
+    def prepare(self, rig: Rig) -> None:
+        rig.show_newest()
+
+    def sample_ms(self, rig: Rig, turn: int) -> float:
+        candle = rig.ticks[(turn + 1) % len(rig.ticks)]
+        return rig.timed_ms(lambda: rig.chart.set_forming(candle))
+
+
+class CursorMoves:
+    """The crosshair and the readout follow the mouse, and no closed candle is painted. From its event to the paint."""
+
+    name = "cursor_ms"
+
+    def prepare(self, rig: Rig) -> None:
+        rig.show_newest()
+
+    def sample_ms(self, rig: Rig, turn: int) -> float:
+        """Over the plot in slants, a pixel row never twice in a row."""
+        x, y = 40 + 37 * turn % (WIDTH - 200), 30 + 23 * turn % (HEIGHT - 90)
+        return rig.timed_ms(lambda: rig.point_at(x, y))
+
+
+class Pans:
+    """A step of a drag: the plot is held, and every mouse move shows other candles, with their own price range. From
+    the mouse event to the paint; the hand goes to and fro over a thousand pixels."""
+
+    name = "pan_ms"
+
+    def prepare(self, rig: Rig) -> None:
+        rig.show_newest()
+        rig.point_at(_LEFT, HEIGHT / 2)
+        rig.point_at(_LEFT, HEIGHT / 2, QEvent.Type.MouseButtonPress, held=True)
+        rig.settle()
+
+    def sample_ms(self, rig: Rig, turn: int) -> float:
+        span = _RIGHT - _LEFT
+        travelled = _STEP * (turn + 1) % (2 * span)
+        x = _LEFT + (travelled if travelled <= span else 2 * span - travelled)
+        return rig.timed_ms(lambda: rig.point_at(x, HEIGHT / 2, held=True))
+
+
+class WholeView:
+    """From the call of `zoom` to the paint: other groups, another price range, everything redrawn."""
+
+    name = "all_ms"
+
+    def prepare(self, rig: Rig) -> None:
+        rig.show_newest()
+
+    def sample_ms(self, rig: Rig, turn: int) -> float:
+        rig.chart.zoom(_FAR_OUT)
+        rig.chart.zoom(2.0 + 0.01 * (turn % 7))
+        rig.settle()
+        taken_ms = rig.timed_ms(lambda: rig.chart.zoom(_FAR_OUT))
+        _check(rig)
+        return taken_ms
+
+
+class AllInView:
+    """Another measure, taken while all candles are in view."""
+
+    def __init__(self, measure: Measure, name: str) -> None:
+        self._measure, self.name = measure, name
+
+    def prepare(self, rig: Rig) -> None:
+        self._measure.prepare(rig)
+
+    def sample_ms(self, rig: Rig, turn: int) -> float:
+        rig.chart.zoom(_FAR_OUT)  # untimed: a candle that closed has pushed the first one out
+        rig.settle()
+        _check(rig)
+        return self._measure.sample_ms(rig, turn)
+
+
+def _check(rig: Rig) -> None:
+    frame, count = rig.chart.frame, len(rig.series)
+    if (frame.first, frame.stop) != (0, count):
+        raise MeasureError(f"Only {frame.stop - frame.first} of {count} candles came into view; no figure is given.")
+
+
+class Appends:
+    """A candle closes: it joins the series, another begins, a new forecast comes, and the view follows. From
+    `CandleSeries.add` to the paint."""
+
+    name = "append_ms"
+
+    def prepare(self, rig: Rig) -> None:
+        rig.show_newest()
+
+    def sample_ms(self, rig: Rig, turn: int) -> float:
+        closed = scenario.following(rig.series[-1], rig.series[-IN_VIEW])
+
+        def close() -> None:
+            rig.series.add(closed)
+            rig.chart.refresh()
+            rig.chart.set_forming(rig.ticks[0])
+            rig.chart.set_forecast(forecast)
+
+        forecast = rig.prepare_candle(closed)
+        taken_ms = rig.timed_ms(close)
+        if rig.chart.frame.stop != len(rig.series):
+            raise MeasureError("The view did not follow the candle that closed; no figure is given.")
+        return taken_ms
