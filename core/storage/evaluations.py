@@ -31,9 +31,3 @@ def add_evaluation(db: Database, evaluation: Evaluation) -> None:
         raise StorageError(f"There is no checkpoint '{evaluation.checkpoint_id}' in this data folder.")
     with write(db):
         db.conn.execute(f"INSERT INTO evaluations ({_NAMES}) VALUES ({_HOLES})", _row(evaluation))
-
-
-def evaluations_of(db: Database, checkpoint_id: str) -> list[Evaluation]:
-    """All evaluations of one checkpoint, newest first. Raises StorageError."""
-    sql = f"SELECT {_NAMES} FROM evaluations WHERE checkpoint_id = ? ORDER BY id DESC"
-    return [to_evaluation(row) for row in select(db, sql, (checkpoint_id,))]

@@ -174,3 +174,17 @@ def _run(row: tuple[Any, ...]) -> Run:
         head_id=head_id,
         challengers=tuple(json.loads(challengers)),
     )
+
+
+_SET = """
+INSERT INTO run_marks (run_id, is_archived) VALUES (?, ?)
+ON CONFLICT (run_id) DO UPDATE SET is_archived = excluded.is_archived
+"""
+
+
+def set_archived(db: Database, run_id: str, is_archived: bool) -> None:
+    """Archive or unarchive a run; nothing is deleted. Raises StorageError for an unknown run."""
+    with write(db):
+        if not select(db, "SELECT 1 FROM runs WHERE run_id = ?", (run_id,)):
+            raise StorageError(f"There is no run '{run_id}' in the database; nothing was changed.")
+        db.conn.execute(_SET, (run_id, is_archived))

@@ -70,15 +70,6 @@ def read_weights(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
     return tensors, _parsed(path, raw)
 
 
-def verify_weights(path: Path, sha256: str) -> str | None:
-    """A sentence with the fault of the file; None if it is intact."""
-    try:
-        read_weights(path, sha256)
-    except CheckpointError as error:
-        return str(error)
-    return None
-
-
 def _read(path: Path) -> bytes:
     try:
         if path.stat().st_size > _LARGEST_FILE_BYTES:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
 
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QObject, QSocketNotifier, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
 from qasync import QEventLoop
 
 from core.domain.clock import SystemClock
 from core.logs.crashes import CrashLog, CrashReport
+from core.market.feeds.base import FeedStatus
 from core.storage.ownership import LeftBehind
 from desktop.app.composition import Application
 from desktop.app.context import Context
 from desktop.app.crash_watch import CrashWatch
-from desktop.app.interrupt import SignalWatcher
 from desktop.app.terminal_progress import TerminalProgress
-from desktop.app.terminal_view import TerminalView
+from desktop.services.run_controller import RunController
 from desktop.services.single_instance import SingleInstance
 from desktop.ui.accessible import describe_painted
 
@@ -76,3 +82,75 @@ def _close(application: Application) -> None:
     """Nobody may be there to be asked."""
     application.jobs.let_close()
     application.window.close()
+
+
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+class SignalWatcher(QObject):
+    """Calls `on_signal` in the window's thread. A byte on a socket wakes the loop (as qutebrowser does it)."""
+
+    def __init__(self, on_signal: Callable[[], None], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._on_signal = on_signal
+        self._ours, self._theirs = socket.socketpair()
+        self._theirs.setblocking(False)
+        self._notifier = QSocketNotifier(self._ours.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._drain)
+        self._old_wakeup = signal.set_wakeup_fd(self._theirs.fileno(), warn_on_full_buffer=False)
+        self._old_handlers = {number: signal.signal(number, self._handle) for number in _SIGNALS}
+
+    def close(self) -> None:
+        """Restore the former handlers."""
+        self._notifier.setEnabled(False)
+        signal.set_wakeup_fd(self._old_wakeup)
+        for number, handler in self._old_handlers.items():
+            signal.signal(number, handler)
+        self._ours.close()
+        self._theirs.close()
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._on_signal()
+
+    def _drain(self) -> None:
+        self._ours.recv(4096)
+
+
+_SIZE = (1600, 900)
+_FIRST_PICTURE_MS = 5_000
+_PICTURE_EVERY_MS = 15_000
+
+
+class TerminalView(QObject):
+    """Takes what the run says, and paints the offscreen window into a PNG now and then."""
+
+    def __init__(
+        self, window: QWidget, runs: RunController, progress: TerminalProgress, picture: Path, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._window = window
+        self._progress = progress
+        self._picture = picture
+        window.resize(*_SIZE)
+        runs.batch.connect(progress.take_batch)
+        runs.feed_event.connect(self._on_feed)
+        runs.notice.connect(progress.say)
+        runs.failed.connect(progress.say)
+        runs.refused.connect(progress.say)
+        self._timer = QTimer(self)
+        self._timer.setInterval(_PICTURE_EVERY_MS)
+        self._timer.timeout.connect(self.write_picture)
+        self._timer.start()
+        QTimer.singleShot(_FIRST_PICTURE_MS, self, self.write_picture)
+
+    def write_picture(self) -> None:
+        """Paint the window into the file, and say where it is."""
+        self._picture.parent.mkdir(parents=True, exist_ok=True)
+        if self._window.grab().save(str(self._picture)):
+            self._progress.say(f"Picture of the window: {self._picture}")
+        else:
+            self._progress.say(f"The picture {self._picture} could not be written.")
+
+    def _on_feed(self, event: object) -> None:
+        if isinstance(event, FeedStatus):
+            self._progress.take_feed(event)

@@ -12,8 +12,7 @@ from core.settings.tree import Settings
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.record_reader import RecordReader
-from core.storage.run_marks import set_archived
-from core.storage.runs import Run, RunStore
+from core.storage.runs import Run, RunStore, set_archived
 from core.training.online.issued_forecast import from_rows
 from desktop.state.database import WindowDatabase
 

@@ -37,11 +37,10 @@ from desktop.ui.theme import Mode, Theme
 from desktop.ui.translation import translate
 from desktop.window.controls import TrainingInputs, keep_room_for_resume, make_tool_bar
 from desktop.window.divergence_recovery import RecoveryStarter
-from desktop.window.docks import in_docks
 from desktop.window.help import list_shortcuts, open_data_folder, read_documentation
 from desktop.window.machine_strip import MachineStrip
 from desktop.window.notices import NoticeWriter
-from desktop.window.panels import Panels
+from desktop.window.panels import Panels, in_docks
 from desktop.window.rates import TrainingRates
 from desktop.window.status_bar import StatusPanel
 from desktop.window.training_actions import TrainingOffer

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QStyle, QStyleOptionDockWidget, QStylePainter
 
 from core.logs.merged import LogBook
 from core.settings.tree import Settings
@@ -85,3 +88,29 @@ class Panels(QObject):
         self.gradients.show_settings(settings)
         self.markets.show_markets(settings.watchlist.markets)
         self.checkpoints.show_settings(settings.browser)
+
+
+class Dock(QDockWidget):
+    """Draws its title in its current font: Qt uses the font from when the dock was made."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self.isFloating():
+            super().paintEvent(event)
+            return
+        option = QStyleOptionDockWidget()
+        self.initStyleOption(option)
+        painter = QStylePainter(self)
+        painter.drawControl(QStyle.ControlElement.CE_DockWidgetTitle, option)
+        painter.end()
+
+
+def in_docks(window: QMainWindow, panels: Mapping[ActionId, tuple[str, Panel]]) -> dict[ActionId, QDockWidget]:
+    """By the action that shows it. panels: title and panel. A hidden panel is stale when it is shown again."""
+    docks: dict[ActionId, QDockWidget] = {}
+    for action_id, (title, panel) in panels.items():
+        dock = Dock(title, window)
+        dock.setObjectName(f"dock_{action_id.key.removeprefix('show_')}")
+        dock.setWidget(panel)
+        dock.visibilityChanged.connect(panel.mark_stale)
+        docks[action_id] = dock
+    return docks

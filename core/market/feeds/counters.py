@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 from core.market.feeds.base import FeedVitals
 from core.market.feeds.forming import FormingCandles
@@ -13,7 +13,7 @@ from core.market.feeds.venue import Updates
 
 @dataclass(slots=True)
 class Tally:
-    """Counters of one feed."""
+    """Counters of one feed, by the names that `FeedVitals` has for them."""
 
     messages: int = 0
     trades: int = 0
@@ -45,21 +45,9 @@ class Tally:
         self, venue: str, now_ms: int, clock: ServerClock, ledger: Ledger, forming: FormingCandles
     ) -> FeedVitals:
         """The current values."""
+        counted = replace(self)
+        counted.end(forming)
+        missing, corrected, offset_ms = ledger.missing, ledger.corrected, clock.offset_ms
         return FeedVitals(
-            at_ms=now_ms,
-            venue=venue,
-            messages=self.messages,
-            trades=self.trades,
-            rejected=self.rejected,
-            reconnects=self.reconnects,
-            back_filled=self.back_filled,
-            corrected=ledger.corrected,
-            missing=ledger.missing,
-            last_message_ms=self.last_message_ms,
-            last_trade_ms=self.last_trade_ms,
-            clock_offset_ms=clock.offset_ms,
-            request_ms=self.request_ms,
-            close_delay_ms=self.close_delay_ms,
-            late_trades=self.late_trades + forming.late_trades,
-            lost_trades=self.lost_trades + forming.lost_trades,
+            now_ms, venue, missing=missing, corrected=corrected, clock_offset_ms=offset_ms, **asdict(counted)
         )

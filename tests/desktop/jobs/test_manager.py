@@ -22,7 +22,7 @@ from core.domain.candle import Market
 from core.domain.events import EventBatch, JobProgress, Severity, TrainerState
 from core.domain.watchlist import WatchedMarket
 from core.settings.tree import MarketSettings
-from core.storage.evaluations import evaluations_of
+from core.storage.browsing import BrowsedRows
 from core.storage.folder import DataFolder
 from core.training.hosting.catch_up import JOB_ID
 from desktop.actions import ActionId
@@ -292,8 +292,9 @@ def test_an_evaluations_result_is_stored_with_its_checkpoint(
     stub(answers({**summary(kept.checkpoint_id), "words": "It is good."}))
     job = done(qtbot, bench, manager, order(page=page, checkpoint_id=kept.checkpoint_id))
     assert job.state is JobState.DONE and "It is good." in job.result and job.page == page
-    (found,) = evaluations_of(manager._database.db, kept.checkpoint_id)
-    assert (found.file, found.judged, found.page) == ("later.csv", 480, "reports/found.html")
+    (row,) = BrowsedRows(manager._database.db).of([kept.checkpoint_id])
+    found = row.evaluation
+    assert found is not None and (found.file, found.judged, found.page) == ("later.csv", 480, "reports/found.html")
     assert read_again == [[kept.checkpoint_id]]
     held: list[tuple[str, ...]] = []
     bench.source.held_changed.connect(held.append)

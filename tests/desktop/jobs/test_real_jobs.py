@@ -18,8 +18,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from core.domain.candle import Candle, Market
 from core.settings.tree import save
 from core.storage.candles import CandleStore
-from core.storage.database import open_database
-from core.storage.evaluations import evaluations_of
+from core.storage.database import open_database, select
 from core.storage.ownership import own
 from desktop.actions import ActionId
 from desktop.app.composition import Application
@@ -128,7 +127,8 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_keeps_the_result(qapp: Q
         assert panel.actions_of_panel[ActionId.CHECKPOINT_REPORT].isEnabled()
         assert not panel.table.isColumnHidden(place_of("evaluated"))
         assert list(within.folder.jobs.glob("*")) == [], "no temporary file is left"
-        assert evaluations_of(application._database.db, info.checkpoint_id) == [found]
+        evaluated = "SELECT checkpoint_id, at_ms FROM evaluations"
+        assert select(application._database.db, evaluated) == [(info.checkpoint_id, found.at_ms)]
 
     run_window(qapp, within, story)
 

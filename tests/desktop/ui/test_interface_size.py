@@ -27,7 +27,7 @@ from desktop.ui.interface_size import BUNDLED_FAMILY, InterfaceSize, automatic_f
 from desktop.ui.panel_base import Panel
 from desktop.ui.plain_text import WrappedLabel
 from desktop.ui.plots import NumberOrLogAxis, PlotAxis, plot_widget
-from desktop.window.docks import Dock
+from desktop.window.panels import Dock
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 

@@ -24,7 +24,7 @@ from core.domain.events import (
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.weights import CheckpointError, read_weights, verify_weights, write_weights
+from core.storage.weights import CheckpointError, read_weights, write_weights
 from core.training.commands import (
     ApplyDeletions,
     ApplyRetention,
@@ -66,7 +66,7 @@ def test_a_checkpoint_every_ten_steps_and_a_file_for_every_row(tmp_path: Path) -
     kept = rows(tmp_path, run_id)
     assert {tmp_path / info.file for info in kept} == set(files(tmp_path))
     assert len(kept) < len(saved), "old ones are cleaned up"
-    assert all(verify_weights(tmp_path / info.file, info.sha256) is None for info in kept)
+    assert all(read_weights(tmp_path / info.file, info.sha256) for info in kept)
 
 
 def score_as(monkeypatch: pytest.MonkeyPatch, skill: float, gain: float | None = None) -> None:
@@ -371,8 +371,8 @@ def test_a_flipped_byte_is_detected(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[-7] ^= 1
     path.write_bytes(data)
-    sentence = verify_weights(path, written.sha256)
-    assert sentence is not None and "altered" in sentence
+    with pytest.raises(CheckpointError, match="altered"):
+        read_weights(path, written.sha256)
 
 
 def test_a_deletion_requested_without_a_trainer_is_done_at_the_next_start(
