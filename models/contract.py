@@ -50,7 +50,7 @@ def build_checked(make: ModelMaker, name: str, shape: ModelShape, seed: int) -> 
         model = build_with_seed(make, shape, seed)
     except Exception as error:
         raise ContractError(
-            f"{name} cannot be built from its one argument, a ModelShape: {_in_short(error)}."
+            f"{name} cannot be built from its one argument, a ModelShape: {in_short(error)}."
         ) from error
     if not any(parameter.requires_grad for parameter in model.parameters()):
         raise ContractError(f"{name} has no parameters to train.")
@@ -71,7 +71,7 @@ def _try(model: nn.Module, name: str, shape: ModelShape) -> None:
         with torch.no_grad():
             made: Any = model(*given)
     except Exception as error:
-        raise ContractError(f"{name} failed in forward(features, is_real): {_in_short(error)}.") from error
+        raise ContractError(f"{name} failed in forward(features, is_real): {in_short(error)}.") from error
     if not (torch.equal(given[0], features) and torch.equal(given[1], is_real)):
         raise ContractError(
             f"{name} changes its inputs in place. Assign a new name instead: other models read them too."
@@ -103,7 +103,7 @@ def _loaded(file: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[spec.name]
-        raise ContractError(f"{file.name} cannot be run: {_in_short(error)}.") from error
+        raise ContractError(f"{file.name} cannot be run: {in_short(error)}.") from error
     return module
 
 
@@ -123,7 +123,7 @@ def _installed(point: EntryPoint) -> object:
     try:
         return point.load()
     except Exception as error:
-        raise ContractError(f"The installed model '{point.name}' cannot be loaded: {_in_short(error)}.") from error
+        raise ContractError(f"The installed model '{point.name}' cannot be loaded: {in_short(error)}.") from error
 
 
 def _require_module_class(found: object, name: str) -> ModelMaker:
@@ -136,5 +136,6 @@ def _is_module_class(found: object) -> bool:
     return inspect.isclass(found) and issubclass(found, nn.Module)
 
 
-def _in_short(error: Exception) -> str:
+def in_short(error: Exception) -> str:
+    """Its type and first line, without a full stop."""
     return f"{type(error).__name__}: {next(iter(str(error).splitlines()), 'no message')}".rstrip(".")
