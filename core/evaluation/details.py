@@ -25,6 +25,7 @@ from core.forecast.score import (
     share,
     skill,
 )
+from core.storage.challengers import challenger_costs
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import Run
@@ -59,6 +60,7 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
         "diebold_mariano_p": diebold_mariano(first.shown(Quantity.CLOSE), first.losses_of(REFERENCE, Quantity.CLOSE)),
         "paper": _paper(paper_score_of(reader, run, from_ms, trade_cost)),
         "candles_per_s": _rate(made_at_ms),
+        **({"challenger_ms": challenger_costs(db, run.head_id)} if run.challengers else {}),
     }
 
 
@@ -137,6 +139,28 @@ def _pinball_of(those: JudgedScores, quantity: Quantity, horizon: int) -> dict[s
         "skill_of_quarters_ci95": [_interval(quarter) for quarter in quarters],
         "n_of_quarters": [quarter.n for quarter in quarters],
         "experts": means,
+        **(_challengers(those, quantity, horizon) if those.experts.challengers else {}),
+    }
+
+
+def _challengers(those: JudgedScores, quantity: Quantity, horizon: int) -> dict[str, Any]:
+    """What all of them together add, and each one alone: against the reference, and against the model."""
+    shown, reference = those.shown(quantity), those.losses_of(REFERENCE, quantity)
+    added = gain(shown, those.losses_without_challengers(quantity), reference, horizon)
+    found: dict[str, Any] = {"challengers_gain": added.value, "challengers_gain_ci95": _interval(added)}
+    of_each = {name: those.losses_of(place, quantity) for place, name in those.experts.placed_challengers}
+    return found | {"challengers": {name: _challenger(own, those, quantity, horizon) for name, own in of_each.items()}}
+
+
+def _challenger(own: FloatArray, those: JudgedScores, quantity: Quantity, horizon: int) -> dict[str, Any]:
+    against_reference = skill(own, those.losses_of(REFERENCE, quantity), horizon)
+    against_model = skill(own, those.losses_of(MODEL, quantity), horizon)
+    return {
+        "loss": _mean(own),
+        "skill": against_reference.value,
+        "skill_ci95": _interval(against_reference),
+        "skill_vs_model": against_model.value,
+        "skill_vs_model_ci95": _interval(against_model),
     }
 
 

@@ -71,6 +71,11 @@ class ExpertList:
         return (*EXPERTS, *self.challengers)
 
     @property
+    def placed_challengers(self) -> tuple[tuple[int, str], ...]:
+        """Each challenger's place on the expert axis, and its name."""
+        return tuple(enumerate(self.challengers, start=len(EXPERTS)))
+
+    @property
     def loss_rows(self) -> tuple[str, ...]:
         """As LOSS_ROWS; with challengers, then each of theirs, and the combination's without any of them."""
         return (*LOSS_ROWS, *self.challengers, WITHOUT_CHALLENGERS) if self.challengers else LOSS_ROWS

@@ -24,7 +24,7 @@ from desktop.commands.errors import UserError
 from desktop.commands.evaluate_together import evaluate_together
 from desktop.commands.evaluation_text import print_evaluation, print_together
 from desktop.commands.headless import run_headless
-from desktop.commands.options import common_options, print_json, with_context
+from desktop.commands.options import common_options, model_option, print_json, with_context
 from desktop.commands.start_from import find, starting_point, with_start
 
 _BASIS_POINT = 1e-4
@@ -47,6 +47,7 @@ _BASIS_POINT = 1e-4
     "slippage.",
 )
 @click.option("--count-seen", is_flag=True, help="Judge also candles from before the newest that it has learned.")
+@model_option
 @common_options
 @with_context
 def evaluate(

@@ -26,6 +26,9 @@ def print_evaluation(summary: dict[str, Any]) -> None:
     console.print()
     console.print(_table(("Other values", *words.ALSO_DRAWN_HEADER[1:]), words.also_drawn(summary)))
     console.print()
+    if challengers := words.challengers(summary):
+        console.print(_table(("Challenger", *words.CHALLENGERS_HEADER[1:]), challengers))
+        console.print()
     console.print(_table(None, words.of_the_close(summary)))
     console.print()
     console.print(Text(f"Paper score. {words.paper_headline(summary)}"))

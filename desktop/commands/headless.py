@@ -33,7 +33,7 @@ from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import UserError
 from desktop.commands.evaluate_together import require_different_candles
-from desktop.commands.options import common_options, print_json, run_options, with_context
+from desktop.commands.options import common_options, model_option, print_json, run_options, with_context
 from desktop.commands.text import print_markets, print_summary
 
 _INTERRUPTED = 130
@@ -42,6 +42,7 @@ _log = logging.getLogger("ghostcandle")
 
 @click.command()
 @run_options
+@model_option
 @common_options
 @with_context
 def headless(context: Context) -> None:

@@ -34,10 +34,11 @@ from desktop.dialogs import start_failure
 _DATA_DIR_VARIABLE = "GHOSTCANDLE_DATA_DIR"
 _URLS_VARIABLE = "GHOSTCANDLE_EXCHANGE_URLS"
 _COMMON = frozenset({"as_json", "data_dir", "seed", "device", "progress_lines"})
+_MODEL = frozenset({"model"})
 _RUN = frozenset(
     {"feed", "venue", "symbol", "interval", "file", "speed", "candles", "trainer", "new_run", "start_from"}
 )
-_SHARED = _COMMON | _RUN
+_SHARED = _COMMON | _RUN | _MODEL
 _SEVERAL = "Several times: one model learns all of them."
 _FEEDS = click.Choice(["auto", "live", "replay", "simulate", "stored"])
 _log = logging.getLogger("ghostcandle")
@@ -86,6 +87,15 @@ def run_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def model_option(command: Command) -> Command:
+    """--model, several times."""
+    description = (
+        "A further model, tried on the same candles beside the transformer: gru, tcn, nlinear, an installed one, or "
+        "your own as path/file.py:Class. Several times: several."
+    )
+    return click.option("--model", multiple=True, metavar="NAME_OR_FILE", help=description)(command)
 
 
 def with_context(command: Command) -> Command:
@@ -230,6 +240,7 @@ def _with_copy(folder: DataFolder, warnings: tuple[str, ...]) -> tuple[str, ...]
 def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
     market = _given(options, "feed", "venue", "symbol", "interval", "file", "speed")
     training = _given(options, "seed", "device", "start_from")
+    challengers = tuple(map(_absolute, options.get("model") or ())) or settings.model.challengers
     if options.get("trainer") is not None:
         training["host"] = options["trainer"]
     if market.get("file") is not None and "feed" not in market:
@@ -239,11 +250,18 @@ def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
             settings,
             market=dataclasses.replace(settings.market, **market),
             training=dataclasses.replace(settings.training, **training),
+            model=dataclasses.replace(settings.model, challengers=challengers),
         )
     except ValidationError as error:
         problem = error.errors()[0]
         name = ".".join(str(part) for part in problem["loc"])
         raise UserError(f"{name} is not right: {sentence_of(problem)}.", 2) from error
+
+
+def _absolute(model: str) -> str:
+    """A model of a file, wherever it is read from; any other as it is."""
+    file, separator, name = model.rpartition(":")
+    return f"{Path(file).resolve()}:{name}" if separator and file.endswith(".py") else model
 
 
 def _given(options: dict[str, Any], *names: str) -> dict[str, Any]:

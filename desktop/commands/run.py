@@ -12,7 +12,7 @@ import click
 from core.storage.ownership import FolderInUse, own
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
-from desktop.commands.options import common_options, in_safe_mode, run_options, with_some_context
+from desktop.commands.options import common_options, in_safe_mode, model_option, run_options, with_some_context
 from desktop.dialogs.start_failure import UNSEEN
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ _SAFE_MODE = (
 
 @click.command()
 @run_options
+@model_option
 @common_options
 @click.option("--safe-mode", is_flag=True, help=_SAFE_MODE)
 @with_some_context

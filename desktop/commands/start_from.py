@@ -52,6 +52,7 @@ class Chosen:
         plain["model"] |= {name: self.model[name] for name in _MODEL if name in self.model}
         plain["training"] |= {"duty_percent": 100, "host": current.training.host, "device": current.training.device}
         plain["training"]["seed"] = current.training.seed
+        plain["model"]["challengers"] = list(current.model.challengers)
         settings, warnings = settings_file.from_dict(plain)
         if warnings:
             raise UserError(f"The settings of checkpoint {self.checkpoint_id} cannot be used: {warnings[0]}")

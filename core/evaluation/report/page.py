@@ -74,6 +74,7 @@ def tables(summary: dict[str, Any]) -> list[Element]:
         node("h2", "One candle ahead"),
         table(("", *words.QUANTITIES), found),
         table(words.ALSO_DRAWN_HEADER, words.also_drawn(summary)),
+        *_challengers(summary),
         node("h2", "Direction and coverage"),
         table(None, words.of_the_close(summary)),
         *_paper(summary),
@@ -96,6 +97,12 @@ def _paper(summary: dict[str, Any]) -> list[Element]:
     rows = words.paper(summary)
     explained = node("p", words.PAPER_EXPLAINED, class_="lead")
     return [node("h2", "Paper score"), headline, *([table(None, rows)] if rows else []), explained]
+
+
+def _challengers(summary: dict[str, Any]) -> list[Element]:
+    """Each alone, and what all of them add; nothing without any."""
+    rows = words.challengers(summary)
+    return [node("h2", "Challengers"), table(words.CHALLENGERS_HEADER, rows)] if rows else []
 
 
 def _drifts(summary: dict[str, Any]) -> list[Element]:

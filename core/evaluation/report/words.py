@@ -27,6 +27,7 @@ QUANTITIES = ("close", "range")
 ALSO_DRAWN = ("body", "upper_wick", "lower_wick", "volume")
 ALSO_DRAWN_HEADER = ("other values", "skill", "", "n")
 REGIME_HEADER = ("regime, share", *QUANTITIES, "90 % band", "n")
+CHALLENGERS_HEADER = ("challenger", *QUANTITIES)
 REGIMES_EXPLAINED = (
     "The regime is that of the candle from which the forecast was made, known at its close; volatile is relative to "
     "the market's past. Each forecast counts for the likeliest regime."
@@ -155,6 +156,22 @@ def findings(summary: dict[str, Any]) -> list[TableRow]:
         TableRow("", tuple(_online_verdict(of["online_gain_ci95"], of["online_gain_n"]) for of in found)),
         TableRow("Evaluated candles (n)", tuple(f"{of['n']:,}" for of in found)),
     ]
+
+
+def challengers(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Two rows for each challenger, one candle ahead: its skill and cost, and the same against the model. Then one of
+    what all of them add. Empty without any."""
+    of = [summary["pinball"][name] for name in QUANTITIES]
+    if "challengers" not in of[0]:
+        return []
+    rows: list[tuple[str, ...]] = []
+    for name, cost_ms in summary["challenger_ms"].items():
+        alone = [each["challengers"][name] | {"n": each["n"]} for each in of]
+        cost = "" if cost_ms is None else f", {cost_ms:.1f} ms a candle"
+        rows.append((printable(name) + cost, *(_judged(each, "skill") for each in alone)))
+        rows.append(("\N{NO-BREAK SPACE} against the model", *(_judged(each, "skill_vs_model") for each in alone)))
+    added = (judged(each["challengers_gain"], each["challengers_gain_ci95"], each["n"], 3) for each in of)
+    return [*rows, ("What all of them add", *added)]
 
 
 def together_heading(pooled: dict[str, Any]) -> str:

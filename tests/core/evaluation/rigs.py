@@ -13,7 +13,7 @@ from core.domain.quantities import LEVELS, QUANTITIES
 from core.evaluation.columns import Origins, ScoreColumns
 from core.evaluation.findings import Request, RunAccuracy
 from core.evaluation.running import RunningAccuracy
-from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, pack_losses
+from core.forecast.experts import EXPERTS, LOSS_ROWS, NO_CHALLENGERS, REFERENCE, ExpertList, pack_losses
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.records import SHOWN_LOSSES
@@ -39,10 +39,10 @@ def read_all(accuracy: RunningAccuracy, request: Request | None = None) -> RunAc
     return accuracy.find(request or Request())
 
 
-def scored(n: int, seed: int = 0, first: int = 1) -> ScoredRows:
+def scored(n: int, seed: int = 0, first: int = 1, experts: ExpertList = NO_CHALLENGERS) -> ScoredRows:
     """Scores of a combination with nine tenths of each expert's loss; close returns are standard normal."""
     generator = np.random.default_rng(seed)
-    losses = generator.gamma(2.0, 1.0, (n, len(LOSS_ROWS), QUANTITIES))
+    losses = generator.gamma(2.0, 1.0, (n, len(experts.loss_rows), QUANTITIES))
     reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE])]
     return ScoredRows(
         target_open_time_ms=MINUTE_MS * np.arange(first, first + n),
@@ -60,8 +60,8 @@ def scored(n: int, seed: int = 0, first: int = 1) -> ScoredRows:
     )
 
 
-def filled(*parts: ScoredRows, capacity: int = 50_000) -> ScoreColumns:
-    columns = ScoreColumns(capacity)
+def filled(*parts: ScoredRows, capacity: int = 50_000, experts: ExpertList = NO_CHALLENGERS) -> ScoreColumns:
+    columns = ScoreColumns(capacity, experts)
     for part in parts:
         columns.append(part)
     return columns

@@ -9,7 +9,7 @@ from core.domain.quantities import Quantity
 from core.evaluation.assess import MOST_POINTS, assess, skill_at
 from core.evaluation.findings import Request
 from core.forecast.confidence import gain_sequence, skill_sequence
-from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, REFERENCE
+from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, REFERENCE, ExpertList
 from core.storage.scored import ScoredRows
 from tests.core.evaluation.rigs import MINUTE_MS, filled, origins, scored
 
@@ -131,3 +131,17 @@ def test_scores_of_other_experts_do_not_count() -> None:
 
 
 _FIELDS = tuple(ScoredRows.__dataclass_fields__)
+
+
+def test_challengers_are_among_the_experts_and_are_no_baseline() -> None:
+    experts = ExpertList(("gru", "own"))
+    rows = scored(400, seed=5, experts=experts)
+    columns = filled(rows, experts=experts)
+    found = assess(columns, origins(400), np.ones(400, dtype=np.bool_), Request())
+    by_name = {each.name: each for each in found.experts}
+    for name in experts.challengers:
+        own = columns.losses[:, experts.loss_rows.index(name)].astype(np.float64)
+        assert by_name[name].close == pytest.approx(own[:, Quantity.CLOSE].mean())
+        assert by_name[name].range == pytest.approx(own[:, Quantity.RANGE].mean())
+    assert found.close.best_baseline in EXPERTS
+    assert not len(filled(rows)), "of another list of experts"
