@@ -88,9 +88,8 @@ class ModelSettings:
     )
     challengers: Annotated[tuple[str, ...], Field(max_length=8)] = Field(
         default=(),
-        description="Further models, tried on the same candles: names of registered ones, path/file.py:Class, or "
-        "process:COMMAND.",
-        json_schema_extra=OWN_DIALOG,
+        description="Further models, tried on the same candles: gru, tcn, nlinear, an installed one, "
+        "path/file.py:Class, or process:COMMAND.",
     )
 
     @field_validator("challengers")

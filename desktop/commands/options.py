@@ -18,6 +18,7 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
+from core.domain.challenger_sources import source_of
 from core.logs.writing import WINDOW_FILE, log_to_file, log_to_stderr
 from core.market.feeds.urls import ExchangeUrls
 from core.settings import tree as settings_file
@@ -92,8 +93,8 @@ def run_options(command: Command) -> Command:
 def model_option(command: Command) -> Command:
     """--model, several times."""
     description = (
-        "A further model, tried on the same candles beside the transformer: gru, tcn, nlinear, an installed one, or "
-        "your own as path/file.py:Class. Several times: several."
+        "A further model, tried on the same candles beside the transformer: gru, tcn, nlinear, an installed one, your "
+        "own as path/file.py:Class, or process:COMMAND. Several times: several."
     )
     return click.option("--model", multiple=True, metavar="NAME_OR_FILE", help=description)(command)
 
@@ -259,9 +260,12 @@ def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
 
 
 def _absolute(model: str) -> str:
-    """A model of a file, wherever it is read from; any other as it is."""
-    file, separator, name = model.rpartition(":")
-    return f"{Path(file).resolve()}:{name}" if separator and file.endswith(".py") else model
+    """A model of a file with its whole path, as the trainer may run elsewhere; any other as it is."""
+    try:
+        source = source_of(model)
+    except ValueError as error:
+        raise UserError(f"{str(error)[:1].upper()}{str(error)[1:]}.", 2) from error
+    return model if source.file is None else f"{Path(source.file).resolve()}:{source.name}"
 
 
 def _given(options: dict[str, Any], *names: str) -> dict[str, Any]:

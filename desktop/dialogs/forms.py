@@ -70,6 +70,8 @@ def make_editor(info: FieldInfo) -> FieldEditor:
         return _optional(number) if is_optional else number
     if annotation is str:
         return _text(is_optional)
+    if get_origin(annotation) is tuple:
+        return _list_of_texts()
     raise TypeError(f"no editor for {info.annotation}")
 
 
@@ -261,6 +263,16 @@ def _text(is_optional: bool) -> FieldEditor:
         edit,
         lambda: edit.text().strip() or (None if is_optional else ""),
         lambda value: edit.setText(value or ""),
+        lambda call: edit.textChanged.connect(lambda _text: call()),
+    )
+
+
+def _list_of_texts() -> FieldEditor:
+    edit = QLineEdit(placeholderText=translate("Dialogs", "separated by semicolons"))
+    return FieldEditor(
+        edit,
+        lambda: tuple(text for part in edit.text().split(";") if (text := part.strip())),
+        lambda values: edit.setText("; ".join(values)),
         lambda call: edit.textChanged.connect(lambda _text: call()),
     )
 

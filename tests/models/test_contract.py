@@ -163,7 +163,7 @@ class PartlySilent(Sound):
 
 
 class Drawing(Sound):
-    """Draws from a generator of its own, which nothing seeds."""
+    """Draws from a separate generator, which nothing seeds."""
 
     def __init__(self, shape: ModelShape) -> None:
         super().__init__(shape)

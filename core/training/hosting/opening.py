@@ -164,7 +164,7 @@ def _build_challengers(
 
     start = ProcessOpener(spec, CandleStore(db), clock).open
     members = open_challengers(settings.model.challengers, make_engine, start, seed, is_new_run=is_new_run)
-    return Challengers(members, settings.recovery, clock)
+    return Challengers(members, settings.recovery, settings.checkpoints.every_steps, clock)
 
 
 def _new_seed(settings: Settings) -> int:

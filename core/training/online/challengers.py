@@ -22,8 +22,11 @@ from core.training.recovery.quarantine import non_finite_parts
 class Challengers:
     """Calls each of them in turn. Most sessions have none, and then nothing here does anything."""
 
-    def __init__(self, members: Sequence[Challenger], recovery: RecoverySettings, clock: Clock) -> None:
-        self._members = [GuardedChallenger(each, recovery, clock) for each in members]
+    def __init__(
+        self, members: Sequence[Challenger], recovery: RecoverySettings, remember_every: int, clock: Clock
+    ) -> None:
+        """remember_every: see `GuardedChallenger`."""
+        self._members = [GuardedChallenger(each, recovery, remember_every, clock) for each in members]
 
     def __len__(self) -> int:
         return len(self._members)

@@ -32,8 +32,6 @@ from core.training.recovery.incident_draft import IncidentDraft
 _FAILURES_BEFORE_RESTORE = 3
 _QUIET = 100
 """Candles without a failure after which the next one is reported again."""
-_REMEMBER_EVERY = 10
-"""Steps between two copies of the state."""
 _LARGEST = 1e4
 """Of normalised quantiles, as in `core.forecast.history`."""
 _FORECASTING, _LEARNING, _READING = "forecast", "learn", "read the candle"
@@ -50,8 +48,11 @@ class _State:
 class GuardedChallenger:
     """Calls one challenger, and turns whatever goes wrong into incidents."""
 
-    def __init__(self, challenger: Challenger, recovery: RecoverySettings, clock: Clock) -> None:
+    def __init__(self, challenger: Challenger, recovery: RecoverySettings, remember_every: int, clock: Clock) -> None:
+        """remember_every: steps between two copies of the state, as between two checkpoints, so that a run that is
+        continued from one does the same."""
         self._challenger = challenger
+        self._remember_every = remember_every
         self._clock = clock
         self._budget = RollbackBudget(recovery)
         self._known_good = self._first = self._copy()
@@ -85,7 +86,7 @@ class GuardedChallenger:
         self._step = step
         own = Batch(batch.features.copy(), batch.is_real.copy(), batch.targets.copy(), batch.weights.copy())
         done = self._attempt(_LEARNING, lambda: self._learn(own, anchors.copy(), step))
-        if done and step % _REMEMBER_EVERY == 0 and not any(self._in_a_row.values()):
+        if done and step % self._remember_every == 0 and not any(self._in_a_row.values()):
             self._known_good = self._sound_copy() or self._known_good
 
     def _learn(self, batch: Batch, anchors: FloatArray, step: int) -> bool:

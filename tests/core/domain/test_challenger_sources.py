@@ -11,7 +11,10 @@ from core.domain.challenger_sources import ChallengerSource, names_of, source_of
     ("wanted", "source"),
     [
         ("gru", ChallengerSource("gru")),
+        ("my-model_2", ChallengerSource("my-model_2")),
         ("folder/own.py:Own", ChallengerSource("Own", file="folder/own.py")),
+        ("/a b/c.d/own.py:_Own2", ChallengerSource("_Own2", file="/a b/c.d/own.py")),
+        (r"C:\models\own.py:Own", ChallengerSource("Own", file=r"C:\models\own.py")),
         ("process:python har.py", ChallengerSource("har", command=("python", "har.py"))),
         (
             "process:python -u 'my model.py' --fast",
@@ -32,6 +35,11 @@ def test_a_model_is_a_name_a_class_in_a_file_or_a_command(wanted: str, source: C
     ("wanted", "sentence"),
     [
         ("own.py", "'own.py' is no model: give the name of one, a file and its class"),
+        ("", "'' is no model"),
+        ("two words", "'two words' is no model"),
+        ("own.py:2", "'own.py:2' is no model"),
+        ("own.txt:Own", "'own.txt:Own' is no model"),
+        ("x" * 41, "is no model"),
         ("process:", "process: needs a command, as in process:python my_model.py"),
         ("process:python 'har.py", r"the command 'python 'har.py' cannot be split into words \(no closing quotation\)"),
         ("process:python 3.py", "the command of '3.py' needs a name: give it as NAME=process:COMMAND"),
@@ -44,5 +52,6 @@ def test_what_is_no_model_is_said(wanted: str, sentence: str) -> None:
 
 def test_names_differ() -> None:
     assert names_of(("process:python bolt.py small", "base=process:python bolt.py base")) == ("bolt", "base")
-    with pytest.raises(ValueError, match="two models are called bolt"):
-        names_of(("process:python bolt.py small", "process:python bolt.py base"))
+    for twice in (("process:python bolt.py small", "process:python bolt.py base"), ("a/own.py:bolt", "b/own.py:bolt")):
+        with pytest.raises(ValueError, match="two models are called bolt"):
+            names_of(twice)

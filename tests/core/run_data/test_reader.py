@@ -16,7 +16,7 @@ from core.domain.candle import Market
 from core.domain.events import QUANTILE_LEVELS
 from core.domain.quantities import MEDIAN, Quantity
 from core.evaluation.details import evaluate_run
-from core.forecast.experts import LOSS_ROWS, unpack_losses
+from core.forecast.experts import LOSS_ROWS, ExpertList, unpack_losses
 from core.run_data import RunData, open_run, runs
 from core.run_data.frames import CLOSE_QUANTILES, expert_column
 from core.storage.database import open_database
@@ -158,3 +158,18 @@ def test_steps_and_checkpoints_of_a_further_market_are_those_of_its_model(folder
     with open_run(tmp_path / "run", member.run_id) as data, open_run(folder) as of_head:
         assert data.steps().equals(of_head.steps()) and data.checkpoints().equals(of_head.checkpoints())
         assert data.forecasts().empty and data.scores().empty
+
+
+def test_losses_of_challengers_have_their_columns(tmp_path: Path) -> None:
+    settings = replace(rigs.SMALL, model=replace(rigs.SMALL.model, challengers=("nlinear",)))
+    session = rigs.service(tmp_path, settings)
+    rigs.feed(session, CANDLES[:15])
+    session.close()
+    with open_run(tmp_path) as data:
+        frame, stored = data.scores(), RecordReader(data._db, data.run.run_id).scores()
+    rows = ExpertList(("nlinear",)).loss_rows
+    for row, score in zip(frame.to_dict("records"), stored, strict=False):
+        losses = unpack_losses(score.expert_losses)
+        assert losses is not None
+        for name in ("nlinear", "without challengers"):
+            assert row[expert_column("close", name)] == losses[rows.index(name), Quantity.CLOSE]

@@ -10,9 +10,9 @@ from typing import get_args, get_type_hints
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
-from core.settings.tree import GradientSettings, Settings, from_dict, load, save, to_dict
+from core.settings.tree import GradientSettings, ModelSettings, Settings, from_dict, load, model_to_dict, save, to_dict
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -106,3 +106,24 @@ def test_saving_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert synced[0] == path.stat().st_ino
     assert os.name == "nt" or synced[1] == path.parent.stat().st_ino
     assert [each.name for each in path.parent.iterdir()] == ["settings.json"]
+
+
+@pytest.mark.parametrize(
+    ("challengers", "sentence"),
+    [
+        (("gru", "gru"), "two models are called gru"),
+        (("HAR",), "HAR is the name of a forecast that every run has"),
+        (("own.py:model",), "model is the name of a forecast"),
+        (("a b",), "'a b' is no model"),
+        (tuple(f"m{number}" for number in range(9)), "at most 8"),
+    ],
+)
+def test_challengers_without_a_name_of_their_own_are_refused(challengers: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(ValidationError, match=sentence):
+        ModelSettings(challengers=challengers)
+
+
+def test_settings_without_challengers_are_identified_as_before_there_were_any() -> None:
+    assert "challengers" not in model_to_dict(ModelSettings())
+    assert model_to_dict(ModelSettings(challengers=("gru",)))["challengers"] == ["gru"]
+    assert from_dict(to_dict(Settings()))[0] == Settings()

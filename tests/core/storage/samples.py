@@ -24,7 +24,13 @@ def candle(number: int, close: float = 100.0) -> Candle:
     return Candle(number * MINUTE_MS, 100.0, max(101.0, close), min(99.0, close), close, float(number))
 
 
-def create_run(db: Database, market: Market = MARKET, fingerprint: str = "first", others: Sequence[Market] = ()) -> Run:
+def create_run(
+    db: Database,
+    market: Market = MARKET,
+    fingerprint: str = "first",
+    others: Sequence[Market] = (),
+    challengers: Sequence[str] = (),
+) -> Run:
     return RunStore(db).create(
         market,
         fingerprint,
@@ -35,6 +41,7 @@ def create_run(db: Database, market: Market = MARKET, fingerprint: str = "first"
         device="CPU, 1 thread",
         parameters=101_376,
         others=others,
+        challengers=challengers,
     )
 
 

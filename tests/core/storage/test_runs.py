@@ -12,6 +12,7 @@ from sqlite_utils import Database
 
 from core.domain.candle import Market
 from core.storage.candles import CandleStore
+from core.storage.challengers import challenger_costs
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
@@ -161,3 +162,28 @@ def test_the_last_simulated_market_is_that_of_the_newest_training(db: Database) 
     with record.write():
         record.add_checkpoint(replace(checkpoint(older.run_id, 1), created_at_ms=newer.created_at_ms + 1), None)
     assert candles.last_simulated() == invented(3), "it was continued"
+
+
+def test_the_challengers_of_a_run_are_kept_with_it_and_with_its_other_markets(db: Database) -> None:
+    runs, run = RunStore(db), create_run(db, challengers=("tcn", "gru"))
+    runs.join(run, (SIMULATED,), 1)
+    assert [each.challengers for each in runs.members(run.run_id)] == [("tcn", "gru")] * 2
+    assert create_run(db).challengers == ()
+
+
+def test_the_costs_of_challengers_add_up(db: Database) -> None:
+    runs, run = RunStore(db), create_run(db, challengers=("tcn", "gru"))
+    assert challenger_costs(db, run.run_id) == {"tcn": None, "gru": None}
+    record = TrainingRecord(db, run.run_id, runs.take_fence(run.run_id))
+    for _ in range(3):
+        with record.write():
+            record.add_challenger_costs([(2, 5.0), (0, 0.0)])
+    assert challenger_costs(db, run.run_id) == {"tcn": 2.5, "gru": None}
+
+
+def test_runs_of_older_folders_have_no_challengers(tmp_path: Path) -> None:
+    before = [step.__name__ for step in STEPS].index("challengers")
+    with closing(open_old_database(tmp_path / "old.sqlite3", before)) as db:
+        add_old_run(db, "old", 1)
+    with closing(open_database(tmp_path / "old.sqlite3")) as db:
+        assert [run.challengers for run in RunStore(db).list()] == [()]
