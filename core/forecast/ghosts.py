@@ -25,7 +25,7 @@ def ghosts(natural: FloatArray, origin_close: float, origin_open_time_ms: int, i
     body = [abs(math.log(end / start)) for start, end in zip(opening, closing, strict=True)]
     length = [math.exp(log_range) for log_range in median[:, Quantity.RANGE].tolist()]
     rest = np.maximum(np.subtract(length, body), 0.0)
-    upper = _upper_wick(rest, median[:, Quantity.UPPER_WICK], median[:, Quantity.LOWER_WICK])
+    upper = upper_wick(rest, median[:, Quantity.UPPER_WICK], median[:, Quantity.LOWER_WICK])
     prices = (origin_close * np.exp(natural[:, Quantity.CLOSE])).tolist()
     return tuple(
         Ghost(
@@ -41,7 +41,7 @@ def ghosts(natural: FloatArray, origin_close: float, origin_open_time_ms: int, i
     )
 
 
-def _upper_wick(rest: FloatArray, upper: FloatArray, lower: FloatArray) -> FloatArray:
+def upper_wick(rest: FloatArray, upper: FloatArray, lower: FloatArray) -> FloatArray:
     """How much of `rest`, the range without the body, lies above it; between 0 and `rest`.
 
     Medians alone would put all of it on one side wherever a market has no wick more often than not.
@@ -87,7 +87,7 @@ def ghost_columns(natural: FloatArray, before: FloatArray, origin_close: FloatAr
     opening, closing = origin_close * np.exp(before), origin_close * np.exp(median[:, Quantity.CLOSE])
     body = np.abs(np.log(closing / opening))
     rest = np.maximum(np.exp(median[:, Quantity.RANGE]) - body, 0.0)
-    upper = _upper_wick(rest, median[:, Quantity.UPPER_WICK], median[:, Quantity.LOWER_WICK])
+    upper = upper_wick(rest, median[:, Quantity.UPPER_WICK], median[:, Quantity.LOWER_WICK])
     return GhostColumns(
         open=opening,
         high=np.maximum(opening, closing) * np.exp(upper),

@@ -275,4 +275,16 @@ FAULTS = (
         "ranks[other] += found.low > 0.0",
         "ranks[other] += (found.value or 0.0) > 0.0",
     ),
+    Fault(
+        "paths-in-no-order-of-the-past",
+        "core/forecast/paths.py",
+        "order = (templates + _TIE_BREAK * generator.random(templates.shape))",
+        "order = (0.0 * templates + _TIE_BREAK * generator.random(templates.shape))",
+    ),
+    Fault(
+        "chance-of-a-price-below-as-of-one-above",
+        "core/forecast/chance.py",
+        "np.where(moves >= 0.0, above, below)",
+        "np.where(moves >= 0.0, above, above)",
+    ),
 )

@@ -1,0 +1,63 @@
+"""The chance that a price is reached within the next candles: of sample paths, and of a Brownian path.
+
+If k of n paths reach a price, its chance is (k + 1/2) / (n + 1): n paths cannot tell what never happens from what
+happens once in more than n times. (The mean of what is then known of the chance, after Jeffreys.)
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from core.domain.quantities import BAND_90, FloatArray
+from core.forecast.paths import Paths
+
+WITHIN = (1, 3, 8)
+"""Candles, as shown and scored; those beyond a forecast's horizons are left out."""
+_WIDTH_IN_DEVIATIONS = 2.0 * 1.6448536269514722
+"""Of a normal distribution's 90 % band."""
+
+
+class Chances:
+    """Of moves, which are log returns from the origin's close: one of 0 or more is reached from below, one of less from
+    above. Further away and sooner is never likelier."""
+
+    def __init__(self, paths: Paths) -> None:
+        self.horizons = paths.close.shape[1]
+        self._count = len(paths.close)
+        self._touched = _extremes(paths.high, paths.low)
+        self._closed = _extremes(paths.close, paths.close)
+
+    def touched(self, moves: FloatArray, within: int) -> FloatArray:
+        """That a candle among the next `within` (1 to `horizons`) trades there or beyond: [n] of moves [n]."""
+        return self._share(self._touched, moves, within)
+
+    def closed_beyond(self, moves: FloatArray, within: int) -> FloatArray:
+        """That one of them closes there or beyond."""
+        return self._share(self._closed, moves, within)
+
+    def _share(self, extremes: tuple[FloatArray, FloatArray], moves: FloatArray, within: int) -> FloatArray:
+        highest, lowest = (each[within - 1] for each in extremes)
+        above = self._count - np.searchsorted(highest, moves, side="left")
+        below = np.searchsorted(lowest, moves, side="right")
+        chance: FloatArray = (np.where(moves >= 0.0, above, below) + 0.5) / (self._count + 1.0)
+        return chance
+
+
+def _extremes(up: FloatArray, down: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The highest and the lowest of the first candles of each path, ascending: [horizon, path] each."""
+    highest, lowest = np.maximum.accumulate(up, axis=1), np.minimum.accumulate(down, axis=1)
+    return np.sort(highest.T), np.sort(lowest.T)
+
+
+def brownian_touch(moves: FloatArray, close_quantiles: FloatArray) -> FloatArray:
+    """That a Brownian path without drift reaches each of these moves [n], by the reflection principle.
+
+    close_quantiles: [level], of the close at its end, whose 90 % band is the path's.
+    """
+    deviation = max((close_quantiles[BAND_90[1]] - close_quantiles[BAND_90[0]]) / _WIDTH_IN_DEVIATIONS, _SMALLEST)
+    return np.array([math.erfc(abs(move) / (deviation * math.sqrt(2.0))) for move in moves.tolist()])
+
+
+_SMALLEST = float(np.finfo(np.float64).tiny)

@@ -1,0 +1,133 @@
+"""Sample paths of the next candles: what each may do, and how they belong together.
+
+A forecast states the distribution of each quantity of each candle by itself. The Schaake shuffle (Clark, Gangopadhyay,
+Hay, Rajagopalan and Wilby, The Schaake shuffle: a method for reconstructing space-time variability in forecasted
+precipitation and temperature fields, Journal of Hydrometeorology 2004; an ensemble copula coupling with past outcomes,
+Schefzik, Thorarinsdottir and Gneiting, Uncertainty quantification in complex simulation models using ensemble copula
+coupling, Statistical Science 2013) joins them. Each quantity's sample is spread evenly over its own quantiles, and
+ordered as that quantity is among past outcomes of as many candles. So each quantity alone keeps the distribution of
+its band, and all of them together the rank dependence of the past.
+
+Between two levels the quantiles are interpolated linearly in the normal score. Beyond the outermost level the tail is
+exponential, and passes through the two outermost quantiles.
+
+The seed is the origin's opening time, which is committed with the forecast: anyone with the stored quantiles and
+the candles up to the origin gets the same paths.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.domain.candle import Interval
+from core.domain.quantities import LEVELS, SMALLEST_RANGE, FloatArray, Quantity, within_bounds
+from core.forecast.ghosts import upper_wick
+
+PATHS = 1000
+FEWEST_TEMPLATES = 100
+"""With fewer past outcomes their order is mostly chance: then there are no paths."""
+_TEMPLATE_CANDLES = 2000
+"""Templates begin at the newest candles, as many as this."""
+_UNIT_CANDLES = 60
+"""A template is measured in units of the mean height of as many candles before it: ranks of a calm and of a wild week
+would else be those of the weeks."""
+NEEDED_CANDLES = _TEMPLATE_CANDLES + _UNIT_CANDLES - 1
+"""Up to the origin. Earlier ones change nothing."""
+_COUPLED = [Quantity.CLOSE, Quantity.UPPER_WICK, Quantity.LOWER_WICK, Quantity.RANGE]
+"""A path's bodies follow from its closes."""
+_TIE_BREAK = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paths:
+    """Log returns from the origin's close, [path, horizon] each. The first candle opens at the origin's close, each
+    other one at the close before it."""
+
+    close: FloatArray
+    high: FloatArray
+    low: FloatArray
+
+    @property
+    def open(self) -> FloatArray:
+        return np.concatenate([np.zeros((len(self.close), 1)), self.close[:, :-1]], axis=1)
+
+
+def sample_paths(
+    natural: FloatArray, open_time_ms: NDArray[np.int64], prices: FloatArray, interval: Interval
+) -> Paths | None:
+    """`PATHS` equally likely paths.
+
+    natural: quantiles [H, Q, L], as stored. open_time_ms: [n], of the candles up to the origin, ascending, the origin
+    last. prices: [4, n], their open, high, low and close. None if quantiles are not known (an old forecast, of which
+    only the drawn part is kept), or with fewer than `FEWEST_TEMPLATES` past outcomes without a hole.
+    """
+    if not np.isfinite(natural).all():
+        return None
+    open_time_ms, log_prices = open_time_ms[-NEEDED_CANDLES:], np.log(prices[:, -NEEDED_CANDLES:])
+    origins = _template_origins(open_time_ms, interval, horizons := len(natural))
+    if origins.size < FEWEST_TEMPLATES:
+        return None
+    generator = np.random.default_rng(int(open_time_ms[-1]))
+    templates = _outcomes(np.resize(generator.permutation(origins), PATHS), log_prices, horizons)
+    order = (templates + _TIE_BREAK * generator.random(templates.shape)).argsort(axis=-1)
+    spread = within_bounds(natural @ _WEIGHTS)[:, _COUPLED].swapaxes(0, 1)
+    shuffled = np.empty_like(spread)
+    np.put_along_axis(shuffled, order, spread, axis=-1)
+    return _as_candles(*shuffled)
+
+
+def _template_origins(open_time_ms: NDArray[np.int64], interval: Interval, horizons: int) -> NDArray[np.int64]:
+    """The rows of the candles that are followed by H known ones without a hole."""
+    origins = np.arange(_UNIT_CANDLES - 1, len(open_time_ms) - horizons)
+    is_whole = open_time_ms[origins + horizons] - open_time_ms[origins] == horizons * interval.duration_ms
+    whole: NDArray[np.int64] = origins[is_whole]
+    return whole
+
+
+def _outcomes(origins: NDArray[np.int64], log_prices: FloatArray, horizons: int) -> FloatArray:
+    """The coupled quantities after these candles, in units of the height of those before: [coupled, H, template]."""
+    opening, high, low, close = log_prices
+    height = np.maximum(high - low, SMALLEST_RANGE)
+    running = np.concatenate([[0.0], np.cumsum(height)])
+    unit = (running[origins + 1] - running[origins + 1 - _UNIT_CANDLES]) / _UNIT_CANDLES
+    targets = origins + np.arange(1, horizons + 1)[:, None]
+    outcomes = np.stack(
+        [
+            close[targets] - close[origins],
+            (high - np.maximum(opening, close))[targets],
+            (np.minimum(opening, close) - low)[targets],
+            height[targets],  # ordered as its logarithm is
+        ]
+    )
+    in_units: FloatArray = outcomes / unit
+    return in_units
+
+
+def _as_candles(close: FloatArray, upper: FloatArray, lower: FloatArray, log_range: FloatArray) -> Paths:
+    """Candles from samples [H, path]: as tall as the range, or the body if that is longer. Wicks as of a ghost."""
+    opening = np.concatenate([np.zeros((1, close.shape[1])), close[:-1]])
+    top, bottom = np.maximum(opening, close), np.minimum(opening, close)
+    rest = np.maximum(np.exp(log_range) - (top - bottom), 0.0)
+    above = upper_wick(rest, upper, lower)
+    return Paths(close.T, (top + above).T, (bottom - (rest - above)).T)
+
+
+def _spreading_weights() -> FloatArray:
+    """[level, path]: quantiles times these are the quantiles at (path + 1/2) / `PATHS`."""
+    shares = (np.arange(PATHS) + 0.5) / PATHS
+    score = np.vectorize(NormalDist().inv_cdf)
+    levels, place = score(LEVELS), score(shares)
+    weights = np.array([np.interp(place, levels, row) for row in np.eye(len(LEVELS))])
+    beyond = shares < LEVELS[0]
+    further = np.log(LEVELS[0] / shares[beyond]) / np.log(LEVELS[1] / LEVELS[0])
+    weights[0, beyond], weights[1, beyond] = 1.0 + further, -further
+    weights[:, beyond[::-1]] = weights[::-1, beyond][:, ::-1]  # the levels are symmetric
+    return weights
+
+
+_WEIGHTS = _spreading_weights()
+_WEIGHTS.flags.writeable = False

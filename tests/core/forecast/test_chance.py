@@ -1,0 +1,88 @@
+"""The chance of a price, against markets in which it is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.domain.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
+from core.forecast.chance import WITHIN, Chances, brownian_touch
+from core.forecast.paths import PATHS, sample_paths
+from tests.core.forecast.test_paths import HORIZONS, drawn
+from tests.support.candles import MINUTE, START_MS
+
+MOVES = np.linspace(-0.01, 0.01, 81)
+
+
+@pytest.fixture(scope="module")
+def chances() -> Chances:
+    return Chances(drawn())
+
+
+def test_it_is_a_chance_and_a_close_beyond_is_also_a_touch(chances: Chances) -> None:
+    for within in range(1, HORIZONS + 1):
+        touched, closed = chances.touched(MOVES, within), chances.closed_beyond(MOVES, within)
+        assert (closed > 0.0).all() and (closed <= touched).all() and (touched < 1.0).all()
+
+
+@given(st.floats(-0.02, 0.02), st.floats(1.0, 3.0), st.integers(1, HORIZONS - 1))
+def test_further_away_and_sooner_is_never_likelier(move: float, times: float, within: int) -> None:
+    chances = Chances(drawn())
+    for chance in (chances.touched, chances.closed_beyond):
+        near, far = chance(np.array([move, move * times]), within)
+        assert near >= far
+        assert chance(np.array([move]), within + 1)[0] >= near
+
+
+def test_what_no_path_reaches_is_not_impossible(chances: Chances) -> None:
+    assert chances.touched(np.array([0.5, -0.5]), 8) == pytest.approx(0.5 / (PATHS + 1))
+    assert chances.touched(np.array([0.0]), 1) == pytest.approx((PATHS + 0.5) / (PATHS + 1)), "it is there"
+
+
+def test_the_count_is_of_paths_that_reach_the_price() -> None:
+    paths = drawn()
+    move = 1.5e-3
+    reached = (paths.high[:, :3].max(axis=1) >= move).sum()
+    closed = (paths.close[:, :3].min(axis=1) <= -move).sum()
+    chances = Chances(paths)
+    assert chances.touched(np.array([move]), 3)[0] == pytest.approx((reached + 0.5) / (PATHS + 1))
+    assert chances.closed_beyond(np.array([-move]), 3)[0] == pytest.approx((closed + 0.5) / (PATHS + 1))
+
+
+def brownian_candles(count: int, steps: int = 400) -> FloatArray:
+    """Log prices [4, n] of a Brownian path of deviation 0.1 % a candle."""
+    walk = np.random.default_rng(3).normal(0.0, 1e-3 / np.sqrt(steps), (count, steps)).cumsum(axis=1)
+    opening = np.concatenate([[0.0], walk[:-1, -1].cumsum()])
+    inside = np.concatenate([np.zeros((count, 1)), walk], axis=1) + opening[:, None]
+    return np.stack([opening, inside.max(axis=1), inside.min(axis=1), inside[:, -1]])
+
+
+def test_on_a_brownian_path_it_is_that_of_the_reflection_principle() -> None:
+    candles = brownian_candles(2200)
+    opening, high, low, close = candles
+    natural = np.zeros((HORIZONS, QUANTITIES, len(LEVELS)))
+    scores = np.array([-1.6449, -1.2816, -0.6745, 0.0, 0.6745, 1.2816, 1.6449])
+    natural[:, Quantity.CLOSE] = 1e-3 * np.sqrt(np.arange(1, HORIZONS + 1))[:, None] * scores
+    wicks = {
+        Quantity.UPPER_WICK: high - np.maximum(opening, close),
+        Quantity.LOWER_WICK: np.minimum(opening, close) - low,
+    }
+    for quantity, outcomes in {**wicks, Quantity.RANGE: np.log(high - low)}.items():
+        natural[:, quantity] = np.quantile(outcomes, LEVELS)
+    times = START_MS + MINUTE.duration_ms * np.arange(2200)
+    paths = sample_paths(natural, times, np.exp(candles), MINUTE)
+    assert paths is not None
+    for within in WITHIN:
+        moves = 1e-3 * np.sqrt(within) * np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])
+        known = brownian_touch(moves, natural[within - 1, Quantity.CLOSE])
+        assert Chances(paths).touched(moves, within) == pytest.approx(known, abs=0.04)
+
+
+def test_the_reflection_principle() -> None:
+    """Twice the chance to end beyond it."""
+    band = np.array([-1.6448536, 0.0, 0.0, 0.0, 0.0, 0.0, 1.6448536])
+    found = brownian_touch(np.array([0.0, 1.0, -1.0, 1.959964]), band)
+    assert found == pytest.approx([1.0, 0.3173105, 0.3173105, 0.05], abs=1e-6)
+    assert brownian_touch(np.array([0.0, 0.1]), np.zeros(7)) == pytest.approx([1.0, 0.0]), "a market that never moves"

@@ -1,0 +1,126 @@
+"""Sample paths: each quantity as in its band, all of them in the order of the past, and nothing of the future."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+
+from core.domain.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
+from core.forecast.paths import FEWEST_TEMPLATES, NEEDED_CANDLES, PATHS, Paths, sample_paths
+from tests.support.candles import MINUTE, START_MS
+
+HORIZONS = 8
+KOLMOGOROV_AT_1_PERCENT = 1.628 / np.sqrt(PATHS)
+NATURAL = arrays(np.float64, (HORIZONS, QUANTITIES, len(LEVELS)), elements=st.floats(1e-6, 0.02))
+
+
+def past(count: int, memory: float = 0.0, seed: int = 1) -> tuple[NDArray[np.int64], FloatArray]:
+    """Opening times and prices of candles; each close moves on by `memory` of the move before."""
+    generator = np.random.default_rng(seed)
+    moves = generator.normal(0.0, 1e-3, count)
+    for place in range(1, count):
+        moves[place] += memory * moves[place - 1]
+    close = np.cumsum(moves)
+    opening = np.concatenate([[0.0], close[:-1]])
+    high = np.maximum(opening, close) + generator.exponential(3e-4, count)
+    low = np.minimum(opening, close) - generator.exponential(3e-4, count)
+    times = START_MS + MINUTE.duration_ms * np.arange(count)
+    return times, 100.0 * np.exp(np.stack([opening, high, low, close]))
+
+
+def spread_quantiles() -> FloatArray:
+    """Of a market that moves by about 0.1 % a candle, as wide as it is."""
+    scores = np.array([-1.645, -1.282, -0.674, 0.0, 0.674, 1.282, 1.645])
+    natural = np.zeros((HORIZONS, QUANTITIES, len(LEVELS)))
+    root = np.sqrt(np.arange(1, HORIZONS + 1))[:, None]
+    natural[:, Quantity.CLOSE] = 1e-3 * root * scores
+    natural[:, Quantity.UPPER_WICK] = natural[:, Quantity.LOWER_WICK] = -3e-4 * np.log(1.0 - LEVELS)
+    natural[:, Quantity.RANGE] = np.log(1.5e-3) + 0.4 * scores
+    return natural
+
+
+def drawn(natural: FloatArray | None = None, *, count: int = 1200, memory: float = 0.0) -> Paths:
+    found = sample_paths(spread_quantiles() if natural is None else natural, *past(count, memory), MINUTE)
+    assert found is not None
+    return found
+
+
+@given(NATURAL)
+def test_each_close_has_the_distribution_of_its_band(steps: FloatArray) -> None:
+    natural = np.cumsum(steps, axis=-1) - 0.03
+    paths = drawn(natural)
+    for horizon in range(HORIZONS):
+        shares = (paths.close[:, horizon, None] <= natural[horizon, Quantity.CLOSE]).mean(axis=0)
+        assert np.abs(shares - LEVELS).max() <= 1.0 / PATHS + 1e-12 < KOLMOGOROV_AT_1_PERCENT
+
+
+def test_ranges_have_the_distribution_of_their_band_where_no_body_is_longer() -> None:
+    natural = spread_quantiles()
+    natural[:, Quantity.RANGE] += 2.0
+    paths = drawn(natural)
+    ranges = np.log(paths.high - paths.low)
+    for horizon in range(HORIZONS):
+        shares = (ranges[:, horizon, None] <= natural[horizon, Quantity.RANGE]).mean(axis=0)
+        assert np.abs(shares - LEVELS).max() < KOLMOGOROV_AT_1_PERCENT
+
+
+def test_beyond_the_outermost_quantiles_the_tail_is_exponential() -> None:
+    natural = spread_quantiles()
+    paths = drawn(natural)
+    inner, outer = natural[0, Quantity.CLOSE, -2:]
+    for times in (1, 2, 3):  # from 90 to 95 % the tail was halved, and is halved again with each such step
+        beyond = (paths.close[:, 0] > outer + times * (outer - inner)).mean()
+        assert beyond == pytest.approx(0.05 / 2**times, abs=1.5 / PATHS)
+        assert (paths.close[:, 0] < -outer - times * (outer - inner)).mean() == pytest.approx(beyond, abs=1.5 / PATHS)
+
+
+@given(NATURAL)
+def test_every_candle_of_a_path_is_valid(steps: FloatArray) -> None:
+    paths = drawn(np.cumsum(steps, axis=-1) - 0.03)
+    top, bottom = np.maximum(paths.open, paths.close), np.minimum(paths.open, paths.close)
+    assert (paths.high >= top).all() and (paths.low <= bottom).all()
+    assert (paths.open[:, 0] == 0.0).all() and (paths.open[:, 1:] == paths.close[:, :-1]).all()
+
+
+@pytest.mark.parametrize("memory", [-0.5, 0.0, 0.5])
+def test_closes_follow_each_other_as_in_the_past(memory: float) -> None:
+    close = np.log(past(2059, memory)[1][3])
+    known = rank_correlation(close[1:-7] - close[:-8], close[8:] - close[:-8])
+    paths = drawn(memory=memory, count=2059)
+    assert rank_correlation(paths.close[:, 0], paths.close[:, -1]) == pytest.approx(known, abs=0.06)
+
+
+def rank_correlation(one: FloatArray, other: FloatArray) -> float:
+    return float(np.corrcoef(one.argsort().argsort(), other.argsort().argsort())[0, 1])
+
+
+def test_the_same_record_gives_the_same_paths_and_older_candles_change_nothing() -> None:
+    times, prices = past(NEEDED_CANDLES + 500)
+    altered = prices.copy()
+    altered[:, :500] *= 2.0
+    first, again = (sample_paths(spread_quantiles(), times, each, MINUTE) for each in (prices, altered))
+    assert first is not None and again is not None
+    for name in ("close", "high", "low"):
+        assert np.array_equal(getattr(first, name), getattr(again, name))
+    one_later = sample_paths(spread_quantiles(), times[:-1], prices[:, :-1], MINUTE)
+    assert one_later is not None and not np.array_equal(one_later.high, first.high)
+
+
+def test_without_quantiles_or_enough_of_a_past_there_are_none() -> None:
+    thinned = spread_quantiles()
+    thinned[:, Quantity.RANGE, 0] = np.nan
+    assert sample_paths(thinned, *past(1200), MINUTE) is None
+    fewest = FEWEST_TEMPLATES + 59 + HORIZONS
+    assert sample_paths(spread_quantiles(), *past(fewest), MINUTE) is not None
+    assert sample_paths(spread_quantiles(), *past(fewest - 1), MINUTE) is None
+    assert sample_paths(spread_quantiles(), *past(5), MINUTE) is None
+
+
+def test_no_template_reaches_over_a_hole() -> None:
+    times, prices = past(fewest := FEWEST_TEMPLATES + 59 + HORIZONS)
+    times[fewest - 4 :] += MINUTE.duration_ms
+    assert sample_paths(spread_quantiles(), times, prices, MINUTE) is None
