@@ -14,7 +14,7 @@ _NAMES = {
     "kucoin": "KuCoin",
     "mexc": "MEXC",
     "okx": "OKX",
-    "file": "A file",
+    "file": "File",
     "simulated": "Simulated",
 }
 

@@ -81,7 +81,9 @@ def _without(remaining: dict[str, Any], error: ValidationError) -> list[str]:
     warnings = []
     for problem in reversed(error.errors()):
         path = [str(part) for part in problem["loc"]]
-        if _drop(remaining, path):
+        if problem["type"] == "too_long" and (count := _shorten(remaining, path, problem["ctx"]["max_length"])):
+            warnings.append(_shortened(path, count, problem["ctx"]["max_length"]))
+        elif _drop(remaining, path):
             warnings.append(
                 f"Setting '{shown_name(path)}' was dropped: {sentence_of(problem)}{_instead(path, problem)}."
             )
@@ -110,18 +112,40 @@ def shown_name(path: list[str]) -> str:
 
 def _drop(tree: dict[str, Any], path: list[str]) -> bool:
     """Remove the deepest existing key on `path`. False when another problem removed it already."""
+    steps = _walked(tree, path)
+    if not steps:
+        return False
+    parent, place = steps[-1]
+    del parent[place]
+    return True
+
+
+def _shorten(tree: dict[str, Any], path: list[str], most: int) -> int:
+    """Keep the first entries of a list. Returns how many it had; 0 where it is no list, or is gone."""
+    steps = _walked(tree, path)
+    entries = steps[-1][0][steps[-1][1]] if steps and len(steps) == len(path) else None
+    if not isinstance(entries, list):
+        return 0
+    count = len(entries)
+    del entries[most:]
+    return count
+
+
+def _walked(tree: dict[str, Any], path: list[str]) -> list[tuple[Any, str | int]]:
+    """Each existing part of `path`: what holds it, and its key or number there."""
     node: Any = tree
-    parent: Any = None
-    name: str | int = ""
+    steps: list[tuple[Any, str | int]] = []
     for part in path:
         place: str | int = int(part) if isinstance(node, list) and part.isdigit() else part
         if not _has(node, place):
             break
-        parent, name, node = node, place, node[place]
-    if parent is None:
-        return False
-    del parent[name]
-    return True
+        steps.append((node, place))
+        node = node[place]
+    return steps
+
+
+def _shortened(path: list[str], count: int, most: int) -> str:
+    return f"Setting '{shown_name(path)}' has {count:,} entries, and may have {most:,}: the first {most:,} are used."
 
 
 def _has(node: object, place: str | int) -> bool:

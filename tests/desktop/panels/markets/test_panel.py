@@ -517,6 +517,13 @@ def test_only_what_is_proven_has_a_colour(universe: MarketsPanel, theme: Theme) 
     assert colours == [palette.good, *[palette.muted_text] * 3, palette.bad]
 
 
+def test_a_market_of_a_file_says_so(universe: MarketsPanel, state: RunState) -> None:
+    state.markets.set_universe([SAMPLE])
+    universe.refresh()
+    row = next(row for row in universe.model.rows if row.market == SAMPLE)
+    assert row.where == "File · 1h" and row.tooltip().startswith("EUR/USD sample, 1h candles, File: ")
+
+
 def test_a_price_of_the_run_is_its_feeds(universe: MarketsPanel, state: RunState) -> None:
     market = watch_scenario.SIMULATED[1]
     forming = watch_scenario.candles_of(1)[-1]
