@@ -69,8 +69,8 @@ class TrainingDriver:
         stays: bool = False,
     ) -> None:
         """make_host: takes the spec of the host, which differs from `spec` after a change of the device. shows_first:
-        emit a `FirstForecast` of this market while the trainer is far from the newest candle, for a window. stays: run
-        on when the feeds have ended, until `stop`."""
+        emit a `FirstForecast` while the trainer is far from the newest candle, for a window: of this market first.
+        stays: run on when the feeds have ended, until `stop`."""
         self._spec = spec
         self._make_host = make_host
         self._store = store

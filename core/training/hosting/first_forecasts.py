@@ -8,6 +8,8 @@ same with and without them. No Qt, no torch.
 from __future__ import annotations
 
 import logging
+import math
+from collections import deque
 from collections.abc import Sequence
 
 from core.domain.candle import Candle, Market
@@ -24,26 +26,30 @@ _FEWEST_CANDLES = 30
 _FEWEST_BEHIND = 20
 """The trainer takes fewer candles faster than a user would notice."""
 _EVERY_S = 1.0
-"""The rules run in the window's process: during catch-up, once a second is enough."""
+"""The rules run in the window's process: during catch-up, one market on the chart and one other a second are enough."""
 _log = logging.getLogger("ghostcandle.training")
 
 
 class FirstForecasts:
-    """Called in the driver's loop; forecasts if the trainer's newest forecast is far from the newest stored candle."""
+    """Called in the driver's loop; forecasts if the trainer's newest forecast is far from the newest stored candle: of
+    the shown market at once and with each candle, of the run's others one a second, each in its turn."""
 
     def __init__(self, spec: SessionSpec, store: CandleStore, clock: Clock, market: Market) -> None:
         """market: the one that is shown."""
         self._market, self._horizons = market, spec.settings.model.horizons
         self._store, self._clock = store, clock
-        self._rules: SimpleRules | None = None
+        self._turns = deque(spec.markets)
+        self._rules: dict[Market, SimpleRules] = {}
         self._looked_s: float | None = None
+        self._looked_at_others_s = -math.inf
         self._committed_ms: int | None = None
-        self._shown_ms: int | None = None
+        self._shown_ms: dict[Market, int] = {}
 
     def show(self, market: Market) -> None:
         """Another market is shown."""
         if market != self._market:
-            self._market, self._rules, self._shown_ms, self._looked_s = market, None, None, None
+            self._market, self._looked_s = market, None
+            self._shown_ms.pop(market, None)
 
     def committed(self, forecast: ForecastMade) -> None:
         """The trainer has committed this forecast."""
@@ -51,36 +57,47 @@ class FirstForecasts:
 
     def trainer_is_ready(self, recorded_until_ms: int | None) -> None:
         """The window now drops another run's forecasts; the record of this one reaches up to here."""
-        self._committed_ms, self._shown_ms, self._looked_s = recorded_until_ms, None, None
+        self._committed_ms, self._looked_s = recorded_until_ms, None
+        self._shown_ms.clear()
 
     def look(self, *, is_behind: bool) -> FirstForecast | None:
-        """A forecast of the newest stored candle, if the trainer is far from it and it was not shown before. is_behind:
-        catch-up is reported, down to fewer candles. Raises StorageError."""
-        now_s = self._clock.monotonic_s()
-        if self._looked_s is not None and now_s - self._looked_s < _EVERY_S:
+        """A forecast of a market's newest stored candle, if the trainer is far from it and it was not shown before.
+        is_behind: catch-up is reported, down to fewer candles. Raises StorageError."""
+        market = self._next(self._clock.monotonic_s())
+        newest_ms = None if market is None else self._store.latest_open_time_ms(market)
+        if market is None or newest_ms is None or newest_ms == self._shown_ms.get(market):
             return None
-        self._looked_s = now_s
-        newest_ms = self._store.latest_open_time_ms(self._market)
-        if newest_ms is None or newest_ms == self._shown_ms or not (is_behind or self._is_far(newest_ms)):
+        if not (is_behind or self._is_far(newest_ms)):
             return None
         try:
-            return self._forecast(self._store.newest(self._market, _CANDLES))
+            return self._forecast(market, self._store.newest(market, _CANDLES))
         except (ArithmeticError, ValueError):  # a mere stopgap must not end training
             _log.exception("The simple rules could not forecast the newest candle.")
-            self._rules = None
+            self._rules.pop(market, None)
             return None
+
+    def _next(self, now_s: float) -> Market | None:
+        """Whose turn it is; None while all were looked at."""
+        if self._looked_s is None or now_s - self._looked_s >= _EVERY_S:
+            self._looked_s = now_s
+            return self._market
+        if now_s - self._looked_at_others_s < _EVERY_S:
+            return None
+        self._looked_at_others_s = now_s
+        self._turns.rotate(-1)
+        return self._turns[-1] if self._turns[-1] != self._market else None
 
     def _is_far(self, newest_ms: int) -> bool:
         reach_ms = _FEWEST_BEHIND * self._market.interval.duration_ms
         return self._committed_ms is None or newest_ms - self._committed_ms >= reach_ms
 
-    def _forecast(self, candles: Sequence[Candle]) -> FirstForecast | None:
+    def _forecast(self, market: Market, candles: Sequence[Candle]) -> FirstForecast | None:
         if len(candles) < _FEWEST_CANDLES:
             return None
         origin = candles[-1]
-        self._shown_ms = origin.open_time_ms
-        rules = self._updated_rules(candles)
-        interval, closed_ms = self._market.interval, self._market.interval.close_time_ms(origin.open_time_ms)
+        self._shown_ms[market] = origin.open_time_ms
+        rules = self._updated_rules(market, candles)
+        interval, closed_ms = market.interval, market.interval.close_time_ms(origin.open_time_ms)
         return FirstForecast(
             ForecastMade(
                 run_id="",
@@ -94,17 +111,17 @@ class FirstForecasts:
                 ghosts=ghosts(rules.forecast(), origin.close, origin.open_time_ms, interval),
                 is_by_simple_rules=True,
             ),
-            self._market,
+            market,
         )
 
-    def _updated_rules(self, candles: Sequence[Candle]) -> SimpleRules:
+    def _updated_rules(self, market: Market, candles: Sequence[Candle]) -> SimpleRules:
         """The rules after these candles: continued from before if possible, else new ones."""
-        rules = self._rules
+        rules = self._rules.get(market)
         if rules is None or rules.position_ms is None or rules.position_ms < candles[0].open_time_ms:
-            rules = SimpleRules(self._market.interval, self._horizons)
+            rules = SimpleRules(market.interval, self._horizons)
         position_ms = rules.position_ms
         for candle in candles:
             if position_ms is None or candle.open_time_ms > position_ms:
                 rules.observe(candle)
-        self._rules = rules
+        self._rules[market] = rules
         return rules

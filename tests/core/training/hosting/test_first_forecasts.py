@@ -90,6 +90,25 @@ def test_first_forecasts_are_of_the_market_on_the_chart(tmp_path: Path) -> None:
     db.close()
 
 
+def test_the_other_markets_have_first_forecasts_in_turn(tmp_path: Path) -> None:
+    """So that all of them have ghosts in Markets and Overview during catch-up."""
+    clock, third = ManualClock(), Market("file", "third", MINUTE)
+    store_candles(tmp_path, random_walk(60))
+    db = open_database(DataFolder(tmp_path).database)
+    store = CandleStore(db)
+    for market in (OTHER, third):
+        store.save(market, random_walk(60, seed=9))
+    first = FirstForecasts(replace(rigs.spec(tmp_path), others=(OTHER, third)), store, clock, OTHER)
+    found: list[Market | None] = []
+    for _ in range(3):  # seconds, with several turns of the driver in each
+        made = [first.look(is_behind=False) for _ in range(4)]
+        found += [each.market for each in made if each is not None]
+        clock.advance_ms(1_000)
+    assert found[0] == OTHER, "the one on the chart comes first"
+    assert sorted(map(str, found)) == sorted(map(str, (MARKET, OTHER, third))), "each once"
+    db.close()
+
+
 def test_the_driver_forecasts_another_market_once_it_is_shown(tmp_path: Path) -> None:
     candles = random_walk(32)
     events = drive(tmp_path, candles, shows_first=OTHER, then=(ShowMarket(0),))
