@@ -24,6 +24,18 @@ FAULTS = (
         "candles - snapshot.candles <= self.age",
     ),
     Fault(
+        "challengers-in-what-the-model-learns-from",
+        "core/training/online/market_session.py",
+        "self._in_training_units(origin, outcome.learned_losses)",
+        "self._in_training_units(origin, outcome.losses)",
+    ),
+    Fault(
+        "challengers-share-the-inputs",
+        "core/training/online/guarded_challenger.py",
+        "own = [_copied(each) for each in markets]",
+        "own = list(markets)",
+    ),
+    Fault(
         "drift-called-too-early",
         "core/training/online/drift.py",
         "(above - _RISE / 2.0)",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,6 +49,8 @@ class Result:
     shown: list[float]
     digest: str
     model: Mapping[str, Tensor]
+    scalars: Mapping[str, Any]
+    """Of the checkpoint, without those of challengers: schedule, drift, generator and the rest."""
     incidents: list[str]
 
 
@@ -59,7 +62,7 @@ def run_over(root: Path, settings: Settings, candles: list[Candle] = CANDLES) ->
 
 def result_of(root: Path, session: TrainingService, incidents: list[str] | None = None) -> Result:
     """Ends the session."""
-    tensors, _ = pack(session._session, rigs.SMALL.model)
+    tensors, scalars = pack(session._session, rigs.SMALL.model)
     tensors = {name: tensor.clone() for name, tensor in tensors.items()}
     run_id = session.status().run_id
     session.close()
@@ -72,7 +75,8 @@ def result_of(root: Path, session: TrainingService, incidents: list[str] | None 
     assert all(each is not None for each in losses)
     stacked = np.stack([each for each in losses if each is not None])
     digest = rigs.digest(root, run_id)
-    return Result(stacked, [score.loss for score in scores], digest, tensors, incidents or [])
+    scalars.pop("challengers", None)
+    return Result(stacked, [score.loss for score in scores], digest, tensors, scalars, incidents or [])
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +94,7 @@ def is_unchanged(result: Result, alone: Result) -> bool:
     """Whether all of a run is in the other, except for what is of its challengers."""
     np.testing.assert_array_equal(result.losses[:, : len(LOSS_ROWS)], alone.losses)
     np.testing.assert_array_equal(result.losses[:, -1, 0], alone.shown)
+    assert result.scalars == alone.scalars
     past = "past.said"
     return all(
         bool((result.model[name][:, : tensor.shape[1]] == tensor).all())
