@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlite_utils import Database
 
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.confidence import BLOCK
@@ -20,6 +20,9 @@ from core.storage.evidence import COMBINATION, ExpertSums
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run, RunStore
 from core.training.online.trainer_spec import own_mode_of
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 REFERENCE_NAME = EXPERTS[REFERENCE]
 _COST_STEPS = 1000

@@ -43,6 +43,7 @@ from desktop.services.accuracy_watch import AccuracyWatch
 from desktop.services.backup_watch import BackupWatch
 from desktop.services.disk_space_watch import RoomWatch
 from desktop.services.file_reading import READING_JOB
+from desktop.services.leaderboard_watch import LeaderboardWatch
 from desktop.services.machine_watch import MachineWatch
 from desktop.services.market_choice import MarketChoice
 from desktop.services.remote_commands import REMOTE_JOB, RemoteCommands
@@ -208,6 +209,9 @@ class Application(QObject):
             self.runs.send,
         )
         self._panels.best_checkpoint.restore_requested.connect(self.browser.previews.ask_before_restore)
+        self._panels.leaderboard.ghosts_requested.connect(self.charting.experts.show)
+        self._panels.leaderboard.ghosts_requested.connect(self.browser.previews.make_room)
+        self.browser.previews.shown.connect(self._panels.leaderboard.clear_ticks)
 
     def _make_finder(self) -> Finder:
         """Opened by its shortcut, by letters typed on the chart, and by the button above it."""
@@ -257,6 +261,8 @@ class Application(QObject):
             self,
         )
         self._panels.accuracy.wanted.connect(self.accuracy.want)
+        self.leaderboard = LeaderboardWatch(self.state, folder.database, self)
+        self._panels.leaderboard.wanted.connect(self.leaderboard.want)
         self._panels.accuracy.costs_requested.connect(lambda: ask_trading_costs(self._shell, self._venue()))
         self.settings.changed.connect(self.accuracy.take_costs)
 
@@ -290,6 +296,7 @@ class Application(QObject):
         self.remote_commands.close()
         self.screens.close()
         self.accuracy.close()
+        self.leaderboard.close()
         self.charting.cancel_reading()
         self.training_break.close()
         self.room.close()

@@ -26,13 +26,13 @@ from core.checkpoints.compare import Compared, compare, settings_side_by_side
 from core.domain.candle import Interval
 from core.domain.events import StepDone
 from core.domain.plain_text import plain
-from desktop.chart.items.previews import MOST_SHOWN
 from desktop.checkpoints.columns import evaluated_text, symbols_text, why_saved, yes_or_no
 from desktop.state.checkpoint_source import score_text
 from desktop.ui.dialog_parts import close_button, stacked
 from desktop.ui.formatting import MISSING, format_count, format_number, format_percent, format_time
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import NumberAxis, apply_plot_palette, plot_widget
+from desktop.ui.study_colours import MOST_PREVIEWS
 from desktop.ui.tables import put_text, text_table
 from desktop.ui.theme import Palette
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -107,14 +107,14 @@ class CompareDialog(QDialog):
                 "Their ghosts are on the chart, on the same candles, each in its colour, until “Ghosts on the chart” "
                 "is switched off.",
             )
-            if len(self._kept) <= MOST_SHOWN
+            if len(self._kept) <= MOST_PREVIEWS
             else translate(
                 "Checkpoints",
                 "The ghosts of the first {0} are on the chart, on the same candles, each in its colour, until “Ghosts "
                 "on the chart” is switched off.",
             )
         )
-        return Label(words.format(MOST_SHOWN), wraps=True)
+        return Label(words.format(MOST_PREVIEWS), wraps=True)
 
     def _settings_page(self) -> QWidget:
         page = QWidget()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from core.checkpoints.best import is_wrecked
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import CheckpointForecast, Severity
 from core.training.commands import ForecastWith, RestoreCheckpoint, TrainerCommand
 from desktop.actions import ActionId
-from desktop.chart.items.previews import MOST_SHOWN, Preview, PreviewLayer
+from desktop.chart.items.previews import Preview, PreviewLayer
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.columns import why_wrecked
 from desktop.checkpoints.panel import CheckpointsPanel
@@ -21,6 +21,7 @@ from desktop.state.shell import Shell
 from desktop.state.training_words import cannot_forecast, cannot_go_back
 from desktop.ui.banner import Notice
 from desktop.ui.formatting import format_count
+from desktop.ui.study_colours import MOST_PREVIEWS
 from desktop.ui.translation import translate
 
 _KEY = "checkpoint preview"
@@ -28,6 +29,9 @@ _KEY = "checkpoint preview"
 
 class CheckpointPreviews(QObject):
     """Owns the layer. The ghosts are not forecasts: they are neither stored, scored nor learned from."""
+
+    shown = Signal()
+    """Ghosts of checkpoints are wanted on the chart."""
 
     def __init__(
         self,
@@ -70,7 +74,7 @@ class CheckpointPreviews(QObject):
     @Slot(object)
     def show(self, infos: Sequence[CheckpointInfo]) -> None:
         """Show the ghosts of these on the same candles; an empty list hides them."""
-        self._begin(infos[:MOST_SHOWN], is_restore=False)
+        self._begin(infos[:MOST_PREVIEWS], is_restore=False)
 
     def show_if_answered(self, infos: Sequence[CheckpointInfo]) -> bool:
         """The same if a trainer answers. Returns whether they were requested."""
@@ -78,6 +82,12 @@ class CheckpointPreviews(QObject):
             return False
         self.show(infos)
         return True
+
+    @Slot(object)
+    def make_room(self, names: Sequence[str]) -> None:
+        """Ghosts of these experts are wanted in their place."""
+        if names and self.is_shown:
+            self.hide()
 
     @Slot()
     def hide(self) -> None:
@@ -94,6 +104,8 @@ class CheckpointPreviews(QObject):
             self._refuse(is_restore=is_restore)
         self._source.hold(_KEY, [info.checkpoint_id for info in self._asked])
         self._show_action.setChecked(self.is_shown)
+        if self.is_shown:
+            self.shown.emit()
         self._ask_again()
 
     def _refuse(self, *, is_restore: bool) -> None:

@@ -48,7 +48,14 @@ EVERYTHING = Arrangement(
         ((_ID.SHOW_ACCURACY,), 0.40),
         ((_ID.SHOW_BEST,), 0.18),
     ),
-    bottom=(_ID.SHOW_CHECKPOINTS, _ID.SHOW_INCIDENTS, _ID.SHOW_FEED, _ID.SHOW_JOBS, _ID.SHOW_LOG),
+    bottom=(
+        _ID.SHOW_CHECKPOINTS,
+        _ID.SHOW_LEADERBOARD,
+        _ID.SHOW_INCIDENTS,
+        _ID.SHOW_FEED,
+        _ID.SHOW_JOBS,
+        _ID.SHOW_LOG,
+    ),
 )
 """The default."""
 WATCH = Arrangement(right=(((_ID.SHOW_MARKETS, _ID.SHOW_FEED), 0.5), ((_ID.SHOW_ACCURACY,), 0.5)))
@@ -60,7 +67,7 @@ TRAIN = Arrangement(
 """What each step did, and what went wrong."""
 COMPARE = Arrangement(
     right=(((_ID.SHOW_ACCURACY, _ID.SHOW_LOSS), 0.8), ((_ID.SHOW_BEST,), 0.2)),
-    bottom=(_ID.SHOW_CHECKPOINTS, _ID.SHOW_JOBS),
+    bottom=(_ID.SHOW_CHECKPOINTS, _ID.SHOW_LEADERBOARD, _ID.SHOW_JOBS),
     bottom_share=0.45,
     bottom_px=(260, 620),
 )

@@ -28,7 +28,7 @@ from desktop.layouts.full_screen import begin_in_a_window
 from desktop.ui.interface_size import fit_text
 from desktop.ui.translation import translate
 
-LAYOUT_VERSION = 5
+LAYOUT_VERSION = 6
 """Grows when docks are added, renamed or removed: a layout of another version is not taken."""
 _CONFIG = ConfigDict(extra="forbid")
 

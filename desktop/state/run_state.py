@@ -35,6 +35,7 @@ from core.training.hosting.catch_up import JOB_ID
 from desktop.state.feed_record import FeedRecord
 from desktop.state.incident_history import IncidentHistory, with_market
 from desktop.state.job_list import JobList
+from desktop.state.leaderboard import LeaderboardState
 from desktop.state.markets import MarketsState
 from desktop.state.quotes import QuoteBook
 from desktop.state.status_numbers import charted_status, newest_step
@@ -102,9 +103,8 @@ class RunState(QObject):
         """The model's markets by the ids of their runs; empty until a trainer or the database has named them."""
         self.market: Market | None = None
         self.last_run_id: str | None = None
-        """Of the market's run that was trained last, as it is stored."""
         self.last_head_id: str | None = None
-        """Of its model: its checkpoints are there before any trainer is."""
+        """Of the market's run that was trained last, and of its model: its checkpoints are there before a trainer."""
         self.interval_ms: int | None = None
         """How long a candle of the watched market lasts; None before there is one."""
         self.trainer: TrainerReady | None = None
@@ -118,11 +118,11 @@ class RunState(QObject):
         self.quotes = QuoteBook(self)
         self.markets = MarketsState(self)
         """Each market of the list and of the run; `apply` passes it all events."""
+        self.leaderboard = LeaderboardState(lambda: self.run_id, self.record_changed, self)
         self.failure: TrainerFailed | None = None
         self.accuracy: RunAccuracy | None = None
-        """What the scores said when they were looked at last; None while nobody did."""
         self.accuracy_trouble: str | None = None
-        """Why they cannot be looked at."""
+        """What the scores said when they were looked at last, None while nobody did; and why they cannot be."""
         self.has_trainer = False
         """A trainer was started and has not ended: it may hold a device."""
         self.is_on_break = False

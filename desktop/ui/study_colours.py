@@ -1,4 +1,4 @@
-"""The colours of an indicator's outputs: those that the user chose, else the theme's."""
+"""The colours of an indicator's outputs: those that the user chose, else the theme's; and those of previews."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from core.indicators.shown import Look
 from desktop.ui.theme import Palette
 
 _EDGE_ALPHA = 170
+_PREVIEWS = (4, 1, 2, 5)
+"""Indicator colours that read best on either background; no candle or ghost uses them."""
+MOST_PREVIEWS = len(_PREVIEWS)
 
 
 def study_colours(row: Indicator, number: int, look: Look, palette: Palette) -> tuple[QColor, ...]:
@@ -24,3 +27,8 @@ def study_colours(row: Indicator, number: int, look: Look, palette: Palette) -> 
             lines += 2
         found.append(colour)
     return tuple(found)
+
+
+def preview_colour(palette: Palette, number: int) -> QColor:
+    """Of the ghosts of another forecaster, which are drawn beside the ghosts. number: below MOST_PREVIEWS."""
+    return palette.studies[_PREVIEWS[number % MOST_PREVIEWS]]

@@ -20,6 +20,7 @@ from desktop.panels.best_checkpoint import BestCheckpointPanel
 from desktop.panels.feed.panel import FeedPanel
 from desktop.panels.gradients.panel import GradientsPanel
 from desktop.panels.incidents import IncidentsPanel
+from desktop.panels.leaderboard.panel import LeaderboardPanel
 from desktop.panels.log import LogPanel
 from desktop.panels.loss.panel import LossPanel
 from desktop.panels.markets.panel import MarketsPanel
@@ -48,6 +49,7 @@ class Panels(QObject):
         self.loss = LossPanel(state, theme)
         self.gradients = GradientsPanel(state, theme, settings.current)
         self.accuracy = AccuracyPanel(state, theme)
+        self.leaderboard = LeaderboardPanel(state, theme)
         self.best_checkpoint = BestCheckpointPanel(source, state, theme)
         self.checkpoints = CheckpointsPanel(source, theme)
         self.incidents = IncidentsPanel(state, theme)
@@ -63,6 +65,7 @@ class Panels(QObject):
             ActionId.SHOW_LOSS: (translate("Window", "Loss"), self.loss),
             ActionId.SHOW_GRADIENTS: (translate("Window", "Gradients"), self.gradients),
             ActionId.SHOW_ACCURACY: (translate("Window", "Accuracy"), self.accuracy),
+            ActionId.SHOW_LEADERBOARD: (translate("Window", "Leaderboard"), self.leaderboard),
             ActionId.SHOW_BEST: (translate("Window", "Best checkpoint"), self.best_checkpoint),
             ActionId.SHOW_CHECKPOINTS: (translate("Window", "Checkpoints"), self.checkpoints),
             ActionId.SHOW_INCIDENTS: (translate("Window", "Incidents"), self.incidents),

@@ -23,6 +23,7 @@ from desktop.commands.headless import run_headless
 from desktop.layouts.store import LayoutStore
 from desktop.services.market_choice import MarketChoice
 from desktop.state.checkpoint_source import CheckpointSource
+from desktop.state.leaderboard import FoundLeaderboard, LeaderboardRequest
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 from desktop.state.shell import Shell
@@ -136,6 +137,7 @@ def fill(bench: Bench, candles: Sequence[Candle] | None = None) -> None:
         bench.state.apply(event)
     made = scenario.forecast(candles)
     bench.state.apply(made)
+    bench.state.leaderboard.take(FoundLeaderboard((scenario.RUN,), LeaderboardRequest(), scenario.leaderboard()))
     bench.state.apply(scenario.live_feed())
     bench.chart.set_forecast(made)
 

@@ -18,6 +18,7 @@ from core.domain.events import (
     AccuracySummary,
     DriftFound,
     Estimate,
+    ExpertForecasts,
     ForecastGroup,
     ForecastMade,
     ForecastMode,
@@ -33,8 +34,13 @@ from core.domain.events import (
     TrainerStatus,
     Trend,
 )
+from core.domain.quantities import QUANTITIES, Quantity
+from core.evaluation.expert_table import Ranking
+from core.evaluation.leaderboard import Leaderboard, LeaderboardRow
 from core.market.feeds.base import FeedState, FeedStatus
 from core.storage.errors import StorageError
+from core.storage.evidence import COMBINATION
+from core.training.online.forecast_events import drawn_experts
 
 RUN = "btcusdt-1m-7f3a"
 NOW_MS = 1_795_234_567_000
@@ -316,6 +322,54 @@ def forecast(candles: Sequence[Candle], horizons: int = 8, seed: int = 5) -> For
         checkpoint_id="checkpoint-12340",
         origin_close=last.close,
         ghosts=tuple(ghosts),
+        experts=_experts(horizons),
+    )
+
+
+def _experts(horizons: int) -> ExpertForecasts:
+    """What three of them alone forecast: each rises or falls steadily."""
+    natural = np.zeros((3, horizons, QUANTITIES, len(QUANTILE_LEVELS)))
+    ahead = np.arange(1, horizons + 1)
+    spread = 1.2e-3 * np.sqrt(ahead)[:, None] * (np.array(QUANTILE_LEVELS) - 0.5) * 2
+    natural[:, :, Quantity.CLOSE] = spread + np.array([-2e-4, 0.0, 3e-4])[:, None, None] * ahead[:, None]
+    natural[:, :, Quantity.RANGE] = -6.5
+    return drawn_experts(("model", "reference", "HAR"), natural)
+
+
+def leaderboard(ranking: Ranking = Ranking.BOTH) -> Leaderboard:
+    """HAR leads; the combination and the model may be as good, others are proven worse."""
+    of = (
+        ("HAR", 1, 0.0388, 0.2019, None, 0.0),
+        (COMBINATION, 1, 0.0359, 0.2014, 0.512, 0.0017),
+        ("model", 1, 0.0348, 0.1999, 0.505, 0.0031),
+        ("GARCH", 4, 0.0252, 0.1269, None, 0.0444),
+        ("12-lag regression", 4, -0.0043, 0.1685, 0.509, 0.0383),
+        ("Markov switching", 6, 0.0181, 0.0768, None, 0.073),
+        ("reference", 7, 0.0, 0.0, None, 0.1204),
+        ("repeat last", 8, -0.4399, 0.026, 0.485, 0.3273),
+        ("reverse last", 8, -0.4659, None, 0.515, 0.3534),
+    )
+    return Leaderboard(ranking, tuple(_leaderboard_row(*each) for each in of))
+
+
+def _leaderboard_row(
+    name: str, rank: int, close: float, height: float | None, direction: float | None, behind: float
+) -> LeaderboardRow:
+    def estimate(value: float | None, width: float) -> Estimate | None:
+        return None if value is None else Estimate(value, value - width, value + width, 12_350)
+
+    exact = Estimate(0.0, None, None, 12_350) if name == "reference" else None
+    return LeaderboardRow(
+        name=name,
+        rank=rank,
+        n=12_350,
+        since_ms=NOW_MS - 12_371 * MINUTE.duration_ms,
+        close=exact or estimate(close, 0.0145),
+        range=exact or estimate(height, 0.056),
+        coverage_90=estimate(0.9, 0.025),
+        direction=estimate(direction, 0.042),
+        cost_ms=29.5 if name == "model" else None,
+        behind_leader=estimate(behind, 0.005) if behind else None,
     )
 
 

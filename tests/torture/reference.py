@@ -98,7 +98,7 @@ def _like(layer: Layer) -> Layer:
             markers.track, markers.is_visible = layer.track, layer.is_visible
             return markers
         case PreviewLayer():
-            previews = PreviewLayer()
+            previews = PreviewLayer(layer.title)
             previews.show_previews(layer.shown)
             return previews
         case MeasureLayer():

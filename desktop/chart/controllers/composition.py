@@ -15,6 +15,7 @@ from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison
 from desktop.chart.controllers.context_menu import PlaceMenu
+from desktop.chart.controllers.expert_ghosts import ExpertGhosts
 from desktop.chart.controllers.market_bar import MarketBar
 from desktop.chart.controllers.past import ChartPast
 from desktop.chart.controllers.saving import ChartSaving
@@ -72,6 +73,7 @@ class ChartEnsemble(QObject):
         for part in parts:
             self.tools.menu.add(part)
         ChartPast(shell, chart, state, open_reader)
+        self.experts = ExpertGhosts(chart, state, self)
         self._appearance = ChartAppearance(shell, chart)
         ForecastNote(state, chart)
         self.history = HistoryLoading(folder.database, self)

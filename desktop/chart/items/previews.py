@@ -1,4 +1,4 @@
-"""Forecasts that other checkpoints would make, side by side; the current forecast is not among them."""
+"""Forecasts of other checkpoints or of single experts, side by side; the current forecast is not among them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,17 @@ from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer
 from desktop.chart.panes.pane import Pane
+from desktop.ui.study_colours import MOST_PREVIEWS, preview_colour
 from desktop.ui.theme import with_alpha
 from desktop.ui.translation import translate
 
-MOST_SHOWN = 4
 _FILL_ALPHA = 90
 _BAND_ALPHA = 150
-_STUDIES = (4, 1, 2, 5)
-"""Indicator colours that read best on either background; no candle or ghost uses them."""
 
 
 @dataclass(frozen=True)
 class Preview:
-    """One checkpoint's forecast; `label` names the checkpoint."""
+    """One forecast; `label` names the checkpoint or the expert."""
 
     label: str
     forecast: ForecastMade
@@ -37,13 +35,15 @@ class Preview:
 class PreviewLayer(Layer):
     """Bodies and wicks of several forecasts share each candle's column; dotted lines are their 90 % bands."""
 
-    def __init__(self) -> None:
+    def __init__(self, title: str = "") -> None:
+        """title: before the names in the legend; empty: they are of checkpoints."""
         super().__init__()
+        self.title = title or translate("Chart", "Preview, not committed:")
         self.shown: tuple[Preview, ...] = ()
 
     def show_previews(self, previews: Sequence[Preview]) -> None:
-        """Replace the shown previews; at most `MOST_SHOWN`."""
-        self.shown = tuple(previews[:MOST_SHOWN])
+        """Replace the shown previews; at most `MOST_PREVIEWS`."""
+        self.shown = tuple(previews[:MOST_PREVIEWS])
 
     def key(self, model: ChartModel) -> Hashable:
         opens_at = None if model.forming is None else model.forming.open_time_ms
@@ -77,12 +77,12 @@ class PreviewLayer(Layer):
         if not self.shown or model.moment is not None:
             return ()
         named = zip(self.shown, colours, strict=True)
-        what = Span(translate("Chart", "Preview, not committed:"), muted)
+        what = Span(self.title, muted)
         return ((what, *(Span(f" {preview.label}", colour) for preview, colour in named)),)
 
     def colour(self, frame: Frame, number: int) -> QColor:
         """The colour of this preview."""
-        return frame.palette.studies[_STUDIES[number % len(_STUDIES)]]
+        return preview_colour(frame.palette, number)
 
 
 def _placed(forecast: ForecastMade, model: ChartModel) -> tuple[PlacedGhost, ...]:

@@ -15,6 +15,8 @@ _KINDS = {
 }
 _EXPERTS = {
     "what is shown": QT_TRANSLATE_NOOP("Panels", "combination"),
+    "combination": QT_TRANSLATE_NOOP("Panels", "combination"),
+    "without challengers": QT_TRANSLATE_NOOP("Panels", "without challengers"),
     "model": QT_TRANSLATE_NOOP("Panels", "model"),
     "reference": QT_TRANSLATE_NOOP("Panels", "reference"),
     "repeat last": QT_TRANSLATE_NOOP("Panels", "repeat last"),

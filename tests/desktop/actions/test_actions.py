@@ -82,6 +82,7 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "Loss",
         "Gradients",
         "Accuracy",
+        "Leaderboard",
         "Best checkpoint",
         "Checkpoints",
         "Incidents",

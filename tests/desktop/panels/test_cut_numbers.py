@@ -36,6 +36,7 @@ DOCKS = (
     ActionId.SHOW_LOSS,
     ActionId.SHOW_GRADIENTS,
     ActionId.SHOW_ACCURACY,
+    ActionId.SHOW_LEADERBOARD,
     ActionId.SHOW_BEST,
     ActionId.SHOW_CHECKPOINTS,
     ActionId.SHOW_INCIDENTS,
@@ -44,7 +45,7 @@ DOCKS = (
     ActionId.SHOW_JOBS,
 )
 SCROLLED = (ActionId.SHOW_ACCURACY, ActionId.SHOW_GRADIENTS)
-IN_WINDOW = (*SCROLLED, ActionId.SHOW_FEED)
+IN_WINDOW = (*SCROLLED, ActionId.SHOW_FEED, ActionId.SHOW_LEADERBOARD)
 
 
 @pytest.fixture

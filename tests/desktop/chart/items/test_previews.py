@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from desktop.chart.items.previews import MOST_SHOWN, Preview, PreviewLayer
+from desktop.chart.items.previews import Preview, PreviewLayer
+from desktop.ui.study_colours import MOST_PREVIEWS
 from desktop.ui.theme import Mode
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forecast_after, random_series
@@ -36,11 +37,11 @@ def test_as_many_as_are_shown_are_distinguishable_and_readable(show_chart: ShowC
     chart._theme.set_mode(mode)
     layer = PreviewLayer()
     chart.add_layer(layer)
-    layer.show_previews([Preview(f"step {number}", forecast_after(series)) for number in range(MOST_SHOWN)])
+    layer.show_previews([Preview(f"step {number}", forecast_after(series)) for number in range(MOST_PREVIEWS)])
     settle(chart)
     palette = chart.frame.palette
-    colours = [layer.colour(chart.frame, number) for number in range(MOST_SHOWN)]
-    assert len({colour.name() for colour in colours}) == MOST_SHOWN
+    colours = [layer.colour(chart.frame, number) for number in range(MOST_PREVIEWS)]
+    assert len({colour.name() for colour in colours}) == MOST_PREVIEWS
     assert not {colour.name() for colour in colours} & {palette.ghost_up.name(), palette.ghost_down.name()}
     assert min(contrast(colour, palette.background) for colour in colours) >= 4.5
     (row,) = layer.rows(chart.frame, chart.model, None)

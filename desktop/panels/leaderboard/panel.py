@@ -1,0 +1,185 @@
+"""The leaderboard panel: models and baselines of the market on the chart, ranked by what is proven."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from core.evaluation.expert_table import Ranking
+from core.evaluation.leaderboard import Leaderboard, LeaderboardRow
+from core.storage.evidence import COMBINATION
+from desktop.panels.accuracy.names import expert_name
+from desktop.panels.leaderboard.model import Entry, LeaderboardModel
+from desktop.panels.leaderboard.table import LeaderboardTable
+from desktop.state.leaderboard import LeaderboardRequest
+from desktop.state.run_state import RunState
+from desktop.state.training_words import break_sentence
+from desktop.ui.accessible import name_box
+from desktop.ui.elided import ElidedLabel
+from desktop.ui.formatting import format_count
+from desktop.ui.interface_size import scale_text
+from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.plain_text import paragraphs
+from desktop.ui.study_colours import MOST_PREVIEWS
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+
+_EMPTY = QT_TRANSLATE_NOOP("Panels", "No ranking yet.\nThe first numbers come after 50 scored candles.")
+_READING = QT_TRANSLATE_NOOP("Panels", "Reading the scores…")
+_RANKINGS = {
+    Ranking.BOTH: QT_TRANSLATE_NOOP("Panels", "By close and range"),
+    Ranking.CLOSE: QT_TRANSLATE_NOOP("Panels", "By close"),
+    Ranking.RANGE: QT_TRANSLATE_NOOP("Panels", "By range"),
+}
+_MEANING = QT_TRANSLATE_NOOP(
+    "Panels",
+    "Own forecasts of this run, one candle ahead. All intervals hold however often you look and for all rows "
+    "together: in at most 5 % of runs any skill is ever wrong, and likewise any comparison. So they are wider than in "
+    "the Accuracy panel, which shows one number at a time.",
+)
+
+
+class LeaderboardPanel(Panel):
+    """Read on another thread while it is looked at. A tick asks for the ghosts of a row on the chart."""
+
+    wanted = Signal(object)
+    """LeaderboardRequest: somebody looks at this now; emitted with every refresh."""
+    ghosts_requested = Signal(object)
+    """Names of experts whose ghosts are wanted on the chart, in the order of their colours."""
+
+    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._state = state
+        self._ticked: tuple[str, ...] = ()
+        self.ranking, self.scope, self._headline = QComboBox(), QComboBox(), ElidedLabel()
+        self.model = LeaderboardModel(theme, self)
+        self.table = LeaderboardTable(self.model)
+        self._build()
+        self._empty = EmptyState(translate("Panels", _EMPTY), self)
+        self.apply_palette(theme.palette)
+        self.ranking.currentIndexChanged.connect(self.refresh)
+        self.scope.currentIndexChanged.connect(self.refresh)
+        self.model.tick_changed.connect(self._tick)
+        for signal in (state.status_changed, state.forecast_changed, state.record_changed, state.leaderboard.changed):
+            signal.connect(self.mark_stale)
+
+    @property
+    def request(self) -> LeaderboardRequest:
+        """What the user looks at."""
+        return LeaderboardRequest(Ranking(self.ranking.currentData()), bool(self.scope.currentData()))
+
+    def refresh(self) -> None:
+        self._offer_markets(len(self._state.members))
+        found, trouble = self._state.leaderboard.found, self._state.leaderboard.trouble
+        rows = () if found is None else found.board.rows
+        status = self._state.status
+        is_unread = found is None and status is not None and status.accuracy.scored > 0
+        text = trouble or translate("Panels", _READING if is_unread else _EMPTY)
+        self._empty.update_state(
+            is_empty=not rows, is_loading=self._state.is_loading, text=text, why=break_sentence(self._state)
+        )
+        for part in (self.ranking, self._headline, self.table):
+            part.setVisible(bool(rows))
+        self.scope.setVisible(bool(rows) and self.scope.count() > 1)
+        if found is not None and rows:
+            set_text(self._headline, _headline(found.board))
+        self.model.show([self._entry(row) for row in rows])
+        self.wanted.emit(self.request)
+
+    def apply_palette(self, palette: Palette) -> None:
+        self.model.repaint()
+        colour_text(self._empty, palette.muted_text)
+
+    @Slot()
+    def clear_ticks(self) -> None:
+        """Something else is drawn beside the ghosts now."""
+        self._take_ticks(())
+
+    def _tick(self, name: str, is_wanted: bool) -> None:
+        others = tuple(each for each in self._ticked if each != name)
+        self._take_ticks((*others, name) if is_wanted else others)
+
+    def _take_ticks(self, names: tuple[str, ...]) -> None:
+        if names == self._ticked:
+            return
+        self._ticked = names
+        self.model.show([self._entry(entry.row) for entry in self.model.entries])
+        self.ghosts_requested.emit(names)
+
+    def _entry(self, row: LeaderboardRow) -> Entry:
+        is_ticked = row.name in self._ticked
+        colour = self._ticked.index(row.name) if is_ticked else None
+        return Entry(row, is_ticked or row.name == COMBINATION, colour, "" if is_ticked else self._why_not(row.name))
+
+    def _why_not(self, name: str) -> str:
+        """Why its ghosts cannot be shown now; empty if they can."""
+        made = self._state.forecast
+        if name == COMBINATION:
+            return translate("Panels", "These are the ghosts on the chart.")
+        if len(self._ticked) == MOST_PREVIEWS:
+            return translate("Panels", "At most {0} can be drawn beside the ghosts.").format(MOST_PREVIEWS)
+        if made is None:
+            return translate("Panels", "There is no forecast of this market yet.")
+        if made.experts is None or name not in made.experts.names:
+            return translate("Panels", "Its forecast comes with the next candle, while the trainer is running.")
+        return ""
+
+    def _offer_markets(self, count: int) -> None:
+        """What is chosen stays chosen."""
+        texts = [translate("Panels", "This market")]
+        if count > 1:
+            texts.append(translate("Panels", "All {0} markets as one").format(format_count(count)))
+        if [self.scope.itemText(place) for place in range(self.scope.count())] == texts:
+            return
+        with QSignalBlocker(self.scope):
+            chosen = self.scope.currentIndex()
+            self.scope.clear()
+            for of_all, text in enumerate(texts):
+                self.scope.addItem(text, bool(of_all))
+            self.scope.setCurrentIndex(max(min(chosen, len(texts) - 1), 0))
+
+    def _build(self) -> None:
+        for ranking, text in _RANKINGS.items():
+            self.ranking.addItem(translate("Panels", text), ranking.value)
+        name_box(self.ranking, translate("Panels", "Rank by"))
+        self.ranking.setToolTip(
+            paragraphs(translate("Panels", "What ranks: close and range in equal parts, or one of them."))
+        )
+        name_box(self.scope, translate("Panels", "Ranked markets"))
+        self.scope.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._headline.setToolTip(paragraphs(translate("Panels", _MEANING)))
+        scale_text(self._headline, 1.0, bold=True)
+        top = QHBoxLayout()
+        top.setSpacing(6)
+        for part in (self.ranking, self.scope):
+            top.addWidget(part)
+        top.addWidget(self._headline, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 4, 6, 4)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.table, 1)
+
+
+def _headline(board: Leaderboard) -> str:
+    """Who leads, and how sure that is."""
+    leader, *others = (row for row in board.rows if row.rank is not None)
+    name = expert_name(leader.name)
+    if all(row.is_indistinguishable is None for row in others):
+        return translate("Panels", "Too early to compare: n = {0}").format(format_count(leader.n))
+    equals = _equals(others)
+    if equals == 0:
+        return translate("Panels", "{0} is proven the best").format(name)
+    words = (
+        translate("Panels", "{0} leads, 1 other may be as good")
+        if equals == 1
+        else translate("Panels", "{0} leads, {1} others may be as good")
+    )
+    return words.format(name, format_count(equals))
+
+
+def _equals(others: Sequence[LeaderboardRow]) -> int:
+    """How many rows are not proven worse than the leader."""
+    return sum(row.is_indistinguishable is not False for row in others)

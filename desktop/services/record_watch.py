@@ -1,0 +1,199 @@
+"""Reads a run's record while a panel shows what is found in it: on a separate thread, at most every two seconds."""
+
+from __future__ import annotations
+
+import logging
+import queue
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
+
+from core.domain.events import ForecastScored
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from desktop.state.run_state import RunState
+from desktop.ui.translation import translate
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+PAUSE_MS = 2_000
+"""Between an answer and the next question, unless something else is asked."""
+_ENDS_WITHIN_MS = 10_000
+_log = logging.getLogger("ghostcandle")
+
+
+class Answers(Protocol):
+    """Keeps what it has read of one subject, a run or several, for the next question about it."""
+
+    def answer(self, request: Any) -> Iterator[object | None]:
+        """Work in pieces: None after each, and every result that is to be shown. Raises StorageError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is to be found out, and about what."""
+
+    subject: Hashable
+    request: Hashable
+    is_reset: bool
+    """Scores that were read have other versions now."""
+
+
+class RecordThread(QThread):
+    """Answers questions one after another, on a separate connection; the newest question is the one that counts.
+
+    Signals, queued to the window's thread, one of them for the newest question:
+        found: a result. There may be several, of which the last is complete.
+        failed: a sentence.
+        answered: the question is over.
+    """
+
+    found = Signal(object)
+    failed = Signal(str)
+    answered = Signal()
+
+    def __init__(
+        self,
+        name: str,
+        database: Path,
+        open_subject: Callable[[Database, Any], Answers],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self._database, self._open_subject = database, open_subject
+        self._questions: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
+        self._is_ending = False
+
+    def ask(self, question: Question) -> None:
+        """Callable from the window's thread."""
+        self._questions.put(question)
+
+    def end(self) -> bool:
+        """End soon and wait. False where it took too long."""
+        self._is_ending = True
+        self._questions.put(None)
+        return self.wait(_ENDS_WITHIN_MS)
+
+    def run(self) -> None:
+        """PySide loses exceptions of other threads, so none leaves this method."""
+        while (question := self._questions.get()) is not None and not self._is_ending:
+            question = self._serve(question)
+            while question is not None and not self._is_ending:
+                question = self._serve(question)
+            if self._is_ending:
+                return
+
+    def _serve(self, first: Question) -> Question | None:
+        """Open the subject and answer all questions about it; gives the first one about another."""
+        try:
+            with closing(open_database(self._database, readonly=True)) as db:
+                return self._answer_all(self._open_subject(db, first.subject), first)
+        except StorageError as error:
+            self.failed.emit(str(error))
+        except Exception as error:
+            _log.exception("The scores could not be read.")
+            words = translate("Window", "The scores could not be read ({0}: {1}). See the log for details.")
+            self.failed.emit(words.format(type(error).__name__, error))
+        self.answered.emit()
+        return None
+
+    def _answer_all(self, answers: Answers, question: Question) -> Question | None:
+        subject = question.subject
+        while True:
+            self._answer(answers, question.request)
+            self.answered.emit()
+            following = self._questions.get()
+            if following is None or self._is_ending:
+                return None
+            if following.is_reset or following.subject != subject:
+                return following
+            question = following
+
+    def _answer(self, answers: Answers, request: Hashable) -> None:
+        for found in answers.answer(request):
+            if self._is_ending:
+                return
+            if found is None:
+                self.msleep(1)  # the window's thread waits for the interpreter's lock no longer than for one piece
+            else:
+                self.found.emit(found)
+
+
+class RecordWatch(QObject):
+    """Between a dock, the run's state and the thread. Lives in the window's thread."""
+
+    def __init__(self, state: RunState, thread: RecordThread, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._state, self._reader = state, thread
+        thread.setParent(self)
+        thread.answered.connect(self._on_answered)
+        self._wanted: Hashable | None = None
+        self._asked: tuple[Hashable, Hashable] | None = None
+        """Subject and request of the last question; None while it needs a new answer."""
+        self._is_under_way = False
+        self._is_reset = False
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(PAUSE_MS)
+        self._pause.timeout.connect(self._ask)
+        state.scored.connect(self._on_scored)
+        state.record_changed.connect(self._on_record)
+
+    def subject(self) -> Hashable | None:
+        """What questions are about now; None: nothing."""
+        raise NotImplementedError
+
+    def request(self, wanted: Hashable) -> Hashable:
+        """The question that answers what is wanted, as of now."""
+        return wanted
+
+    def want(self, request: Hashable) -> None:
+        """Somebody looks at this now. Said as often as it is looked at."""
+        is_other = request != self._wanted
+        self._wanted = request
+        if is_other or not self._pause.isActive():
+            self._ask()
+
+    def close(self) -> None:
+        """End the thread and wait."""
+        self._pause.stop()
+        self._wanted = None
+        if self._reader.isRunning() and not self._reader.end():
+            _log.error("The thread that reads scores did not end in time.")
+
+    @Slot(object)
+    def _on_scored(self, scored: ForecastScored) -> None:
+        self._is_reset = self._is_reset or scored.version > 1
+        self._asked = None
+
+    @Slot()
+    def _on_record(self) -> None:
+        self._asked = None
+
+    @Slot()
+    def _ask(self) -> None:
+        subject, wanted = self.subject(), self._wanted
+        if subject is None or wanted is None or self._is_under_way:
+            return
+        asked = (subject, self.request(wanted))
+        if asked == self._asked:
+            return
+        if not self._reader.isRunning():
+            self._reader.start(QThread.Priority.LowPriority)
+        self._asked, self._is_under_way = asked, True
+        self._reader.ask(Question(*asked, self._is_reset))
+        self._is_reset = False
+
+    @Slot()
+    def _on_answered(self) -> None:
+        self._is_under_way = False
+        self._pause.start()
+        if self._asked is not None and self._wanted is not None and self._asked[1] != self.request(self._wanted):
+            self._ask()  # something else was chosen meanwhile
