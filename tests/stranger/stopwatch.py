@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
@@ -26,13 +27,13 @@ class Stopwatch(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.frames: list[float] = []
+        self.frames = array("d")
         """With a chart painted in them, the large one or a tile of the Overview."""
-        self.repaints: list[float] = []
+        self.repaints = array("d")
         """All others: panels, the status bar."""
-        self.switches: list[float] = []
+        self.switches = array("d")
         """From the mouse's release to the end of the frame with the new market's chart."""
-        self.ghosts: list[float] = []
+        self.ghosts = array("d")
         """From a live candle's arrival in the window to the end of the frame with the ghosts that follow it."""
         self._window: QWidget | None = None
         self._chart: ChartWidget | None = None
@@ -151,7 +152,7 @@ class Stopwatch(QObject):
         self._arrived = (open_time_ms, perf_counter())
 
 
-def figures(samples: list[float]) -> dict[str, Any]:
+def figures(samples: Sequence[float]) -> dict[str, Any]:
     """Of milliseconds."""
     if not samples:
         return {"count": 0}
