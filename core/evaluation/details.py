@@ -12,8 +12,10 @@ from sqlite_utils import Database
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
 from core.evaluation.by_regime import RegimeScores, by_regime, of_group
+from core.evaluation.findings import TouchAccuracy
 from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedScores, judged, judged_from, left_out
 from core.evaluation.paper import TRADE_COST, PaperScore, paper_score_of
+from core.evaluation.touches import MULTIPLES, assess_touches, joined, read_touches
 from core.forecast.confidence import gain_sequence, proven_after
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.score import (
@@ -58,6 +60,7 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
         "direction": _direction(first.scores, opened, closes),
         "coverage": _coverage(first.scores),
         "diebold_mariano_p": diebold_mariano(first.shown(Quantity.CLOSE), first.losses_of(REFERENCE, Quantity.CLOSE)),
+        "touched": _touched(db, run, from_ms),
         "paper": _paper(paper_score_of(reader, run, from_ms, trade_cost)),
         "candles_per_s": _rate(made_at_ms),
         **({"challenger_ms": challenger_costs(db, run.head_id)} if run.challengers else {}),
@@ -220,6 +223,37 @@ def _coverage(scores: list[StoredScore]) -> dict[str, Any]:
         "overall_ci95": _interval(overall),
         "worst_500": float(windows.min()) if windows.size else None,
         "best_500": float(windows.max()) if windows.size else None,
+    }
+
+
+def _touched(db: Database, run: Run, from_ms: int) -> dict[str, Any]:
+    """The chances that prices are touched, by within how many candles."""
+    cases = joined(list(read_touches(db, run, from_ms)))
+    return {
+        "multiples": MULTIPLES.tolist(),
+        "within": {str(within): _touched_within(assess_touches(of, within)) for within, of in cases.items()},
+    }
+
+
+def _touched_within(found: TouchAccuracy) -> dict[str, Any]:
+    return {
+        "n": found.n,
+        "brier": found.brier,
+        "brownian": found.brownian,
+        "climatology": found.climatology,
+        "skill": found.skill.value,
+        "skill_ci95": _interval(found.skill),
+        "skill_vs_climatology": found.skill_vs_climatology.value,
+        "skill_vs_climatology_ci95": _interval(found.skill_vs_climatology),
+        "reliability": [
+            {
+                "cases": tenth.cases,
+                "chance": tenth.chance,
+                "observed": tenth.observed.value,
+                "observed_ci95": _interval(tenth.observed),
+            }
+            for tenth in found.reliability
+        ],
     }
 
 

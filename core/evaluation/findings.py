@@ -121,6 +121,35 @@ class HorizonSkill:
     model_gain_range: Estimate
 
 
+@dataclass(frozen=True, slots=True)
+class Tenth:
+    """The cases whose chance lay in one tenth. chance: their mean; None without a case. observed: how often it came."""
+
+    cases: int
+    chance: float | None
+    observed: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class TouchAccuracy:
+    """The chances that prices are touched within so many candles. Brier scores are means over n forecasts, each with a
+    case for each multiple of `core.evaluation.touches`; None with too few.
+
+    brownian, climatology: the scores of a driftless Brownian path as wide as the reference, and of the observed
+    frequencies, which are known in hindsight only. skill, skill_vs_climatology: 1 - brier / their score.
+    reliability: by tenths of the chance.
+    """
+
+    within: int
+    n: int
+    brier: float | None
+    brownian: float | None
+    climatology: float | None
+    skill: Estimate
+    skill_vs_climatology: Estimate
+    reliability: tuple[Tenth, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RunAccuracy:
     """A run as `evaluate` would judge it now."""

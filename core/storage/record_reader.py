@@ -73,10 +73,13 @@ class RecordReader:
         """Damaged rows that were skipped: their ids, by table."""
         self._blocks = BlockReader(db, run_id, self._on_damage)
 
-    def pending_forecasts(self, after_origin_ms: int | None) -> list[StoredForecast]:
-        """Forecasts, scored or not, whose origin opened after this time (exclusive); None: all."""
-        after = -(2**63) if after_origin_ms is None else after_origin_ms
-        return self._forecasts("f.origin_open_time_ms > ? ORDER BY f.origin_open_time_ms", (after,))
+    def forecasts_after(self, origin_ms: int | None, most: int | None = None) -> list[StoredForecast]:
+        """All horizons of the first `most` forecasts (None: of all) whose origin opened after this time (exclusive;
+        None: from the first on)."""
+        after = -(2**63) if origin_ms is None else origin_ms
+        return self._forecasts(
+            "f.origin_open_time_ms > ? ORDER BY f.origin_open_time_ms LIMIT ?", (after, _limit(most))
+        )
 
     def forecasts_of(self, origin_open_time_ms: int) -> list[StoredForecast]:
         """All horizons of the forecast made at this candle, horizon 1 first."""

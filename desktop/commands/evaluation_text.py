@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from core.evaluation.report import words
+from core.evaluation.report import touched_words, words
 
 
 def print_evaluation(summary: dict[str, Any]) -> None:
@@ -41,6 +41,9 @@ def print_evaluation(summary: dict[str, Any]) -> None:
     console.print()
     console.print(_table(("By regime", *words.REGIME_HEADER[1:]), words.regimes(summary)))
     console.print()
+    if touched := touched_words.touched(summary):
+        console.print(_table(("Touched within", *touched_words.HEADER[1:]), touched))
+        console.print()
     console.print(Text(words.after_gap(summary)))
     console.print(Text(words.online(summary)))
     for when, before, after, done in words.drifts(summary):

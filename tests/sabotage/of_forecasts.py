@@ -287,4 +287,10 @@ FAULTS = (
         "np.where(moves >= 0.0, above, below)",
         "np.where(moves >= 0.0, above, above)",
     ),
+    Fault(
+        "chance-with-candles-after-its-forecast",
+        "core/evaluation/touches.py",
+        "known = slice(place + 1)",
+        "known = slice(place + 2)",
+    ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
-from core.evaluation.report import charts, words
+from core.evaluation.report import charts, touched_words, words
 from core.evaluation.report.style import STYLE
 from core.evaluation.report.svg import node
 from core.evaluation.timeline import Timeline
@@ -88,8 +88,18 @@ def tables(summary: dict[str, Any]) -> list[Element]:
         node("h2", "What the model adds further ahead"),
         table(("candles ahead", *words.QUANTITIES, "n"), words.gains(summary)),
         node("p", "Out of so many intervals, about one in 20 misses 0 by chance.", class_="lead"),
+        *_touched(summary),
         *_drifts(summary),
     ]
+
+
+def _touched(summary: dict[str, Any]) -> list[Element]:
+    """How good the chances of prices were, if any was stated."""
+    rows = touched_words.touched(summary)
+    if not rows:
+        return []
+    explained = node("p", touched_words.EXPLAINED, class_="lead")
+    return [node("h2", "The chance of a price"), table(touched_words.HEADER, rows), explained]
 
 
 def _paper(summary: dict[str, Any]) -> list[Element]:

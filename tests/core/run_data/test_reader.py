@@ -60,7 +60,7 @@ def test_candles_are_those_of_the_market(data: RunData) -> None:
 def test_forecasts_are_those_of_the_record(data: RunData) -> None:
     frame = data.forecasts()
     assert len(frame) == len(CANDLES) * HORIZONS and set(frame["mode"]) == {"replay"}
-    stored = RecordReader(data._db, data.run.run_id).pending_forecasts(None)
+    stored = RecordReader(data._db, data.run.run_id).forecasts_after(None)
     keys = [(each.origin_open_time_ms, each.horizon) for each in stored]
     assert list(zip(frame["origin_open_time_ms"], frame["horizon"], strict=True)) == keys
     shown = np.array([each.quantiles for each in stored]).astype(np.float32)

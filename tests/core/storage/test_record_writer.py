@@ -55,9 +55,9 @@ def test_writes_are_visible_to_a_second_connection_only_after_the_commit(db: Dat
     reader = RecordReader(other, record.reader.run_id)
     with record.write():
         record.add_forecasts(forecasts(1))
-        assert len(record.reader.pending_forecasts(None)) == HORIZONS
-        assert reader.pending_forecasts(None) == []
-    assert keys(reader.pending_forecasts(None)) == [(1, horizon) for horizon in range(1, HORIZONS + 1)]
+        assert len(record.reader.forecasts_after(None)) == HORIZONS
+        assert reader.forecasts_after(None) == []
+    assert keys(reader.forecasts_after(None)) == [(1, horizon) for horizon in range(1, HORIZONS + 1)]
 
 
 def test_a_stored_row_is_never_rewritten(db: Database) -> None:
@@ -197,7 +197,8 @@ def test_readers_return_the_requested_rows_ascending(db: Database) -> None:
             record.add_scores([score(origin, 2), score(origin)])
     write_candle(stranger, 0)
     reader = record.reader
-    assert keys(reader.pending_forecasts(MINUTE_MS)) == [(o, h) for o in (2, 3) for h in range(1, HORIZONS + 1)]
+    assert keys(reader.forecasts_after(MINUTE_MS)) == [(o, h) for o in (2, 3) for h in range(1, HORIZONS + 1)]
+    assert keys(reader.forecasts_after(MINUTE_MS, 1)) == [(2, h) for h in range(1, HORIZONS + 1)]
     assert keys(reader.forecasts_of(2 * MINUTE_MS)) == [(2, h) for h in range(1, HORIZONS + 1)]
     assert reader.scores() == [score(origin) for origin in range(4)]
     assert reader.scores(2, horizon=2) == [score(2, 2), score(3, 2)]

@@ -115,7 +115,7 @@ def test_forecasts(
     record = open_record(shared)
     with record.write():
         assert record.add_forecasts([given]) == 1
-    (stored,) = record.reader.pending_forecasts(None)
+    (stored,) = record.reader.forecasts_after(None)
     assert_same(stored, given)
 
 
@@ -216,7 +216,7 @@ def test_mismatched_arrays_are_refused(shared: Database) -> None:
     record = open_record(shared)
     with pytest.raises(ValueError, match="expert, quantity, level"), record.write():
         record.add_forecasts([replace(forecast(1), quantiles=np.zeros((4, 7)))])
-    assert record.reader.pending_forecasts(None) == []
+    assert record.reader.forecasts_after(None) == []
 
 
 def test_every_mode_has_a_distinct_number() -> None:

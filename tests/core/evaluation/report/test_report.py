@@ -12,7 +12,7 @@ import pytest
 
 from core.domain.quantities import LEVELS
 from core.evaluation.details import evaluate_run
-from core.evaluation.report import charts, svg, words
+from core.evaluation.report import charts, svg, touched_words, words
 from core.evaluation.report.page import page
 from core.evaluation.timeline import Timeline, timeline_of
 from core.storage.database import open_database
@@ -277,3 +277,16 @@ def test_ticks_are_round_few_and_inside(low: float, high: float) -> None:
     assert 2 <= len(ticks) <= 6 and low - 1e-9 <= ticks[0] and ticks[-1] <= high + 1e-9
     steps = np.diff(ticks)
     assert steps == pytest.approx(steps[0]) and axis.at(low) == 0.0 and axis.at(high) == 100.0
+
+
+def test_the_chance_of_a_price_is_a_table_only_with_cases(run: Recorded) -> None:
+    of = {"n": 800, "brier": 0.16, "skill": 0.047, "skill_ci95": [0.036, 0.058], "reliability": []}
+    of |= {"skill_vs_climatology": -0.001, "skill_vs_climatology_ci95": [-0.02, 0.01]}
+    assert (
+        touched_words.touched(run.summary) == []
+        and "The chance of a price" not in Tree(page(run.summary, run.timeline)).text
+    )
+    summary = {**run.summary, "touched": {"multiples": [1.0], "within": {"8": of}}}
+    against_climatology = "-0.10 % (-2.00 to +1.00), not proven"
+    assert touched_words.touched(summary) == [("8", "0.1600", "+4.70 % (+3.60 to +5.80)", against_climatology, "800")]
+    assert against_climatology in Tree(page(summary, run.timeline)).text

@@ -1,0 +1,133 @@
+"""How good the chances were that a price is touched: of the sample paths, against a Brownian path and climatology.
+
+The prices lie at fixed multiples of the volatility at the forecast, times the root of the number of candles. A case
+counts if the forecast's exact quantiles are stored, it has enough of a past for paths, and its candles came without a
+hole. The forecasts are not repeated: paths follow from the record. No torch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlite_utils import Database
+
+from core.domain.quantities import FloatArray, Quantity
+from core.evaluation.findings import Tenth, TouchAccuracy
+from core.forecast.chance import WITHIN, Chances, brownian_touch
+from core.forecast.experts import REFERENCE
+from core.forecast.paths import sample_paths
+from core.forecast.score import mean, ratio, skill
+from core.storage.candles import CandleStore, StoredColumns
+from core.storage.record_reader import RecordReader
+from core.storage.records import StoredForecast
+from core.storage.runs import Run
+from core.training.online.trainer_spec import own_mode_of
+
+MULTIPLES: FloatArray = np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])
+MULTIPLES.flags.writeable = False
+_AT_ONCE = 500
+_TENTHS = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Touches:
+    """The cases of n forecasts within the same number of candles, in time order: [n, len(MULTIPLES)] each."""
+
+    chance: FloatArray
+    brownian: FloatArray
+    touched: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.chance)
+
+
+def read_touches(db: Database, run: Run, from_ms: int) -> Iterator[dict[int, Touches]]:
+    """The run's own forecasts whose targets open then or later, some at a time: by how many candles, of those in
+    `WITHIN` that were forecast. Raises StorageError."""
+    reader, candles, after_ms = RecordReader(db, run.run_id), CandleStore(db).columns_between(run.market, 0), None
+    while rows := reader.forecasts_after(after_ms, _AT_ONCE):
+        after_ms = rows[-1].origin_open_time_ms
+        forecasts = (list(of) for _, of in groupby(rows, key=lambda row: row.origin_open_time_ms))
+        own = [
+            forecast
+            for forecast in forecasts
+            if forecast[0].mode is own_mode_of(run.market) and forecast[0].inputs_until_ms >= from_ms
+        ]
+        found = [cases for forecast in own if (cases := _cases(forecast, candles, run)) is not None]
+        yield joined(found)
+
+
+def joined(parts: Sequence[dict[int, Touches]]) -> dict[int, Touches]:
+    """The cases of all parts, which are in time order."""
+    return {
+        within: Touches(
+            *(
+                np.concatenate([getattr(part[within], name) for part in parts if within in part])
+                for name in Touches.__slots__
+            )
+        )
+        for within in WITHIN
+        if any(within in part for part in parts)
+    }
+
+
+def _cases(forecast: Sequence[StoredForecast], candles: StoredColumns, run: Run) -> dict[int, Touches] | None:
+    """Of one forecast, its horizons in order."""
+    first, horizons = forecast[0], len(forecast)
+    place = int(np.searchsorted(candles.open_time_ms, first.origin_open_time_ms))
+    known = slice(place + 1)
+    ahead = slice(place + 1, place + 1 + horizons)
+    due_ms = first.origin_open_time_ms + run.market.interval.duration_ms * np.arange(1, horizons + 1)
+    if not np.array_equal(candles.open_time_ms[ahead], due_ms):
+        return None
+    natural = np.stack([row.quantiles for row in forecast])
+    paths = sample_paths(natural, candles.open_time_ms[known], candles.values[:4, known], run.market.interval)
+    if paths is None:
+        return None
+    chances, reached = Chances(paths), np.log(candles.values[1:3, ahead] / first.origin_close)
+    return {
+        within: _case(chances, forecast[within - 1], reached[:, :within], within)
+        for within in WITHIN
+        if within <= horizons
+    }
+
+
+def _case(chances: Chances, at: StoredForecast, reached: FloatArray, within: int) -> Touches:
+    """at: the last candle's forecast. reached: [2, within], highs and lows as log returns from the origin's close."""
+    moves = MULTIPLES * at.scale * math.sqrt(within)
+    touched = np.where(moves >= 0.0, reached[0].max() >= moves, reached[1].min() <= moves)
+    brownian = brownian_touch(moves, at.experts[REFERENCE, Quantity.CLOSE])
+    return Touches(chances.touched(moves, within)[None], brownian[None], touched[None])
+
+
+def assess_touches(touches: Touches, within: int) -> TouchAccuracy:
+    """The statistics of these cases. The intervals are the block bootstrap's."""
+    outcome = touches.touched.astype(np.float64)
+    often = outcome.mean(axis=0) if len(touches) else 0.0  # known in hindsight only
+    brier, brownian, climatology = (
+        np.square(each - outcome).mean(axis=1) for each in (touches.chance, touches.brownian, often)
+    )
+    return TouchAccuracy(
+        within=within,
+        n=len(touches),
+        brier=mean(brier).value,
+        brownian=mean(brownian).value,
+        climatology=mean(climatology).value,
+        skill=skill(brier, brownian, within),
+        skill_vs_climatology=skill(brier, climatology, within),
+        reliability=tuple(_tenth(touches, tenth, within) for tenth in range(_TENTHS)),
+    )
+
+
+def _tenth(touches: Touches, tenth: int, within: int) -> Tenth:
+    """The cases with a chance in this tenth."""
+    chosen = np.minimum(touches.chance * _TENTHS, _TENTHS - 1).astype(np.int64) == tenth
+    cases = chosen.sum(axis=1).astype(np.float64)
+    count = int(cases.sum())
+    stated = float(touches.chance[chosen].mean()) if count else None
+    return Tenth(count, stated, ratio((chosen & touches.touched).sum(axis=1).astype(np.float64), cases, within))
