@@ -23,7 +23,7 @@ os.environ.setdefault("MKL_NUM_THREADS", "1")
 import psutil
 import pytest
 from hypothesis import HealthCheck, settings
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 pytest_plugins = ("tests.support.blank_database", "tests.support.shared_rewriting")
@@ -66,6 +66,15 @@ class PatientQtBot(QtBot):
         return super().waitSignal(
             signal, timeout=max(timeout, self.least_ms) if is_to_come else timeout, raising=raising, **more
         )
+
+    def waitSignals(self, signals: Any, *, timeout: int = 0, **more: Any) -> Any:
+        return super().waitSignals(signals, timeout=max(timeout, self.least_ms), **more)
+
+    def waitActive(self, widget: QWidget, *, timeout: int = 0) -> Any:
+        return super().waitActive(widget, timeout=max(timeout, self.least_ms))
+
+    def waitExposed(self, widget: QWidget, *, timeout: int = 0) -> Any:
+        return super().waitExposed(widget, timeout=max(timeout, self.least_ms))
 
 
 @pytest.fixture

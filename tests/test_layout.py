@@ -118,6 +118,17 @@ def test_no_dialog_nests_the_event_loop() -> None:
     assert nested == []
 
 
+def test_waits_for_a_window_are_entered() -> None:
+    """`waitExposed` and `waitActive` are context managers: a bare call waits for nothing."""
+    bare = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sources("tests")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.match(r"\s*(self\.)?qtbot\.wait(Exposed|Active)\(", line)
+    ]
+    assert bare == []
+
+
 def test_the_window_imports_no_heavy_modules() -> None:
     """In a fresh interpreter: neither torch nor ccxt nor pandas before the first paint asks for them."""
     code = (

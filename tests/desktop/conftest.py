@@ -106,7 +106,6 @@ def make_bench(qtbot: QtBot, clock: ManualClock, tmp_path: Path) -> MakeBench:
         qtbot.addWidget(bench.window)
         if is_shown:
             bench.window.show()
-            qtbot.waitExposed(bench.window)
         return bench
 
     return make
@@ -147,7 +146,6 @@ def shown_panel(qtbot: QtBot, panel: QWidget, width: int = 400, height: int = 30
     qtbot.addWidget(panel)
     panel.resize(width, height)
     panel.show()
-    qtbot.waitExposed(panel)
 
 
 def _settings(mode: Mode) -> Settings:

@@ -419,4 +419,16 @@ FAULTS = (
         "if self._is_followed and self._markets.universe != self._universe:",
         "if self._is_followed and self._universe is None:",
     ),
+    Fault(
+        "leaderboard-tick-of-a-row-that-cannot-be-drawn",
+        "desktop/panels/leaderboard/model.py",
+        " and not self.entries[index.row()].why_not",
+        "",
+    ),
+    Fault(
+        "leaderboard-one-ghost-too-many",
+        "desktop/panels/leaderboard/panel.py",
+        "len(self._ticked) == MOST_PREVIEWS",
+        "len(self._ticked) > MOST_PREVIEWS",
+    ),
 )

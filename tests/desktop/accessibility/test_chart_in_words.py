@@ -36,7 +36,6 @@ def chart(qtbot: QtBot, theme: Theme) -> ChartWidget:
     qtbot.addWidget(made)
     made.resize(900, 500)
     made.show()
-    qtbot.waitExposed(made)
     return made
 
 

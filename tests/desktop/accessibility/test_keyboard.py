@@ -37,7 +37,6 @@ def test_arrow_keys_move_through_a_choice(qtbot: QtBot) -> None:
     dialog = WelcomeDialog(Settings())
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitExposed(dialog)
     dialog.activateWindow()
     first = dialog.symbols.button("BTC/USDT")
     first.setFocus(Qt.FocusReason.TabFocusReason)

@@ -26,7 +26,6 @@ def shown_report(bench: Bench, qtbot: QtBot) -> QDialog:
     qtbot.mouseClick(bench.window.banner.action, Qt.MouseButton.LeftButton)
     dialog = bench.window.findChild(QDialog)
     assert isinstance(dialog, QDialog)
-    qtbot.waitExposed(dialog)
     return dialog
 
 

@@ -54,7 +54,6 @@ def test_no_word_on_the_chart_stays_english(
     chart.restyle(time_zone=UTC)
     chart.resize(*scene.size)
     chart.show()
-    qtbot.waitExposed(chart)
     stage = Stage(chart, clock, theme)
     scene.build(stage)
     stage.settle()

@@ -27,7 +27,6 @@ def dialog(qtbot: QtBot, known: list[CleanUpData]) -> CleanUpDialog:
     made = CleanUpDialog(lambda: known[-1], CheckpointSettings(keep_newest=5, keep_every_steps=0))
     qtbot.addWidget(made)
     made.show()
-    qtbot.waitExposed(made)
     return made
 
 

@@ -305,7 +305,6 @@ def test_a_note_is_written_by_keyboard(qtbot: QtBot, panel: CheckpointsPanel, li
     panel.table.setFocus()
     qtbot.keyClick(panel.table, Qt.Key.Key_F2)
     dialog = panel.findChild(QDialog)
-    qtbot.waitExposed(dialog)
     qtbot.keyClicks(dialog.findChild(QLineEdit), "  calm night ")
     qtbot.keyPress(dialog, Qt.Key.Key_Return)
     panel.refresh()
@@ -364,7 +363,6 @@ def test_pins_notes_names_and_tags_are_undone_in_turn(
 
 def type_into_dialog(qtbot: QtBot, panel: CheckpointsPanel, text: str) -> None:
     dialog = panel.findChild(QDialog)
-    qtbot.waitExposed(dialog)
     qtbot.keyClicks(dialog.findChild(QLineEdit), text)
     qtbot.keyPress(dialog, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: panel.findChild(QDialog) is None)
@@ -451,7 +449,6 @@ def test_columns_are_chosen_and_moved_by_keys_and_remembered(
     panel.arranged.connect(received.append)
     press(qtbot, panel, Qt.Key.Key_L, CONTROL)
     dialog = panel.findChild(ColumnDialog)
-    qtbot.waitExposed(dialog)
     rows = [dialog.list.item(row).text() for row in range(dialog.list.count())]
     dialog.list.setCurrentRow(rows.index("Gradients"))
     qtbot.keyClick(dialog.list, Qt.Key.Key_Space)
@@ -510,7 +507,6 @@ def test_checkpoints_of_an_archived_run_can_be_found(
     assert {40, 50} < set(steps(panel))
     press(qtbot, panel, Qt.Key.Key_U, CONTROL)
     dialog = panel.findChild(RunsDialog)
-    qtbot.waitExposed(dialog)
     texts = [dialog.table.item(row, 0).text() for row in range(2)]
     assert sorted(texts) == ["another", scenario.RUN]
     dialog.table.selectRow(texts.index("another"))

@@ -82,7 +82,6 @@ def test_all_columns_scroll_sideways(make_bench: MakeBench, qtbot: QtBot) -> Non
     columns = panel.choose_columns()
     for row in range(columns.list.count()):
         columns.list.item(row).setCheckState(Qt.CheckState.Checked)
-    qtbot.waitExposed(columns)
     keep_picture(columns, "browser-columns")
     assert cut_texts(columns) == []
     columns.reject()
@@ -113,7 +112,6 @@ def test_the_dialogs_are_not_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode
     runs = RunsDialog(bench.source, bench.window)
     for name, dialog in (("compare", compare), ("clean-up", clean_up), ("runs", runs)):
         dialog.open()
-        qtbot.waitExposed(dialog)
         pages = compare.tabs.count() if dialog is compare else 1
         for page in range(pages):
             if dialog is compare:

@@ -21,7 +21,6 @@ def opened(qtbot: QtBot, *kinds: str) -> IndicatorsDialog:
     dialog = IndicatorsDialog([ShownIndicator.of(kind) for kind in kinds], build_palette(True, "green-red"))
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitExposed(dialog)
     return dialog
 
 
@@ -58,7 +57,6 @@ def test_no_text_is_cut_with_any_indicator(
     stored = [ShownIndicator.of(kind) for kind in ("bollinger", "rsi")]
     dialog = IndicatorsDialog(stored, bench.theme.palette, bench.window)
     dialog.show()
-    qtbot.waitExposed(dialog)
     for kind in INDICATORS:
         dialog.add(kind)
         settle(qapp)

@@ -22,7 +22,6 @@ def dialog(qtbot: QtBot) -> MarketDialog:
     dialog = MarketDialog(MarketSettings())
     qtbot.addWidget(dialog)
     dialog.open()
-    qtbot.waitExposed(dialog)
     return dialog
 
 

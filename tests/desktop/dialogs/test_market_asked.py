@@ -55,7 +55,6 @@ def opened(qtbot: QtBot, check: MarketCheck) -> MarketDialog:
     dialog = MarketDialog(MarketSettings(), ask=check.ask)
     qtbot.addWidget(dialog)
     dialog.open()
-    qtbot.waitExposed(dialog)
     return dialog
 
 

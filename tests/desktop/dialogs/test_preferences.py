@@ -32,7 +32,6 @@ def opened(qtbot: QtBot, settings: Settings) -> PreferencesDialog:
     dialog = PreferencesDialog(settings)
     qtbot.addWidget(dialog)
     dialog.open()
-    qtbot.waitExposed(dialog)
     return dialog
 
 
@@ -49,7 +48,6 @@ def test_no_page_scrolls_on_a_large_screen(qtbot: QtBot) -> None:
     dialog = PreferencesDialog(Settings(), room=QSize(1280, 736))
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitExposed(dialog)
     assert dialog.height() <= 736
     for number in range(dialog.tabs.count()):
         dialog.tabs.setCurrentIndex(number)

@@ -22,7 +22,6 @@ def opened(qtbot: QtBot, room: QSize | None = None) -> ShortcutsDialog:
     dialog = ShortcutsDialog(LINES, room=room)
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitExposed(dialog)
     return dialog
 
 

@@ -20,7 +20,6 @@ def dialog(qtbot: QtBot) -> WelcomeDialog:
     dialog = WelcomeDialog(Settings())
     qtbot.addWidget(dialog)
     dialog.open()
-    qtbot.waitExposed(dialog)
     return dialog
 
 

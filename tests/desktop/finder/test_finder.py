@@ -113,7 +113,6 @@ def test_a_checkpoint_is_found_by_step_name_tag_and_note(make_bench: MakeBench, 
     bench = make_bench(named)
     bench.state.apply(scenario.ready())
     dialog = Finder(bench.shell, bench.theme, bench.source, bench.market_choice, lambda _venue: ()).open()
-    qtbot.waitExposed(dialog)
     QTest.keyClicks(dialog.line, words)
     rows = dialog.list.model()
     assert [rows.index(row, 0).data() for row in range(rows.rowCount())] == ["Step 11,800"]
@@ -137,7 +136,6 @@ def test_stored_markets_are_found_and_opened(bench: Bench, qtbot: QtBot) -> None
         lambda venue: SYMBOLS.get(venue, ()),
         lambda: stored,
     ).open()
-    qtbot.waitExposed(dialog)
     QTest.keyClicks(dialog.line, "btc/usdt 1m")
     assert shown(dialog).count("BTC/USDT") == 1
     dialog.line.selectAll()
@@ -166,7 +164,6 @@ def test_a_files_market_is_shown_by_name_and_opened_with_its_fingerprint(bench: 
         lambda venue: SYMBOLS.get(venue, ()),
         lambda: stored,
     ).open()
-    qtbot.waitExposed(dialog)
     QTest.keyClicks(dialog.line, "walk#dd283 stored")
     assert set(shown(dialog)) == {"walk#dd2831", "walk#dd2832"}
     dialog.line.selectAll()

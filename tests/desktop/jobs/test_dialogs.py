@@ -253,7 +253,6 @@ def test_a_number_out_of_range_is_refused_with_the_range(
     dialog = PretrainDialog("cpu")
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitExposed(dialog)
     with qtbot.waitSignal(dialog.picker.answered):
         dialog.picker.line.setText(str(candles))
     box = getattr(dialog, name)
@@ -427,6 +426,5 @@ def test_a_path_can_be_read_in_the_field(qtbot: QtBot) -> None:
     dialog = ImportDialog(files=[Path(path)])
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitExposed(dialog)
     line = dialog.picker.line
     assert line.fontMetrics().horizontalAdvance(path) < line.width() and path in line.toolTip()

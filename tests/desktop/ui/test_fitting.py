@@ -34,7 +34,6 @@ def test_a_dialog_larger_than_the_screen_scrolls_and_keeps_its_buttons(
     qtbot.addWidget(dialog)
     keep_on_screen(dialog, ROOM)
     dialog.show()
-    qtbot.waitExposed(dialog)
     assert dialog.size() == ROOM and dialog.minimumSizeHint().boundedTo(ROOM) == dialog.minimumSizeHint()
     place = QRect(dialog.buttons.mapTo(dialog, QPoint(0, 0)), dialog.buttons.size())
     assert dialog.rect().contains(place)

@@ -48,7 +48,6 @@ def inputs(qtbot: QtBot) -> TrainingInputs:
     widget = TrainingInputs(1e-4, 1.0)
     qtbot.addWidget(widget)
     widget.show()
-    qtbot.waitExposed(widget)
     return widget
 
 

@@ -222,7 +222,6 @@ def test_a_dock_draws_its_title_as_one_that_is_made_with_the_new_font(qtbot: QtB
         window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
         window.resize(400, 300)
         window.show()
-        qtbot.waitExposed(window)
         return dock
 
     def width_of_title(dock: Dock) -> int:

@@ -44,7 +44,6 @@ def test_docks_have_their_final_places_before_the_first_event(
     bench.window.show()
     first = places(bench)
     assert first[ActionId.SHOW_LOSS].width() > 0.29 * size[0]
-    qtbot.waitExposed(bench.window)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
     QApplication.processEvents()
     assert places(bench) == first

@@ -107,7 +107,6 @@ def test_returning_to_the_gpu_is_emitted_by_the_window(qtbot: QtBot, bench: Benc
 
 def test_start_works_by_key_before_anything_runs(qtbot: QtBot, bench: Bench) -> None:
     bench.window.activateWindow()
-    qtbot.waitActive(bench.window)
     with qtbot.waitSignal(bench.window.start_requested):
         qtbot.keyClick(bench.window, Qt.Key.Key_F5)
 
@@ -356,7 +355,6 @@ def test_start_again_from_the_banner(qtbot: QtBot, bench: Bench) -> None:
 
 def test_a_dock_closes_and_opens_by_its_key(qtbot: QtBot, bench: Bench) -> None:
     bench.window.activateWindow()
-    qtbot.waitActive(bench.window)
     dock = bench.window.docks[ActionId.SHOW_LOSS]
     for is_shown in (False, True):
         qtbot.keyClick(bench.window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)

@@ -204,7 +204,6 @@ def test_dialogs_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
         dialogs += [(action_id.key, dialog) for dialog in bench.window.findChildren(QDialog) if dialog not in before]
     assert len(dialogs) == 4
     for name, dialog in dialogs:
-        qtbot.waitExposed(dialog)
         pages = range(preferences.tabs.count()) if dialog is preferences else range(1)
         for page in pages:
             if dialog is preferences:

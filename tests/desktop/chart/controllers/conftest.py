@@ -59,7 +59,6 @@ def make_chart_bench(qtbot: QtBot, clock: ManualClock) -> MakeBench:
         qtbot.addWidget(window)
         window.resize(*_SIZE)
         window.show()
-        qtbot.waitExposed(window)
         chart.setFocus()
         source = CheckpointSource(library, state, window)
         return Bench(window, state, clock, theme, chart, library, source, MarketChoice(store, window))

@@ -22,7 +22,7 @@ def test_the_figures_come_from_a_real_load(qapp: QApplication, tmp_path: Path, w
         assert figures.everything_painted_ms >= figures.all_painted_ms
     else:
         assert figures.everything_painted_ms is None
-    assert 0 < figures.newest_painted_ms < figures.all_painted_ms < 30_000
+    assert 0 < figures.newest_painted_ms < figures.all_painted_ms
     for times in (figures.while_loading, figures.before_loading):
         assert times.frames >= 30
         assert 0 < times.p50_ms <= times.p99_ms <= times.worst_ms
