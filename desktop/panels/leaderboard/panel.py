@@ -147,6 +147,7 @@ class LeaderboardPanel(Panel):
         self.ranking.setToolTip(
             paragraphs(translate("Panels", "What ranks: close and range in equal parts, or one of them."))
         )
+        self._offer_markets(1)
         name_box(self.scope, translate("Panels", "Ranked markets"))
         self.scope.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._headline.setToolTip(paragraphs(translate("Panels", _MEANING)))
