@@ -20,6 +20,7 @@ _COMMANDS = {
     "headless": ("desktop.commands.headless", "headless", "Watch, learn and forecast without a window."),
     "evaluate": ("desktop.commands.evaluate", "evaluate", "Run the live session over a candle file and score it."),
     "pretrain": ("desktop.commands.pretrain", "pretrain", "Learn from candle files before a run."),
+    "check-model": ("desktop.commands.check_model", "check_model", "Try a model of yours before a run has it."),
     "import": ("desktop.commands.import_candles", "import_candles", "Read candle and trade files into the database."),
     "export": ("desktop.commands.export", "export", "Write stored candles, or a run's tables, to files."),
     "backfill": ("desktop.commands.backfill", "backfill", "Fetch what is missing of a market's history."),

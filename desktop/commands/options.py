@@ -241,7 +241,7 @@ def _with_copy(folder: DataFolder, warnings: tuple[str, ...]) -> tuple[str, ...]
 def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
     market = _given(options, "feed", "venue", "symbol", "interval", "file", "speed")
     training = _given(options, "seed", "device", "start_from")
-    challengers = tuple(map(_absolute, options.get("model") or ())) or settings.model.challengers
+    challengers = tuple(map(absolute, options.get("model") or ())) or settings.model.challengers
     if options.get("trainer") is not None:
         training["host"] = options["trainer"]
     if market.get("file") is not None and "feed" not in market:
@@ -259,8 +259,8 @@ def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
         raise UserError(f"{name} is not right: {sentence_of(problem)}.", 2) from error
 
 
-def _absolute(model: str) -> str:
-    """A model of a file with its whole path, as the trainer may run elsewhere; any other as it is."""
+def absolute(model: str) -> str:
+    """A model of a file with its whole path, as the trainer may run elsewhere; any other as it is. Raises UserError."""
     try:
         source = source_of(model)
     except ValueError as error:

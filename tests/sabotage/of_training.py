@@ -467,4 +467,10 @@ FAULTS = (
         "        if answered[1] == awaited[1]:\n            self._answers[answered] = message",
         "        if True:\n            self._answers[awaited] = message",
     ),
+    Fault(
+        "model-checked-with-the-true-file",
+        "core/training/checking/check.py",
+        "words = [str(copy) if Path(word).resolve() == file.resolve() else word for word in source.command]",
+        "words = [word for word in source.command]",
+    ),
 )

@@ -221,6 +221,24 @@ def _build_market(
     )
 
 
+def model_shape(settings: Settings, *, has_others: bool = False) -> ModelShape:
+    """What a model is built from. has_others: it learns several markets."""
+    model = settings.model
+    return ModelShape(
+        features=FEATURES,
+        context=model.context,
+        width=model.width,
+        layers=model.layers,
+        heads=model.heads,
+        horizons=model.horizons,
+        quantities=QUANTITIES,
+        levels=len(LEVELS),
+        activation=model.activation,
+        others=OTHERS if has_others else 0,
+        recompute=settings.training.recompute_activations,
+    )
+
+
 def build_engine(
     settings: Settings,
     device: torch.device,
@@ -236,20 +254,7 @@ def build_engine(
     markets, and reads in each the numbers of the others. make: makes another model than the configured one, whose steps
     run eagerly. Raises what that raises.
     """
-    model = settings.model
-    shape = ModelShape(
-        features=FEATURES,
-        context=model.context,
-        width=model.width,
-        layers=model.layers,
-        heads=model.heads,
-        horizons=model.horizons,
-        quantities=QUANTITIES,
-        levels=len(LEVELS),
-        activation=model.activation,
-        others=OTHERS if has_others else 0,
-        recompute=settings.training.recompute_activations,
-    )
+    model, shape = settings.model, model_shape(settings, has_others=has_others)
     if make is None:
         module = build_model(model.name, shape, seed, model.initialisation).to(device)
     else:

@@ -1,0 +1,224 @@
+"""The checks of a model before it is used: each is passed or failed, with a sentence."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from core.domain.candle import Candle, Interval
+from core.domain.challenger_sources import ChallengerError, source_of
+from core.domain.clock import Clock
+from core.domain.incident_kinds import IncidentKind
+from core.domain.quantities import MEDIAN, FloatArray, Quantity
+from core.market.history.candle_csv import csv_pieces
+from core.settings.tree import Settings
+from core.training.checking.other_future import with_other_future
+from core.training.checking.trial import Trial, run_trial
+from core.training.hosting.opening import model_shape
+from models.checks import check_model as check_module
+from models.contract import find_model
+
+FEWEST_CANDLES = 120
+_KNOWN_SHARE = 0.7
+_AFTER_RESTART = 20
+_LARGEST_CORRELATION = 0.5
+"""Of forecasts with a future that was never sent: with 30 candles by chance in fewer than 1 of 200 cases."""
+_UNUSABLE_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One of them. requirement: a sentence. found: another; if it failed, with what to do. is_required: without it the
+    model's results would mean nothing; else it is only advice."""
+
+    requirement: str
+    passed: bool
+    found: str
+    is_required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The model to be checked, and what it is checked with."""
+
+    wanted: str
+    """As on the command line."""
+    candles: Sequence[Candle]
+    """At least FEWEST_CANDLES."""
+    interval: Interval
+    file: Path | None
+    """The candle file that the candles are from. An argument of a process that names it is given a copy."""
+    settings: Settings
+
+    @property
+    def known(self) -> int:
+        """How many candles are followed by another future in one of the trials."""
+        return int(_KNOWN_SHARE * len(self.candles))
+
+
+def check_model(
+    subject: Subject, folder: Path, clock: Clock, on_trial: Callable[[str], None] = lambda words: None
+) -> list[Check]:
+    """Run the model four times over the candles, in this empty folder, and compare. Raises StorageError.
+
+    on_trial: called with the words for each trial before it.
+    """
+    candles, known = subject.candles, subject.known
+    trials = _Trials(subject, folder, clock, on_trial)
+    try:
+        first = trials.run("The candles as they are", candles, [candles])
+    except ChallengerError as error:
+        return [Check("It can be started", False, str(error))]
+    started = Check("It can be started", True, "It was found, and is ready.")
+    checks = [started, *_of_module(subject), _answers(first, len(candles))]
+    if _is_unusable(first, len(candles)):
+        return checks
+    again = trials.run("The same once more", candles, [candles])
+    other = with_other_future(candles, known)
+    changed = trials.run("With another future", other, [other])
+    early = trials.run(
+        "Before the future exists, then a restart",
+        candles[:known],
+        [candles[:known], candles[known : known + _AFTER_RESTART]],
+    )
+    repeats = _repeats(first, again)
+    compared = [_sees_no_future(first, changed, early, known), _continues(first, early, known)]
+    if not repeats.passed:
+        compared = [Check(each.requirement, False, "This is not known before it repeats itself.") for each in compared]
+    other_source = _has_no_other_source(changed, candles, known)
+    return [*checks, repeats, *compared, other_source, _is_fast_enough(first, subject)]
+
+
+def _of_module(subject: Subject) -> list[Check]:
+    """The contract of a torch module; none of a process."""
+    source = source_of(subject.wanted)
+    if source.command:
+        return []
+    found = check_module(find_model(source.name, source.file), source.name, model_shape(subject.settings))
+    return [Check(each.requirement, each.problem is None, each.problem or "Yes.", each.is_required) for each in found]
+
+
+class _Trials:
+    """Gives each trial its own folder and copy of the file."""
+
+    def __init__(self, subject: Subject, folder: Path, clock: Clock, on_trial: Callable[[str], None]) -> None:
+        self._subject = subject
+        self._folder = folder
+        self._clock = clock
+        self._on_trial = on_trial
+        self._count = 0
+
+    def run(self, words: str, in_file: Sequence[Candle], parts: Sequence[Sequence[Candle]]) -> Trial:
+        """in_file: the candles that the model can read from the file. Raises ChallengerError."""
+        self._on_trial(words)
+        self._count += 1
+        root = self._folder / str(self._count)
+        root.mkdir()
+        wanted = self._subject.wanted
+        if self._subject.file is not None:
+            copy = root / f"{self._subject.file.stem}.csv"
+            copy.write_text(_as_csv(in_file), encoding="utf-8")
+            wanted = _with_copy(wanted, self._subject.file, copy)
+        settings = self._subject.settings
+        return run_trial(root / "data", wanted, parts, self._subject.interval, settings, self._clock)
+
+
+def _with_copy(wanted: str, file: Path, copy: Path) -> str:
+    """The same model, with the copy in place of the file among the arguments of its process."""
+    source = source_of(wanted)
+    if not source.command:
+        return wanted
+    words = [str(copy) if Path(word).resolve() == file.resolve() else word for word in source.command]
+    return f"{source.name}=process:{shlex.join(words)}"
+
+
+def _as_csv(candles: Sequence[Candle]) -> str:
+    times = np.array([candle.open_time_ms for candle in candles], dtype=np.int64)
+    values = np.array([[each.open, each.high, each.low, each.close, each.volume] for each in candles]).T
+    return "".join(csv_pieces(times, values))
+
+
+def _missing(trial: Trial) -> int:
+    """How many forecasts it failed to give, as far as that is known: a repeated incident is reported each time."""
+    kinds = (IncidentKind.CHALLENGER_WITHOUT_FORECAST, IncidentKind.CHALLENGER_FAILED)
+    return sum(incident.kind in kinds for incident in trial.incidents)
+
+
+def _is_unusable(trial: Trial, candles: int) -> bool:
+    has_given_up = any(incident.kind is IncidentKind.CHALLENGER_SUSPENDED for incident in trial.incidents)
+    return has_given_up or _missing(trial) > _UNUSABLE_SHARE * candles
+
+
+def _answers(trial: Trial, candles: int) -> Check:
+    if not trial.incidents:
+        return Check(
+            "It answers at every candle", True, f"It forecast {candles:,} candles: right shape, finite, in order."
+        )
+    first, further = trial.incidents[0], len(trial.incidents) - 1
+    others = f" {further:,} further incidents followed." if further else ""
+    return Check("It answers at every candle", False, f"{first.what_happened}{others}")
+
+
+def _repeats(first: Trial, again: Trial) -> Check:
+    differing = _differing(first.forecasts, again.forecasts)
+    if not differing:
+        return Check("It repeats itself", True, "The same candles gave the same forecasts, byte for byte.")
+    sentence = f"{differing:,} of {len(first.forecasts):,} forecasts differ the second time. "
+    return Check("It repeats itself", False, f"{sentence}Seed its random numbers, and read no clock.")
+
+
+def _sees_no_future(first: Trial, changed: Trial, early: Trial, known: int) -> Check:
+    trials = {"with another future": changed, "before their future existed": early}
+    found = {words: _differing(first.forecasts[:known], each.forecasts[:known]) for words, each in trials.items()}
+    words, differing = max(found.items(), key=lambda item: item[1])
+    if not differing:
+        return Check("It sees no future", True, f"{known:,} forecasts are the same, whatever follows them.")
+    sentence = f"{differing:,} of {known:,} forecasts were others {words}. "
+    return Check("It sees no future", False, f"{sentence}A forecast may use only candles that have closed before it.")
+
+
+def _has_no_other_source(changed: Trial, true: Sequence[Candle], known: int) -> Check:
+    """Whether its forecasts along another future follow the true one, which it was not sent."""
+    closes = np.log([candle.close for candle in true[known - 1 :]])
+    moves = np.diff(closes)[1:]
+    medians = changed.forecasts[known : known + len(moves), 0, Quantity.CLOSE, MEDIAN]
+    correlation = _correlation(medians, moves)
+    sentence = f"Its forecasts along another future have a correlation of {correlation:.2f} with the true one"
+    if abs(correlation) < _LARGEST_CORRELATION:
+        return Check("It knows only what it was sent", True, f"{sentence}, which it was not sent.")
+    return Check(
+        "It knows only what it was sent", False, f"{sentence}, which it was not sent: it reads that elsewhere."
+    )
+
+
+def _continues(first: Trial, early: Trial, known: int) -> Check:
+    differing = _differing(first.forecasts[known : len(early.forecasts)], early.forecasts[known:])
+    if not differing:
+        return Check("A restart changes nothing", True, "After a restart its forecasts are those without one.")
+    sentence = f"{differing:,} of {_AFTER_RESTART} forecasts after a restart are not those without one. "
+    done = "Make them a function of the candles, and keep the rest of the state in the module's buffers or a file."
+    return Check("A restart changes nothing", False, f"{sentence}{done}")
+
+
+def _is_fast_enough(trial: Trial, subject: Subject) -> Check:
+    deadline_ms = subject.settings.recovery.challenger_deadline_ms
+    sentence = f"A candle takes {trial.cost_ms:,.1f} ms on average; the deadline is {deadline_ms:,} ms."
+    return Check("It is fast enough", trial.cost_ms <= deadline_ms, sentence)
+
+
+def _differing(one: FloatArray, other: FloatArray) -> int:
+    """How many candles have another forecast."""
+    return int((one != other).any(axis=(1, 2, 3)).sum())
+
+
+def _correlation(one: FloatArray, other: FloatArray) -> float:
+    """0 where one of them never changes."""
+    if one.std() == 0.0 or other.std() == 0.0:
+        return 0.0
+    found = float(np.corrcoef(one, other)[0, 1])
+    return 0.0 if math.isnan(found) else found

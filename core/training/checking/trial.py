@@ -1,0 +1,90 @@
+"""A session with one challenger over some candles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from core.domain.candle import FILE_VENUE, Candle, Interval, Market
+from core.domain.challenger_sources import source_of
+from core.domain.clock import Clock
+from core.domain.events import ForecastMode, Incident, TrainerEvent
+from core.domain.quantities import FloatArray
+from core.forecast.experts import STORED
+from core.settings.tree import Settings
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.record_reader import RecordReader
+from core.training.commands import MarketCandle, ObserveClose, SaveCheckpoint, SetPaused
+from core.training.hosting.service import TrainingService
+from core.training.online.trainer_spec import SessionSpec
+
+_OF_CHALLENGERS = "challenger"
+"""How the kinds of their incidents begin."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """What the challenger did."""
+
+    forecasts: FloatArray
+    """[candle, H, Q, L], natural units; of the forecast without any model where it gave none."""
+    incidents: tuple[Incident, ...]
+    """Of the challenger."""
+    cost_ms: float
+    """Of a candle, on average."""
+
+
+def run_trial(
+    root: Path, wanted: str, parts: Sequence[Sequence[Candle]], interval: Interval, settings: Settings, clock: Clock
+) -> Trial:
+    """A new run with this challenger in an empty folder. The trainer is started again for each further part.
+
+    A process learns by itself, so the main model does not train beside it. Raises ChallengerError and StorageError.
+    """
+    folder = DataFolder(root)
+    folder.ensure()
+    settings = replace(settings, model=replace(settings.model, challengers=(wanted,)))
+    spec = SessionSpec(root, Market(FILE_VENUE, "check", interval), settings)
+    events: list[TrainerEvent] = []
+    for part in parts:
+        events += _run_part(spec, part, clock)
+    incidents = tuple(
+        event for event in events if isinstance(event, Incident) and event.kind.startswith(_OF_CHALLENGERS)
+    )
+    forecasts, cost_ms = _recorded(folder)
+    return Trial(forecasts, incidents, cost_ms)
+
+
+def _run_part(spec: SessionSpec, candles: Sequence[Candle], clock: Clock) -> list[TrainerEvent]:
+    service, db = TrainingService(spec, clock), open_database(DataFolder(spec.root).database)
+    try:
+        store, events = CandleStore(db), list(service.opening_events())
+        if source_of(spec.settings.model.challengers[0]).command:
+            service.handle(SetPaused(True))
+        for candle in candles:
+            store.save(spec.market, [candle])
+            events += service.handle(ObserveClose((MarketCandle(candle, ForecastMode.REPLAY),)))
+        service.handle(SaveCheckpoint())
+        return events
+    finally:
+        db.close()
+        service.close()
+
+
+def _recorded(folder: DataFolder) -> tuple[FloatArray, float]:
+    """Forecasts [candle, H, Q, L] of the challenger, and its milliseconds a candle."""
+    db = open_database(folder.database, readonly=True)
+    try:
+        ((run_id,),) = db.execute("SELECT run_id FROM runs").fetchall()
+        ((candles, cost_ms),) = db.execute("SELECT candles, cost_ms FROM challengers").fetchall()
+        reader = RecordReader(db, run_id)
+        origins, _, _ = reader.origins()
+        made = [[row.experts[len(STORED)] for row in reader.forecasts_of(origin)] for origin in origins.tolist()]
+    finally:
+        db.close()
+    return np.array(made), cost_ms / max(candles, 1)

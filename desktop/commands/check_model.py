@@ -1,0 +1,85 @@
+"""`ghostcandle check-model MODEL`: try a model that is brought along, before a run depends on it."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from core.domain.clock import SystemClock
+from core.market.history.files import CandleFile, read_candle_file
+from core.market.history.sample import SAMPLE_FILE
+from desktop.app.context import Context
+from desktop.commands.errors import UserError
+from desktop.commands.options import absolute, common_options, print_json, with_context
+
+if TYPE_CHECKING:
+    from core.training.checking.check import Check
+
+_CANDLES = 200
+_STYLES = {"passed": "green", "failed": "red", "note": "yellow"}
+
+
+@click.command("check-model")
+@click.argument("wanted", metavar="MODEL")
+@click.option("--file", "candle_file", type=click.Path(path_type=Path), help="Candles to try it on, not the sample's.")
+@click.option(
+    "--candles", "count", type=click.IntRange(120), default=_CANDLES, show_default=True, help="How many of them."
+)
+@common_options
+@with_context
+def check_model(context: Context, wanted: str, candle_file: Path | None, count: int) -> None:
+    """Check a model before a run has it: shapes, repeatability, restarts, speed, and whether it sees the future.
+
+    MODEL is given as for --model. Exit code 1 if a check fails. Without --seed the seed is 0.
+    """
+    model = absolute(wanted)
+    checks = _checks(context, model, candle_file, count)
+    ok = all(check.passed or not check.is_required for check in checks)
+    if context.as_json:
+        print_json({"model": model, "ok": ok, "checks": [dataclasses.asdict(check) for check in checks]})
+    else:
+        _print(checks)
+    if not ok:
+        raise SystemExit(1)
+
+
+def _checks(context: Context, model: str, candle_file: Path | None, count: int) -> list[Check]:
+    from core.training.checking.check import FEWEST_CANDLES, Subject, check_model  # noqa: PLC0415 - torch
+
+    file = _read(candle_file)
+    if len(file.candles) < FEWEST_CANDLES:
+        raise UserError(f"{len(file.candles)} candles are too few to check a model; give {FEWEST_CANDLES} or more.", 2)
+    training = context.settings.training
+    settings = dataclasses.replace(context.settings, training=dataclasses.replace(training, seed=training.seed or 0))
+    subject = Subject(model, list(file.candles[:count]), file.interval, candle_file, settings)
+    with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
+        return check_model(subject, Path(folder), SystemClock(), _say_on_stderr(context))
+
+
+def _read(candle_file: Path | None) -> CandleFile:
+    if candle_file is not None:
+        return read_candle_file(candle_file)
+    with resources.as_file(resources.files("resources") / SAMPLE_FILE) as sample:
+        return read_candle_file(sample)
+
+
+def _say_on_stderr(context: Context) -> Any:
+    if context.lines is not None:
+        return context.lines.start_part
+    return (lambda words: None) if context.as_json else (lambda words: click.echo(f"{words} ...", err=True))
+
+
+def _print(checks: list[Check]) -> None:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for check in checks:
+        state = "passed" if check.passed else "failed" if check.is_required else "note"
+        table.add_row(Text(state, style=_STYLES[state]), check.requirement, check.found)
+    Console(markup=False).print(table)

@@ -1,0 +1,61 @@
+"""Forecasters in a process, each with one habit: `python odd_forecasters.py HABIT [FILE]`. Needs no Ghostcandle."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import random
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+LEVELS = (-1.6, -1.3, -0.7, 0.0, 0.7, 1.3, 1.6)
+
+
+class Forecaster:
+    """The usual size of a move, around no change. Habits: honest, moody, forgetful, broken, peeking."""
+
+    def __init__(self, habit: str, file: str | None) -> None:
+        self.habit = habit
+        self.closes: list[float] = []
+        self.asked = 0
+        self.future: dict[int, float] = {}
+        """The next move after each candle of the file."""
+        if file is not None:
+            with Path(file).open(encoding="utf-8") as lines:
+                rows = [(int(row[0]), float(row[4])) for row in list(csv.reader(lines))[1:]]
+            self.future = {before[0]: math.log(after[1] / before[1]) for before, after in pairwise(rows)}
+
+    def forecast(self, candle: dict[str, Any], horizons: int) -> dict[str, Any]:
+        self.closes.append(candle["close"])
+        self.asked += 1
+        newest = self.closes[-20:]
+        usual = max(newest) / min(newest) - 1.0 + 1e-4
+        middle = self.future.get(candle["open_time_ms"], 0.0) if self.habit == "peeking" else 0.0
+        if self.habit == "moody":
+            middle = random.SystemRandom().uniform(-usual, usual)
+        if self.habit == "forgetful":
+            usual *= self.asked
+        if self.habit == "broken" and self.asked % 10 == 0:
+            usual = math.nan
+        row = [middle + 0.1 * usual * level for level in LEVELS]
+        return {"type": "forecast", "open_time_ms": candle["open_time_ms"], "close": [row] * horizons}
+
+
+def main() -> None:
+    forecaster, horizons = Forecaster(sys.argv[1], *(sys.argv[2:] or [None])), 0
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message["type"] == "hello":
+            horizons = message["horizons"]
+            print(json.dumps({"type": "ready", "protocol": 1}), flush=True)
+        elif message["type"] == "history":
+            forecaster.closes += [candle[4] for candle in message["candles"]]
+        elif message["type"] == "candle":
+            print(json.dumps(forecaster.forecast(message, horizons)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
