@@ -18,6 +18,7 @@ from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import (
     FloatArray,
     LogAxis,
+    add_curve,
     apply_plot_palette,
     logarithm,
     plot_widget,
@@ -102,8 +103,8 @@ class NormPlot(QWidget):
         self.plot = plot_widget(translate("Panels", "Norms of the gradients"), LogAxis, _PointedPlot)
         self.plot.setMinimumHeight(_LEAST_HEIGHT)
         self.plot.setMinimumWidth(120)
-        self._raw, self._before, self._after, self._threshold = (self.plot.plot(connect="finite") for _ in range(4))
-        self._clipped = self.plot.plot(connect="pairs")
+        self._raw, self._before, self._after, self._threshold = (add_curve(self.plot) for _ in range(4))
+        self._clipped = add_curve(self.plot, "pairs")
         self._skipped = pg.ScatterPlotItem(symbol="x", size=8)
         self.plot.addItem(self._skipped)
         self._cursor = pg.InfiniteLine(angle=90, movable=False)

@@ -7,16 +7,11 @@ import math
 import numpy as np
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.settings.tree import Settings
 from desktop.panels.gradients.diagnosis_card import DiagnosisCard
-from desktop.panels.gradients.norm_plot import NormPlot
-from desktop.panels.gradients.parts import LayerSection, NumberTable, PartSection
+from desktop.panels.gradients.measured import Measured
 from desktop.state.run_state import RunState
 from desktop.state.step_history import LAYER_STEPS_KEPT, FloatArray, means, medians
 from desktop.state.training_words import break_sentence
@@ -44,20 +39,28 @@ class GradientsPanel(Panel):
         self.card = DiagnosisCard(settings, theme)
         self.card.change_requested.connect(self.change_requested)
         self.card.recovery_requested.connect(self.recovery_requested)
-        self.norms = NormPlot(theme)
-        self.numbers = NumberTable()
-        self.layers = LayerSection(theme)
-        self.parts = PartSection(theme)
-        self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._measured: Measured | None = None
         self._content = QWidget()
+        self._inside = QVBoxLayout(self._content)
         self._scroll = self._build_layout()
         self._empty = EmptyState(
             translate("Panels", "No training steps yet.\nGradients are measured from the first step."), self
         )
-        self.layers.measure.currentIndexChanged.connect(lambda _index: self._refresh_layers())
         self.apply_palette(theme.palette)
         for signal in (state.steps_changed, state.status_changed, state.run_changed, state.diagnosis_changed):
             signal.connect(self.mark_stale)
+
+    @property
+    def measured(self) -> Measured:
+        """Made when it is first shown: that takes as long as a sixth of the window."""
+        if self._measured is None:
+            self._measured = Measured(self.theme)
+            self._inside.addWidget(self._measured, 1)
+            self._measured.show()  # a layout would show it only in the next turn of the event loop
+            QWidget.setTabOrder(self.card.undo_button, self._measured.layers.measure)
+            self._measured.layers.measure.currentIndexChanged.connect(lambda _index: self._refresh_layers())
+            self._fit_columns()
+        return self._measured
 
     def show_settings(self, settings: Settings) -> None:
         """The settings as they are now."""
@@ -73,39 +76,30 @@ class GradientsPanel(Panel):
         self.card.show_diagnosis(self._state.diagnosis)
         if not has_steps:
             return
-        self.norms.show_steps(self._state.steps)
+        self.measured.norms.show_steps(self._state.steps)
         self._refresh_numbers()
         self._refresh_layers()
-        self.parts.show_parts(means(self._state.gradients.loss_parts()))
+        self.measured.parts.show_parts(means(self._state.gradients.loss_parts()))
 
     def apply_palette(self, palette: Palette) -> None:
         self.card.apply_palette(palette)
-        self.norms.apply_palette(palette)
-        self.numbers.apply_palette(palette)
-        for section in (self.layers, self.parts):
-            section.apply_palette(palette)
+        if self._measured is not None:
+            self._measured.apply_palette(palette)
         colour_text(self._empty, palette.muted_text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        directions = QBoxLayout.Direction
-        is_wide = self.width() >= _TWO_COLUMNS_FROM_CHARACTERS * self.fontMetrics().averageCharWidth()
-        self._columns.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        if self._measured is not None:
+            is_wide = self.width() >= _TWO_COLUMNS_FROM_CHARACTERS * self.fontMetrics().averageCharWidth()
+            self._measured.set_two_columns(is_wide)
 
     def _build_layout(self) -> DownScrolling:
-        left, right = QVBoxLayout(), QVBoxLayout()
-        for column, parts in ((left, (self.norms, self.numbers)), (right, (self.layers, self.parts))):
-            column.setSpacing(8)
-            for part in parts:
-                column.addWidget(part, 1 if part is self.norms else 0)
-            self._columns.addLayout(column, 1)
-        right.addStretch(0)
-        self._columns.setSpacing(12)
-        inner = QVBoxLayout(self._content)
-        inner.setContentsMargins(8, 6, 8, 6)
-        inner.setSpacing(8)
-        inner.addWidget(self.card)
-        inner.addLayout(self._columns, 1)
+        self._inside.setContentsMargins(8, 6, 8, 6)
+        self._inside.setSpacing(8)
+        self._inside.addWidget(self.card)
         scroll = DownScrolling(self._content, translate("Panels", "Gradients"))
         scroll.hide()
         layout = QVBoxLayout(self)
@@ -114,7 +108,7 @@ class GradientsPanel(Panel):
         return scroll
 
     def _refresh_numbers(self) -> None:
-        steps, restored_at_ms = self._state.steps, self._state.restored_at_ms
+        numbers, steps, restored_at_ms = self.measured.numbers, self._state.steps, self._state.restored_at_ms
         at_ms, norm, clipped, ratio, scale = (
             steps.column(name)[-_NEWEST:]
             for name in ("at_ms", "gradient_norm", "clipped", "update_ratio", "loss_scale")
@@ -122,21 +116,22 @@ class GradientsPanel(Panel):
         is_of_these_weights = at_ms > (-math.inf if restored_at_ms is None else restored_at_ms)
         norm, clipped, ratio = norm[is_of_these_weights], clipped[is_of_these_weights], ratio[is_of_these_weights]
         norm, ratio = norm[np.isfinite(norm)], ratio[np.isfinite(ratio)]
-        self.numbers.put("Clip rate", format_percent(float(clipped.mean()) if clipped.size else None, 0))
-        self.numbers.put("Median norm", format_significant(_quantile(norm, 0.5)))
-        self.numbers.put("95th percentile", format_significant(_quantile(norm, 0.95)))
-        self.numbers.put("Update / parameter", format_significant(_quantile(ratio, 0.5), 2))
+        numbers.put("Clip rate", format_percent(float(clipped.mean()) if clipped.size else None, 0))
+        numbers.put("Median norm", format_significant(_quantile(norm, 0.5)))
+        numbers.put("95th percentile", format_significant(_quantile(norm, 0.95)))
+        numbers.put("Update / parameter", format_significant(_quantile(ratio, 0.5), 2))
         rate = self._state.learning_rate
-        self.numbers.put("Learning rate", MISSING if rate is None else readable_decimal(rate))
-        self.numbers.put("Loss scale", _scale_text(float(scale[-1])), is_shown=math.isfinite(scale[-1]))
+        numbers.put("Learning rate", MISSING if rate is None else readable_decimal(rate))
+        numbers.put("Loss scale", _scale_text(float(scale[-1])), is_shown=math.isfinite(scale[-1]))
 
     def _refresh_layers(self) -> None:
-        gradients, trainer, diagnosis = self._state.gradients, self._state.trainer, self._state.diagnosis
+        layers, gradients = self.measured.layers, self._state.gradients
+        trainer, diagnosis = self._state.trainer, self._state.diagnosis
         newest = gradients.newest
         names = () if trainer is None else trainer.layers
-        self.layers.show_layers(
+        layers.show_layers(
             names,
-            medians(gradients.layers(self.layers.chosen)),
+            medians(gradients.layers(layers.chosen)),
             () if newest is None else newest.layers,
             frozenset(() if diagnosis is None else diagnosis.layers),
         )

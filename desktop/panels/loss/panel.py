@@ -23,6 +23,7 @@ from desktop.ui.plots import (
     FloatArray,
     NumberAxis,
     NumberOrLogAxis,
+    add_curve,
     apply_plot_palette,
     logarithm,
     plot_widget,
@@ -89,9 +90,9 @@ class LossPanel(Panel):
         self._legend.setTextFormat(Qt.TextFormat.RichText)
         layout.addWidget(self._legend)
         self.plot = plot_widget(translate("Panels", "Loss curves"), NumberOrLogAxis)
-        self._raw = self.plot.plot(connect="finite")
-        self._prequential = self.plot.plot(connect="finite")
-        self._mean = self.plot.plot(connect="finite")
+        self._raw = add_curve(self.plot)
+        self._prequential = add_curve(self.plot)
+        self._mean = add_curve(self.plot)
         layout.addWidget(self.plot, 1)
         self.drifts = DriftMarks(self.plot, theme.palette)
         layout.addWidget(self.drifts)
@@ -101,7 +102,7 @@ class LossPanel(Panel):
         self._rate_plot.setFixedHeight(26)
         self._rate_plot.getAxis("left").setTicks([])
         self._rate_plot.hideAxis("bottom")
-        self._rate = self._rate_plot.plot(connect="finite")
+        self._rate = add_curve(self._rate_plot)
         self.plot.getViewBox().sigResized.connect(self._align_rate)
         layout.addWidget(self._rate_label)
         layout.addWidget(self._rate_plot)

@@ -188,6 +188,7 @@ def test_the_lower_edge_of_a_page_cuts_no_row_of_text(qtbot: QtBot, bench: Bench
     panel.setParent(None)
     qtbot.addWidget(panel)
     panel.show()
+    settle(qapp, panel)
     area, curves = panel.findChild(DownScrolling), panel.findChild(NormPlot)
     assert area is not None and curves is not None
     looked_at = 0
