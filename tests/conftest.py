@@ -31,8 +31,8 @@ pytest_plugins = ("tests.support.blank_database", "tests.support.shared_rewritin
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _GRACE_S = 10.0
-_FULL_COLLECTION_EVERY = 300
-"""Tests; one such collection takes about half a second."""
+_FULL_COLLECTION_EVERY, _TRIM_EVERY = 1_500, 100
+"""Tests. A full collection takes half a second and finds little; giving back memory takes a hundredth of that."""
 _KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()
 _QUIET_THREADS = ("asyncio_", "ThreadPoolExecutor", "QThread", "Dummy-", "pytest_timeout", "AnyIO")
 """Pools that keep idle threads for the next task, and threads that Python merely met."""
@@ -157,24 +157,29 @@ def pytest_report_header() -> str:
     return f"hypothesis profile: {profile}; hash seed: {seed}; real data: {SHARED_DATA.is_dir()}"
 
 
-_tests_since_full_collection = itertools.count(1)
+_test_numbers = itertools.count(1)
 
 
 def _collect_what_fixtures_released() -> None:
     """Windows of the previous test are freed now: pytest releases its fixtures only after their teardown, in cycles.
 
     What is older is frozen, so that a collection after each test does not look through the million objects of torch.
-    A frozen object is never collected: now and then everything is looked through, and what the allocator holds of it
-    goes back to the system (without that a worker grows by another 100 MB).
+    A frozen object is never collected: now and then everything is looked through. What the allocators hold of freed
+    objects goes back to the system more often (without that a worker grows by another 100 MB).
     """
-    is_full = next(_tests_since_full_collection) % _FULL_COLLECTION_EVERY == 0
-    if is_full:
+    number = next(_test_numbers)
+    if number % _FULL_COLLECTION_EVERY == 0:
         gc.unfreeze()
     gc.collect()
     gc.freeze()
-    if is_full and "pyarrow" in sys.modules:
+    if number % _TRIM_EVERY == 0:
+        _give_back_memory()
+
+
+def _give_back_memory() -> None:
+    if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
-    if is_full and sys.platform == "linux":
+    if sys.platform == "linux":
         ctypes.CDLL(None).malloc_trim(0)
 
 
