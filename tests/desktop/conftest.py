@@ -32,6 +32,7 @@ from desktop.ui.theme import Mode, Theme
 from desktop.window.main_window import MainWindow
 from tests.desktop import scenario
 from tests.desktop.application_style import restored_style
+from tests.desktop.chart_window import ChartWindow
 from tests.desktop.made_up_language import MadeUpLanguage, installed_language
 from tests.desktop.played_check import PlayedCheck
 from tests.desktop.whole_window import CATCH_UP, CandleGate, IdleWorker, context
@@ -58,6 +59,8 @@ class Bench:
 
 
 MakeBench = Callable[..., Bench]
+_CHART_SIZE = (871, 454)
+"""Of the chart in a window of 1280 x 720."""
 
 
 @pytest.fixture
@@ -107,6 +110,27 @@ def make_bench(qtbot: QtBot, clock: ManualClock, tmp_path: Path) -> MakeBench:
         if is_shown:
             bench.window.show()
         return bench
+
+    return make
+
+
+@pytest.fixture
+def make_chart_bench(qtbot: QtBot, clock: ManualClock) -> MakeBench:
+    """Makes a window of the chart alone; it is shown unless `is_shown` is False."""
+
+    def make(settings: Settings | None = None, *, is_shown: bool = True) -> Bench:
+        QCursor.setPos(10, 700)  # below the window, wherever an earlier test left the mouse
+        state, theme = RunState(clock), Theme("dark")
+        chart, library = ChartWidget(theme, clock), scenario.Library(scenario.checkpoints())
+        store = SettingsStore(settings or Settings())
+        window = ChartWindow(theme, chart, store)
+        qtbot.addWidget(window)
+        window.resize(*_CHART_SIZE)
+        if is_shown:
+            window.show()
+        chart.setFocus()
+        source = CheckpointSource(library, state, window)
+        return Bench(window, state, clock, theme, chart, library, source, MarketChoice(store, window))
 
     return make
 

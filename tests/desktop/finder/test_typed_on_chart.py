@@ -51,7 +51,13 @@ class Typing:
 
 
 @pytest.fixture
-def typing(make_bench: MakeBench) -> Typing:
+def typing(make_chart_bench: MakeBench) -> Typing:
+    return Typing(make_chart_bench(settings=SETTINGS))
+
+
+@pytest.fixture
+def typing_in_whole_window(make_bench: MakeBench) -> Typing:
+    """With menus, whose letters are keys too."""
     return Typing(make_bench(settings=SETTINGS))
 
 
@@ -59,7 +65,8 @@ def shown(box: FinderDialog) -> list[str]:
     return [box.model.index(row).data() for row in range(box.model.rowCount())]
 
 
-def test_typing_eth_opens_eth_usdt(typing: Typing) -> None:
+def test_typing_eth_opens_eth_usdt(typing_in_whole_window: Typing) -> None:
+    typing = typing_in_whole_window
     type_on(typing.bench.chart, "eth")
     (market,) = typing.chosen
     assert (market.symbol, market.venue) == ("ETH/USDT", "binance")
@@ -88,7 +95,8 @@ def test_the_search_has_all_letters_and_offers_only_markets_and_intervals(typing
     assert QApplication.focusWidget() is typing.bench.chart
 
 
-def test_a_letter_triggers_no_action(typing: Typing) -> None:
+def test_a_letter_triggers_no_action(typing_in_whole_window: Typing) -> None:
+    typing = typing_in_whole_window
     window = typing.bench.window
     fired: list[str] = []
     for action in window.shell.actions.actions():
@@ -100,7 +108,8 @@ def test_a_letter_triggers_no_action(typing: Typing) -> None:
     assert fired == []
 
 
-def test_shortcuts_for_chart_places_are_alt_shift_letter_and_unique(typing: Typing) -> None:
+def test_shortcuts_for_chart_places_are_alt_shift_letter_and_unique(typing_in_whole_window: Typing) -> None:
+    typing = typing_in_whole_window
     registry = typing.bench.shell.actions
     keys = [each.info.shortcut for each in registry.ids() if each.info.shortcut]
     assert len(keys) == len(set(keys))
@@ -127,8 +136,10 @@ def test_symbols_that_arrive_while_the_search_is_open_are_offered(typing: Typing
     box.reject()
 
 
-def test_no_exchange_is_contacted_during_a_replay(make_bench: MakeBench) -> None:
-    typing = Typing(make_bench(settings=replace(SETTINGS, market=MarketSettings(feed="replay", file="rates.csv"))))
+def test_no_exchange_is_contacted_during_a_replay(make_chart_bench: MakeBench) -> None:
+    typing = Typing(
+        make_chart_bench(settings=replace(SETTINGS, market=MarketSettings(feed="replay", file="rates.csv")))
+    )
     typing.type("e").reject()
     assert typing.asked == []
 

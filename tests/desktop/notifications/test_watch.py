@@ -14,8 +14,8 @@ from tests.desktop.conftest import Bench, MakeBench
 
 
 @pytest.fixture
-def bench(make_bench: MakeBench) -> Bench:
-    made = make_bench(scenario.checkpoints(), is_shown=False)
+def bench(make_chart_bench: MakeBench) -> Bench:
+    made = make_chart_bench(is_shown=False)
     made.state.apply(scenario.ready())
     made.state.apply(scenario.status(TrainerState.TRAINING))
     return made

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.price_lines import Direction, LineKind, PriceLine
@@ -22,6 +23,7 @@ from core.storage.folder import DataFolder
 from desktop.chart.controllers.composition import ChartEnsemble
 from desktop.chart.controllers.tools import ChartTools
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
+from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.database import WindowDatabase
 from desktop.state.library import Library
 from desktop.ui.banner import Notice
@@ -39,6 +41,7 @@ class Two:
 
     tool_bench: ToolBench
     elsewhere: AlertsElsewhere
+    panel: MarketsPanel
 
     @property
     def tools(self) -> ChartTools:
@@ -53,19 +56,22 @@ class Two:
         return self.tool_bench.newest
 
 
-def alerts_elsewhere(bench: Bench, database: WindowDatabase) -> AlertsElsewhere:
-    window, watch = bench.window, bench.market_choice.watch
-    return AlertsElsewhere(bench.shell, bench.state, database, window.messages, window.panels.markets, watch)
+def alerts_elsewhere(bench: Bench, database: WindowDatabase, panel: MarketsPanel) -> AlertsElsewhere:
+    return AlertsElsewhere(bench.shell, bench.state, database, bench.window.messages, panel, bench.market_choice.watch)
 
 
 @pytest.fixture
-def bench(make_bench: MakeBench, tmp_path: Path) -> Iterator[Two]:
+def bench(make_chart_bench: MakeBench, qtbot: QtBot, tmp_path: Path) -> Iterator[Two]:
     folder = DataFolder(tmp_path / "data")
     folder.ensure()
-    with opened(make_bench, folder.root) as tool_bench:
-        database = WindowDatabase(folder)
+    with opened(make_chart_bench, folder.root) as tool_bench:
+        database, whole = WindowDatabase(folder), tool_bench.bench
         database.open()
-        made = Two(tool_bench, alerts_elsewhere(tool_bench.bench, database))
+        panel = MarketsPanel(whole.state, whole.theme, whole.shell.settings.current.watchlist.markets)
+        qtbot.addWidget(panel)
+        made = Two(tool_bench, alerts_elsewhere(whole, database, panel), panel)
+        whole.shell.settings.changed.connect(lambda settings: panel.show_markets(settings.watchlist.markets))
+        panel.markets_changed.connect(lambda markets: list_markets(made, *markets))
         made.bench.state.feed_record.opened(MARKET)
         made.elsewhere.show_market(MARKET)
         list_markets(made, *LISTED)
@@ -164,7 +170,7 @@ def test_a_crossing_without_polling_triggers_at_the_next_price(bench: Two) -> No
 
 
 def test_prices_are_polled_while_an_alert_needs_them(bench: Two) -> None:
-    panel = bench.bench.window.panels.markets
+    panel = bench.panel
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     assert not panel.wants_prices, "its market is on the chart"
     leave(bench)
@@ -201,7 +207,7 @@ def test_the_notices_button_adds_the_market_to_the_list(bench: Two) -> None:
         LISTED[1],
         WatchedMarket("binance", "BTC/USDT", "1m"),
     )
-    assert bench.bench.window.panels.markets.wants_prices and said(bench) == ""
+    assert bench.panel.wants_prices and said(bench) == ""
     price(bench, bench.newest.close + 5)
     assert "rose to" in said(bench)
 
@@ -210,7 +216,7 @@ def test_missing_prices_during_a_replay_are_reported(bench: Two) -> None:
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     leave(bench, FILE)
     assert said(bench) == "1 alert on BTC/USDT is not watched while EUR/USD sample is shown."
-    assert notice(bench).action == "" and not bench.bench.window.panels.markets.wants_prices
+    assert notice(bench).action == "" and not bench.panel.wants_prices
 
 
 def test_removing_a_market_from_the_list_leaves_its_alerts_unwatched(bench: Two) -> None:
@@ -243,7 +249,7 @@ def test_the_composed_chart_receives_the_listed_prices(make_bench: MakeBench, tm
     database, made = WindowDatabase(folder), make_bench()
     database.open()
     window, past = made.window, Library(database, made.clock).past
-    messages, elsewhere = window.messages, alerts_elsewhere(made, database)
+    messages, elsewhere = window.messages, alerts_elsewhere(made, database, window.panels.markets)
     charting = ChartEnsemble(
         made.shell, made.chart, made.state, made.source, messages, database, folder, past, made.theme
     )

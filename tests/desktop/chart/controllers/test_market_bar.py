@@ -33,9 +33,8 @@ def within(bar: MarketBar, bench: Bench) -> QRect:
 
 
 @pytest.fixture
-def bench(make_bench: MakeBench) -> Bench:
-    made: Bench = make_bench()
-    return made
+def bench(make_chart_bench: MakeBench) -> Bench:
+    return make_chart_bench()
 
 
 @pytest.mark.parametrize("size", [(700, 480), (1280, 720), (1600, 900)])
