@@ -10,7 +10,7 @@ import pytest
 from tests.support.wall_clock import uses_of_real_time
 
 ROOT = Path(__file__).resolve().parents[1]
-ON_VIRTUAL_TIME = ("tests/venue/", "tests/simulation/", "tests/core/market/")
+ON_VIRTUAL_TIME = ("tests/venue/", "tests/simulation/", "tests/core/market/", "tests/core/alerts/")
 """Where a coroutine's loop is virtual."""
 MAY_USE_REAL_TIME = {
     "tests/conftest.py:_wait_until_gone": "threads and child processes end by themselves",

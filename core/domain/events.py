@@ -221,6 +221,8 @@ class AccuracySummary:
     forecasts that are not the run's own."""
     after_gap: int = 0
     """The run's own candles that count nowhere here: a gap or a session break lies before them."""
+    newest_coverage_90: Estimate = Estimate(None, None, None, 0)
+    """Over the newest 500 candles, with an interval for a look at each candle (`core.forecast.score`)."""
 
 
 @dataclass(frozen=True, slots=True)

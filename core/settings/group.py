@@ -12,5 +12,8 @@ CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False)
 OWN_DIALOG: dict[str, Any] = {"has_own_dialog": True}
 """Marks a setting that is changed where it is used, not in the Preferences."""
 
+SECRET: dict[str, Any] = {"is_secret": True}
+"""Marks a setting that is written to the settings file alone, and not shown while nobody edits it."""
+
 VenueId = Annotated[str, Field(pattern=r"^[a-z0-9_]{2,40}$")]
 """An exchange's ccxt id."""

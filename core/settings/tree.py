@@ -13,11 +13,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, field_validator, model_validator
 from pydantic.dataclasses import dataclass
+from pydantic.fields import FieldInfo
 
 from core.domain.challenger_sources import names_of
 from core.domain.fallback_exchange import next_venue
 from core.files.durable import write_durably
-from core.settings.group import CONFIG, OWN_DIALOG, VenueId
+from core.settings.group import CONFIG, OWN_DIALOG, SECRET, VenueId
 from core.settings.paper import PaperSettings
 from core.settings.repair import read_json, validated
 from core.settings.window import (
@@ -359,6 +360,16 @@ _ADAPTER = TypeAdapter(Settings)
 def to_dict(settings: Settings) -> dict[str, Any]:
     """The tree as plain data for JSON."""
     plain: dict[str, Any] = _ADAPTER.dump_python(settings, mode="json")
+    return plain
+
+
+def to_record(settings: Settings) -> dict[str, Any]:
+    """The same without secrets: what is stored with a run is in every backup."""
+    plain = to_dict(settings)
+    for group, values in plain.items():
+        described: dict[str, FieldInfo] = vars(type(getattr(settings, group)))["__pydantic_fields__"]
+        for name in [name for name, info in described.items() if info.json_schema_extra == SECRET]:
+            del values[name]
     return plain
 
 

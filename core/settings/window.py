@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator
 from pydantic.dataclasses import dataclass
@@ -12,14 +13,32 @@ from core.domain import time_zones
 from core.domain.candle import Market
 from core.domain.watchlist import DEFAULT_WATCHLIST, MOST_WATCHED, WatchedMarket
 from core.indicators.shown import ShownIndicator
-from core.settings.group import CONFIG, OWN_DIALOG
+from core.settings.group import CONFIG, OWN_DIALOG, SECRET
 
 ChartInterval = Literal["market", "1m", "5m", "15m", "1h", "4h", "1d"]
 OverviewCharts = Literal[4, 9, 16]
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_LONGEST_URL = 2_000
 
 
 def _indicator(data: dict[str, Any]) -> dict[str, Any]:
     return ShownIndicator.from_json(data).to_json()
+
+
+def _webhook(url: str | None) -> str | None:
+    """No sentence repeats the address: it may hold a secret."""
+    if url is None:
+        return None
+    try:
+        parts = urlsplit(url)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        raise ValueError("the webhook's address cannot be read") from None
+    if any(letter.isspace() or not letter.isprintable() for letter in url) or len(url) > _LONGEST_URL:
+        raise ValueError("the webhook's address has spaces or control characters, or is too long")
+    if not host or not (parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK)):
+        raise ValueError("the webhook's address must begin with https://, or with http:// and be on this computer")
+    return url
 
 
 def _market(text: str) -> str:
@@ -142,12 +161,31 @@ class BrowserSettings:
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class NotificationSettings:
-    """Notifications on the desktop and in the tray."""
+    """Notifications on the desktop and in the tray, and alerts to a webhook."""
 
     price_alerts: bool = Field(default=True, description="The price crosses an alert; also shown as a banner.")
     alert_sound: bool = Field(default=True, description="Play the system's alert sound for a price alert.")
+    band_alerts: Literal["off", "50", "90"] = Field(
+        default="90",
+        description="The band of so many percent of the next closes reaches an alert that it did not reach before; "
+        "also shown as a banner.",
+    )
+    coverage_lost: bool = Field(
+        default=True,
+        description="The 90 % band held fewer of the newest 500 closes than chance explains; also shown as a banner.",
+    )
+    drift_found: bool = Field(
+        default=True,
+        description="The loss of the ghosts has risen for longer than chance explains; also shown as a banner.",
+    )
+    webhook_url: Annotated[str | None, AfterValidator(_webhook)] = Field(
+        default=None,
+        description="Alerts of prices, bands, coverage and drifts are also sent there as JSON: https://, or http:// on "
+        "this computer.",
+        json_schema_extra=SECRET,
+    )
     incidents: bool = Field(default=True, description="A warning or an error in training, at most one a minute.")
     new_best: bool = Field(default=True, description="A new best checkpoint, while candles are live.")
     feed: bool = Field(default=True, description="A live feed has been lost for 15 seconds, or is back.")
     jobs: bool = Field(default=True, description="A job from the Jobs panel is done, or has failed.")
-    while_in_front: bool = Field(default=False, description="Also while the window is active; price alerts always are.")
+    while_in_front: bool = Field(default=False, description="Also while the window is active; alerts always are.")

@@ -1,9 +1,10 @@
 """The schema, as a list of steps that only ever grows: a released step is never edited.
 
 Who writes: the window writes candles (and with them candle_corrections), set_aside_candles, exchange_holes,
-checkpoint_marks, checkpoint_deletions, run_marks, evaluations, chart_lines and drawings (without one, so do the
-commands that own the data folder); the trainer writes runs, challengers, steps, forecasts, conditions, scores (each
-with its details), drifts, evidence, checkpoints, setting_sets and incidents; either may be the first to name a market.
+checkpoint_marks, checkpoint_deletions, run_marks, evaluations, chart_lines, drawings and ghost_alerts (without one,
+so do the commands that own the data folder); the trainer writes runs, challengers, steps, forecasts, conditions,
+scores (each with its details), drifts, evidence, checkpoints, setting_sets and incidents; either may be the first to
+name a market.
 What is imported is new to this folder: the window adds its run, its settings and its checkpoint, and no trainer
 continues such a run.
 """
@@ -28,6 +29,7 @@ from core.storage.schema_scripts import (
     EVIDENCE,
     EXCHANGE_HOLES,
     FORECASTS,
+    GHOST_ALERTS,
     INCIDENTS,
     MARKETS,
     RUNS,
@@ -206,6 +208,11 @@ def challengers(db: Database) -> None:
     run_script(db, CHALLENGERS)
 
 
+def ghost_alerts(db: Database) -> None:
+    """Which alerts on ghosts are armed, and which have fired."""
+    run_script(db, GHOST_ALERTS)
+
+
 STEPS = (
     first_tables,
     gradients_and_known_good,
@@ -227,6 +234,7 @@ STEPS = (
     crossings_within_candles,
     universes,
     challengers,
+    ghost_alerts,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""
 

@@ -381,6 +381,14 @@ CREATE TABLE evidence (
 ) STRICT, WITHOUT ROWID;
 """
 
+GHOST_ALERTS = """
+CREATE TABLE ghost_alerts (
+    name TEXT PRIMARY KEY,
+    state TEXT NOT NULL CHECK (state IN ('armed', 'fired')),
+    changed_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
 # Numbers are never reused, as a removed drawing may be restored under its own. The end is empty for drawings with one
 # anchor.
 DRAWINGS = """

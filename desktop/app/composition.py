@@ -37,6 +37,7 @@ from desktop.layouts.arrangements import DockSizes
 from desktop.layouts.on_screen import ScreenKeeper, take_first_size
 from desktop.layouts.store import LayoutStore
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
+from desktop.notifications.ghost_alerts import GhostAlerts
 from desktop.notifications.watch import RunWatch
 from desktop.overview.overview import Overview
 from desktop.services.accuracy_watch import AccuracyWatch
@@ -154,6 +155,7 @@ class Application(QObject):
             self._panels.markets,
             self.market_choice.watch,
         )
+        self.ghost_alerts = GhostAlerts(self._shell, self.state, self._database, self.window.messages)
 
     def _make_market(self) -> None:
         """Markets and run controller share how long an exchange asks to be left alone."""
@@ -253,22 +255,11 @@ class Application(QObject):
             lambda feed, training: self.runs.go_on(self.settings.current, feed=feed, training=training)
         )
         self.training_break = TrainingBreak(self.state, self.banner, self._clock, self)
-        self.accuracy = AccuracyWatch(
-            self.state,
-            folder.database,
-            lambda: self.settings.current.model.horizons,
-            lambda: self.settings.current.paper.of(self._venue()).of_a_trade,
-            self,
-        )
+        self.accuracy = AccuracyWatch(self.state, folder.database, self.settings, self)
         self._panels.accuracy.wanted.connect(self.accuracy.want)
         self.leaderboard = LeaderboardWatch(self.state, folder.database, self)
         self._panels.leaderboard.wanted.connect(self.leaderboard.want)
-        self._panels.accuracy.costs_requested.connect(lambda: ask_trading_costs(self._shell, self._venue()))
-        self.settings.changed.connect(self.accuracy.take_costs)
-
-    def _venue(self) -> str:
-        """Of the market on the chart, or the next one."""
-        return self.settings.current.market.venue if self.state.market is None else self.state.market.venue
+        self._panels.accuracy.costs_requested.connect(lambda: ask_trading_costs(self._shell, self.accuracy.venue))
 
     @property
     def series(self) -> CandleSeries | None:
@@ -297,6 +288,7 @@ class Application(QObject):
         self.screens.close()
         self.accuracy.close()
         self.leaderboard.close()
+        self.ghost_alerts.webhook.close()
         self.charting.cancel_reading()
         self.training_break.close()
         self.room.close()

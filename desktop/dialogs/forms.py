@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.settings.faults import sentence_of
-from core.settings.group import OWN_DIALOG
+from core.settings.group import OWN_DIALOG, SECRET
 from desktop.dialogs.setting_facts import description, facts, group_of
 from desktop.dialogs.setting_words import title
 from desktop.ui.inputs import BoundedBox, DecimalSpinBox, LogSpinBox, whole_number_box
@@ -69,7 +69,7 @@ def make_editor(info: FieldInfo) -> FieldEditor:
         number = _number(low, high)
         return _optional(number) if is_optional else number
     if annotation is str:
-        return _text(is_optional)
+        return _text(is_optional, is_secret=info.json_schema_extra == SECRET)
     if get_origin(annotation) is tuple:
         return _list_of_texts()
     raise TypeError(f"no editor for {info.annotation}")
@@ -257,8 +257,10 @@ def _of_box(box: BoundedBox) -> FieldEditor:
     return FieldEditor(box, box.entered, box.setValue, listen)
 
 
-def _text(is_optional: bool) -> FieldEditor:
+def _text(is_optional: bool, *, is_secret: bool) -> FieldEditor:
     edit = QLineEdit()
+    if is_secret:
+        edit.setEchoMode(QLineEdit.EchoMode.PasswordEchoOnEdit)
     return FieldEditor(
         edit,
         lambda: edit.text().strip() or (None if is_optional else ""),

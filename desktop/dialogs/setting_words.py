@@ -68,6 +68,7 @@ _TITLES = {
     "venues": "Costs by exchange",
     "warmup_steps": "Warm-up steps",
     "watchlist": "Markets",
+    "webhook_url": "Webhook URL",
     "while_in_front": "Notify while in front",
     "wrong_direction_weight": "Weight of wrong directions",
 }

@@ -10,6 +10,7 @@ from core.domain.candle import Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.watchlist import WatchedMarket
 from core.market.shown_names import symbols_apart
+from core.settings.group import SECRET
 from core.settings.tree import Settings
 from desktop.actions import ActionId, ActionRegistry, translated
 from desktop.dialogs.forms import field_infos
@@ -89,7 +90,9 @@ def setting_entries(settings: Settings, open_setting: Callable[[str, str], objec
             continue
         branch = getattr(settings, group.name)
         for name, info in field_infos(type(branch)).items():
-            now = translate("Finder", "{0}, now {1}.").format(title(group.name), _shown(getattr(branch, name)))
+            value = getattr(branch, name)
+            shown = translate("Finder", "set") if value and info.json_schema_extra == SECRET else _shown(value)
+            now = translate("Finder", "{0}, now {1}.").format(title(group.name), shown)
             details = f"{now} {description(info)}"
             yield Entry(EntryKind.SETTING, title(name), partial(open_setting, group.name, name), details)
 

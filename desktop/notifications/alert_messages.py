@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import tzinfo
 
+from core.alerts.alert import Alert, AlertKind
 from core.domain.events import Severity
 from core.domain.price_lines import Direction, PriceLine
 from desktop.notifications.messages import DesktopMessages
@@ -39,9 +40,9 @@ class AlertMessages:
             text = translate("Chart", "{0} rose to {1}") if is_up else translate("Chart", "{0} fell to {1}")
             by_text.setdefault(text.format(symbol, formatting.format_price(line.price, decimals)), []).append(line)
         for crossing, together in by_text.items():
-            self._show_one(crossing, together, time)
+            self._show_one(symbol, crossing, together, time)
 
-    def _show_one(self, crossing: str, lines: Sequence[PriceLine], time: str) -> None:
+    def _show_one(self, symbol: str, crossing: str, lines: Sequence[PriceLine], time: str) -> None:
         if len(lines) > 1:
             crossing = translate("Chart", "{0} ({1} alerts)").format(crossing, len(lines))
         if time:
@@ -59,7 +60,8 @@ class AlertMessages:
                 is_alert=True,
             )
         )
-        self._messages.send(translate("Chart", "Price alert"), text)
+        title = translate("Chart", "Price alert")
+        self._messages.send_alert(Alert(AlertKind.PRICE, symbol, crossed_at_ms or 0, title, text))
         if self._shell.settings.current.notifications.alert_sound:
             self._messages.sound()
 

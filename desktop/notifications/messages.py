@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
+from core.alerts.alert import Alert
 from core.domain.plain_text import plain
 
 _SHOWN_MS = 15_000
@@ -22,6 +23,8 @@ class DesktopMessages(QObject):
     """Title and text."""
     sounded = Signal()
     """The system's alert sound was asked for."""
+    alerted = Signal(object)
+    """Alert: one of the user's, also for the webhook."""
     clicked = Signal()
     """On a message or on the tray: the window is wanted."""
 
@@ -37,6 +40,11 @@ class DesktopMessages(QObject):
         tray = self._shown_tray()
         if tray is not None:
             tray.showMessage(plain(title), in_a_bubble(text), self._window.windowIcon(), _SHOWN_MS)
+
+    def send_alert(self, alert: Alert) -> None:
+        """The same for an alert."""
+        self.send(alert.title, alert.text)
+        self.alerted.emit(alert)
 
     def sound(self) -> None:
         """Make the system's alert sound: which one, and how loud, the desktop decides."""

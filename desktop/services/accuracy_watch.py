@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject
 
 from core.evaluation.findings import Request, RunAccuracy
 from core.evaluation.running import RunningAccuracy
 from desktop.services.record_watch import RecordThread, RecordWatch
 from desktop.state.run_state import RunState
+from desktop.state.settings_store import SettingsStore
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -39,28 +40,22 @@ class _Scores:
 class AccuracyWatch(RecordWatch):
     """What is wanted is a `Request`."""
 
-    def __init__(
-        self,
-        state: RunState,
-        database: Path,
-        horizons: Callable[[], int],
-        trade_cost: Callable[[], float],
-        parent: QObject | None = None,
-    ) -> None:
-        """trade_cost: of the paper score, as a share of a trade's value."""
+    def __init__(self, state: RunState, database: Path, settings: SettingsStore, parent: QObject | None = None) -> None:
         super().__init__(state, RecordThread("AccuracyReader", database, _Scores), parent)
-        self._horizons, self._trade_cost = horizons, trade_cost
+        self._settings = settings
         self._reader.found.connect(state.take_accuracy)
         self._reader.failed.connect(state.accuracy_unknown)
+        settings.changed.connect(self._ask)  # a trade may cost something else now
+
+    @property
+    def venue(self) -> str:
+        """Of the market on the chart, or of the one to be opened."""
+        shown = self._state.market
+        return self._settings.current.market.venue if shown is None else shown.venue
 
     def subject(self) -> Hashable | None:
         run_id = self._state.run_id
-        return None if run_id is None else (run_id, self._horizons())
+        return None if run_id is None else (run_id, self._settings.current.model.horizons)
 
     def request(self, wanted: Hashable) -> Hashable:
-        return wanted, self._trade_cost()
-
-    @Slot()
-    def take_costs(self) -> None:
-        """A trade may cost something else now."""
-        self._ask()
+        return wanted, self._settings.current.paper.of(self.venue).of_a_trade

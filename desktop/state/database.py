@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from core.storage.candles import CandleStore
     from core.storage.chart_lines import ChartLineStore
     from core.storage.drawings import DrawingStore
+    from core.storage.ghost_alerts import GhostAlertStore
     from core.storage.holes import HoleStore
     from core.storage.runs import RunStore
 
@@ -85,6 +86,12 @@ class WindowDatabase:
         from core.storage.drawings import DrawingStore  # noqa: PLC0415 - after the first paint
 
         return DrawingStore(self.db)
+
+    @property
+    def ghost_alerts(self) -> GhostAlertStore:
+        from core.storage.ghost_alerts import GhostAlertStore  # noqa: PLC0415 - after the first paint
+
+        return GhostAlertStore(self.db)
 
     @property
     def runs(self) -> RunStore:

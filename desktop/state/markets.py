@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from core.domain.candle import Candle, Market
 from core.domain.events import (
     AccuracySummary,
+    DriftFound,
     Estimate,
     EventBatch,
     FirstForecast,
@@ -72,6 +73,8 @@ class MarketsState(QObject):
     """Market: its row differs now."""
     listed = Signal()
     """There are other markets, or they are in another order."""
+    drift_found = Signal(object, object)
+    """Market and DriftFound, as it comes."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -184,6 +187,11 @@ class MarketsState(QObject):
         market = self._by_run.get(event.run_id)
         if market is not None and not event.markets:
             self._put(market, accuracy=event.accuracy, position_ms=event.position_ms)
+
+    @apply.register
+    def _(self, event: DriftFound) -> None:
+        if (market := self._by_run.get(event.run_id)) is not None:
+            self.drift_found.emit(market, event)
 
     @apply.register
     def _(self, event: ForecastMade) -> None:

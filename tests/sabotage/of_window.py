@@ -431,4 +431,16 @@ FAULTS = (
         "len(self._ticked) == MOST_PREVIEWS",
         "len(self._ticked) > MOST_PREVIEWS",
     ),
+    Fault(
+        "ghost-alert-is-shown-and-not-stored",
+        "desktop/notifications/ghost_alerts.py",
+        "            self._database.ghost_alerts.put(name, state.value, self._clock.now_ms())",
+        "            pass",
+    ),
+    Fault(
+        "webhook-follows-redirects",
+        "core/alerts/webhook.py",
+        "allow_redirects=False",
+        "allow_redirects=True",
+    ),
 )

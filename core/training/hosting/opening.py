@@ -20,7 +20,7 @@ from core.domain.quantities import LEVELS, QUANTITIES
 from core.forecast.experts import ExpertList
 from core.forecast.history import FEATURES, OTHERS, History
 from core.forecast.reference_forecast import REFERENCE_WINDOW
-from core.settings.tree import Settings, to_dict
+from core.settings.tree import Settings, to_record
 from core.storage.candles import CandleStore
 from core.storage.checkpoints import CheckpointRows
 from core.storage.folder import DataFolder
@@ -179,7 +179,7 @@ def _create(spec: SessionSpec, db: Database, device: Device, clock: Clock, seed:
         created_at_ms=clock.now_ms(),
         seed=seed,
         is_seeded=spec.settings.training.seed is not None,
-        settings_json=json.dumps(to_dict(spec.settings)),
+        settings_json=json.dumps(to_record(spec.settings)),
         device=device.label,
         parameters=engine.parameters,
         others=spec.others,

@@ -14,7 +14,7 @@ from core.domain.events import AccuracySummary, Estimate, ForecastGroup, Forecas
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.confidence import FEWEST_FOR_A_PROOF, skill_sequence
 from core.forecast.experts import NO_CHALLENGERS, ExpertList, loss_without_challengers
-from core.forecast.score import mean, share, skill
+from core.forecast.score import mean, newest_coverage, share, skill
 from core.storage.evidence import EvidenceBlock
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
@@ -329,6 +329,7 @@ def _summary(
         has_proven_edge=gains is not None and close.low is not None and close.low > 0.0,
         verdict=_verdict(close),
         model_gain=gains,
+        newest_coverage_90=newest_coverage([score.inside_90 for score in scores]),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +11,8 @@ from pydantic import ValidationError
 
 from core.domain.watchlist import MOST_WATCHED, WatchedMarket
 from core.settings.paper import PaperSettings, TradeCosts
-from core.settings.tree import MarketSettings, Settings, from_dict, load, save
-from core.settings.window import WatchlistSettings
+from core.settings.tree import MarketSettings, Settings, from_dict, load, save, to_dict, to_record
+from core.settings.window import NotificationSettings, WatchlistSettings
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,47 @@ def test_invalid_costs_are_named_and_the_others_kept(venues: dict[str, object], 
     assert settings.paper.fee_bp == 3.0 and settings.paper.of("okx").fee_bp == 8.0
     assert any(named in warning for warning in warnings)
     assert settings.paper.of("kraken").fee_bp in (3.0, 4.0)
+
+
+SECRET = "s3cr3t-t0ken"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"https://hooks.example.com/{SECRET}?token={SECRET}",
+        f"http://127.0.0.1:8080/{SECRET}",
+        f"http://localhost/{SECRET}",
+        f"http://[::1]:8080/{SECRET}",
+    ],
+)
+def test_a_webhook_is_in_the_settings_file_and_nowhere_else(tmp_path: Path, url: str) -> None:
+    settings = Settings(notifications=NotificationSettings(webhook_url=url))
+    save(settings, tmp_path / "settings.json")
+    assert load(tmp_path / "settings.json") == (settings, ())
+    assert SECRET not in json.dumps(to_record(settings)), "that is stored with a run, and in every backup"
+    assert set(to_dict(settings)["notifications"]) - set(to_record(settings)["notifications"]) == {"webhook_url"}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"http://hooks.example.com/{SECRET}",
+        f"ftp://{SECRET}",
+        f"{SECRET}",
+        f"https:///{SECRET}",
+        f"https://[{SECRET}",
+        f"https://a b/{SECRET}",
+        f"https://a.example/{SECRET}\n",
+        f"https://a.example:port/{SECRET}",
+        f"https://a.example/{SECRET}{'x' * 3_000}",
+        f"http://127.0.0.1.example.com/{SECRET}",
+    ],
+)
+def test_another_address_is_refused_without_repeating_it(url: str) -> None:
+    settings, (warning,) = from_dict({"notifications": {"webhook_url": url, "feed": False}})
+    assert settings.notifications.webhook_url is None and not settings.notifications.feed
+    assert "notifications.webhook_url" in warning and "address" in warning and SECRET not in warning
 
 
 def test_an_invalid_watchlist_row_is_named_and_the_others_kept() -> None:

@@ -17,7 +17,8 @@ from core.domain.events import ForecastMode, ForecastScored, TrainerStatus
 from core.domain.quantities import QUANTITY_NAMES
 from core.evaluation.assess import assess, skill_at
 from core.evaluation.findings import AFTER_GAP, OVERALL, HorizonAccuracy, Request, RunAccuracy
-from core.evaluation.paper import TRADE_COST
+from core.settings.paper import PaperSettings
+from core.settings.tree import ModelSettings, Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.commands import SetPaused
@@ -29,6 +30,7 @@ from desktop.panels.accuracy.paper import PaperPage
 from desktop.panels.accuracy.plots import BandsPage, ErrorsPage
 from desktop.services.accuracy_watch import AccuracyWatch
 from desktop.state.run_state import RunState
+from desktop.state.settings_store import SettingsStore
 from desktop.ui.panel_base import Refresher
 from desktop.ui.plain_text import with_usual_spaces
 from desktop.ui.theme import Mode, Theme
@@ -84,11 +86,14 @@ class Dock:
     state: RunState
     watch: AccuracyWatch
     details: AccuracyDetails
-    costs: list[float]
-    """What a trade costs: the last one."""
+    settings: SettingsStore
 
     def page(self, name: str) -> object:
         return self.details.page(name)
+
+
+def settings_store() -> SettingsStore:
+    return SettingsStore(Settings(model=ModelSettings(horizons=HORIZONS)))
 
 
 @contextmanager
@@ -97,13 +102,13 @@ def watched(run: Scored, state: RunState, theme: Theme, qtbot: QtBot, size: tupl
     shown_panel(qtbot, panel, *size)
     refresher = Refresher(panel, interval_ms=5)
     refresher.add(panel)
-    costs = [TRADE_COST]
-    watch = AccuracyWatch(state, DataFolder(run.root).database, lambda: HORIZONS, lambda: costs[-1])
+    store = settings_store()
+    watch = AccuracyWatch(state, DataFolder(run.root).database, store)
     panel.wanted.connect(watch.want)
     state.begin(run.run_id, 60_000)
     state.apply(run.status)
     try:
-        yield Dock(panel, state, watch, panel.details, costs)
+        yield Dock(panel, state, watch, panel.details, store)
     finally:
         refresher.stop()
         watch.close()
@@ -391,8 +396,8 @@ def test_the_paper_score_follows_the_costs_and_needs_no_choice(dock: Dock, qtbot
     assert not dock.details.horizon.isVisible() and not dock.details.group.isVisible()
     assert page.headline.text().startswith(f"No break-even cost yet: n = {JUDGED}"), "a proof takes more candles"
     assert page.numbers.values["Assumed cost"].text() == "5.0 bp"
-    dock.costs.append(0.0)
-    dock.watch.take_costs()
+    free = PaperSettings(fee_bp=0.0, spread_bp=0.0, slippage_bp=0.0)
+    dock.settings.change(replace(dock.settings.current, paper=free))
     qtbot.waitUntil(lambda: page.numbers.values["Assumed cost"].text() == "0.0 bp")
     assert page.numbers.values["Candles"].text() == str(JUDGED)
     open_tab(qtbot, dock, "Skill")
@@ -403,7 +408,7 @@ def test_a_missing_run_is_reported_and_the_thread_continues(
     run: Scored, tmp_path: Path, state: RunState, qtbot: QtBot
 ) -> None:
     open_database(DataFolder(run.root).database, readonly=True).close()
-    watch = AccuracyWatch(state, tmp_path / "none.sqlite3", lambda: HORIZONS, lambda: TRADE_COST)
+    watch = AccuracyWatch(state, tmp_path / "none.sqlite3", settings_store())
     state.begin("no such run")
     with qtbot.waitSignal(state.accuracy_changed):
         watch.want(Request())
@@ -416,7 +421,7 @@ def test_new_scores_and_corrections_are_read(tmp_path: Path, state: RunState, qt
     session = rigs.service(root, SETTINGS)
     candles = random_walk(80, seed=1)
     rigs.feed(session, candles[:50])
-    watch = AccuracyWatch(state, DataFolder(root).database, lambda: HORIZONS, lambda: TRADE_COST)
+    watch = AccuracyWatch(state, DataFolder(root).database, settings_store())
     watch._pause.setInterval(0)
     state.begin(session.status().run_id, 60_000)
     watch.want(Request())

@@ -1,0 +1,56 @@
+"""When an alert on ghosts is due. Each is armed while its condition does not hold, and fires once when it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.domain.events import ForecastMade, ForecastMode, Ghost
+from core.domain.quantities import BAND_50, BAND_90
+
+_OWN = frozenset({ForecastMode.LIVE, ForecastMode.REPLAY, ForecastMode.SIMULATED})
+
+
+class AlertState(StrEnum):
+    """Stored. One that is neither has not been armed yet: its condition held from the beginning."""
+
+    ARMED = "armed"
+    FIRED = "fired"
+
+
+@dataclass(frozen=True, slots=True)
+class LineCondition:
+    """A condition on the newest forecast and the price of an alert line.
+
+    name: stored, and the value of the setting `notifications.band_alerts`.
+    """
+
+    name: str
+    is_met: Callable[[ForecastMade, float], bool]
+
+
+def after_check(state: AlertState | None, *, is_met: bool) -> AlertState | None:
+    """The state after a look; it fires where it becomes FIRED."""
+    if state is AlertState.ARMED and is_met:
+        return AlertState.FIRED
+    return AlertState.ARMED if state is None and not is_met else state
+
+
+def is_judged(forecast: ForecastMade) -> bool:
+    """Whether alerts are due to this forecast: not to one of a candle that was caught up on, nor of the simple rules
+    alone, which the trainer's replaces."""
+    return forecast.mode in _OWN and not forecast.is_by_simple_rules
+
+
+def _reaches(ghosts: Sequence[Ghost], band: tuple[int, int], price: float) -> bool:
+    """Whether the band of any of the next closes includes the price."""
+    low, high = band
+    return any(ghost.close_quantiles[low] <= price <= ghost.close_quantiles[high] for ghost in ghosts)
+
+
+LINE_CONDITIONS = (
+    LineCondition("50", lambda forecast, price: _reaches(forecast.ghosts, BAND_50, price)),
+    LineCondition("90", lambda forecast, price: _reaches(forecast.ghosts, BAND_90, price)),
+)
+"""By the width of the band in percent."""

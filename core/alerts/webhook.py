@@ -1,0 +1,133 @@
+"""Posts alerts as JSON to one address, one after another, and tries again where that may help.
+
+No sentence and no log line has the address's path or query, which may hold a secret.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from core.alerts.alert import Alert
+from core.market.feeds.backoff import Backoff
+
+if TYPE_CHECKING:
+    import aiohttp
+
+MOST_WAITING = 100
+_TIMEOUT_S = 10.0
+_ATTEMPTS = 8
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 1.0, 60.0
+_LONGEST_ASKED_S = 300.0
+_AGAIN = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
+_log = logging.getLogger("ghostcandle")
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """why: the end of a sentence about the webhook. wait_s: how long it asks to be left alone."""
+
+    why: str
+    is_final: bool = False
+    wait_s: float = 0.0
+
+
+class WebhookQueue:
+    """Used from one event loop, but for `put`."""
+
+    def __init__(self, on_trouble: Callable[[str], object]) -> None:
+        """on_trouble: called with a sentence about an alert that was not delivered."""
+        self._on_trouble = on_trouble
+        self._waiting: deque[tuple[str, Alert]] = deque()
+        self._is_filled = asyncio.Event()
+
+    @property
+    def waiting(self) -> int:
+        """Alerts that are not delivered yet."""
+        return len(self._waiting)
+
+    def put(self, url: str, alert: Alert) -> None:
+        """Callable from any thread; `wake` has to follow on the loop. The oldest is dropped where too many wait."""
+        if len(self._waiting) >= MOST_WAITING:
+            self._waiting.popleft()
+            _log.warning("More than %d alerts wait for the webhook; the oldest was dropped.", MOST_WAITING)
+        self._waiting.append((url, alert))
+
+    def wake(self) -> None:
+        """There is something to send."""
+        self._is_filled.set()
+
+    async def run(self) -> None:
+        """Send until cancelled."""
+        while True:
+            while self._waiting:
+                await self._deliver(*self._waiting[0])
+                self._waiting.popleft()
+            self._is_filled.clear()
+            await self._is_filled.wait()
+
+    async def _deliver(self, url: str, alert: Alert) -> None:
+        backoff = Backoff(_FIRST_WAIT_S, _LONGEST_WAIT_S)
+        for attempt in range(1, _ATTEMPTS + 1):
+            failure = await _post(url, alert)
+            if failure is None:
+                return
+            if failure.is_final or attempt == _ATTEMPTS:
+                self._report(url, failure)
+                return
+            await asyncio.sleep(backoff.next_s(failure.wait_s))
+
+    def _report(self, url: str, failure: _Failure) -> None:
+        sentence = f"An alert was not delivered: the webhook at {host_of(url)} {failure.why}."
+        _log.warning("%s", sentence)
+        self._on_trouble(sentence)
+
+
+def host_of(url: str) -> str:
+    """What may be shown of a webhook's address."""
+    try:
+        return urlsplit(url).hostname or "?"
+    except ValueError:
+        return "?"
+
+
+async def _post(url: str, alert: Alert) -> _Failure | None:
+    """None where it was taken. Redirects are not followed: they could lead anywhere."""
+    import aiohttp  # noqa: PLC0415 - it takes half as long as opening the window
+
+    timeout = aiohttp.ClientTimeout(total=_TIMEOUT_S)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout, trust_env=url.startswith("https:")) as session,
+            session.post(url, json=alert.to_json(), allow_redirects=False) as answer,
+        ):
+            return _judged(answer)
+    except TimeoutError:
+        return _Failure(f"did not answer within {_TIMEOUT_S:.0f} s")
+    except aiohttp.ClientSSLError:
+        return _Failure("has no valid certificate", is_final=True)
+    except aiohttp.ClientConnectionError:
+        return _Failure("could not be reached")
+    except ValueError:
+        return _Failure("is not an address that can be used", is_final=True)
+    except aiohttp.ClientError as error:
+        return _Failure(f"did not answer as it should ({type(error).__name__})")
+
+
+def _judged(answer: aiohttp.ClientResponse) -> _Failure | None:
+    status = answer.status
+    if status in range(200, 300):
+        return None
+    is_final = status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in _AGAIN
+    return _Failure(f"answered {status}", is_final, _asked_wait_s(answer.headers.get("Retry-After", "")))
+
+
+def _asked_wait_s(text: str) -> float:
+    """Seconds, where the header has them; a date counts as none."""
+    return min(float(text), _LONGEST_ASKED_S) if text.isascii() and text.isdigit() else 0.0

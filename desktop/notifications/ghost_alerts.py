@@ -1,0 +1,169 @@
+"""Alerts on ghosts: a band reaches an alert line, coverage is lost, a drift was found. Each fires once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from PySide6.QtCore import QObject
+
+from core.alerts.alert import Alert, AlertKind
+from core.alerts.conditions import LINE_CONDITIONS, AlertState, LineCondition, after_check, is_judged
+from core.domain.candle import Market
+from core.domain.events import DriftFound, Estimate, ForecastMade, Severity
+from core.domain.price_lines import PriceLine
+from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE
+from core.market.shown_names import shown_market, shown_symbol
+from core.settings.window import NotificationSettings
+from core.storage.errors import StorageError
+from desktop.notifications.messages import DesktopMessages
+from desktop.services.webhook import Webhook
+from desktop.state.database import WindowDatabase
+from desktop.state.markets import MarketRow
+from desktop.state.run_state import RunState
+from desktop.state.shell import Shell
+from desktop.ui import formatting
+from desktop.ui.banner import Notice
+from desktop.ui.translation import translate
+
+_OF_LINES = "line "
+"""What the names of the alerts on lines begin with."""
+
+
+class GhostAlerts(QObject):
+    """Of all markets of the run. What has fired is stored before it is shown, so that a restart does not repeat it.
+
+    They go to the webhook, as price alerts do: close that before the window is deleted.
+    """
+
+    def __init__(self, shell: Shell, state: RunState, database: WindowDatabase, messages: DesktopMessages) -> None:
+        super().__init__(shell.window)
+        self._shell, self._database, self._messages = shell, database, messages
+        self._markets, self._clock = state.markets, state.clock
+        self._judged: dict[Market, MarketRow] = {}
+        """Each market as it was when it was looked at last."""
+        self._states: dict[str, AlertState] | None = None
+        """None until they were read."""
+        self.webhook = Webhook(lambda: self._wanted.webhook_url, self)
+        messages.alerted.connect(self.webhook.send)
+        self.webhook.trouble.connect(lambda words: shell.banner.notify(words, Severity.WARNING, key="webhook"))
+        state.markets.changed.connect(self._on_market)
+        state.markets.drift_found.connect(self._on_drift)
+
+    @property
+    def _wanted(self) -> NotificationSettings:
+        return self._shell.settings.current.notifications
+
+    def _on_market(self, market: Market) -> None:
+        """Called with each tick: only what is new is looked at."""
+        row, former = self._markets.row(market), self._judged.get(market)
+        if not row.is_in_run or not self._database.is_open:
+            return
+        self._judged[market] = row
+        if row.forecast is not None and (former is None or row.forecast is not former.forecast):
+            self._check_lines(market, row.forecast)
+        if row.accuracy is not None and (former is None or row.accuracy is not former.accuracy):
+            self._check_coverage(row, row.accuracy.newest_coverage_90)
+
+    def _check_lines(self, market: Market, forecast: ForecastMade) -> None:
+        condition = next((each for each in LINE_CONDITIONS if each.name == self._wanted.band_alerts), None)
+        if condition is None or not is_judged(forecast):
+            return
+        try:
+            armed = self._database.lines.armed()
+        except StorageError as error:
+            self._shell.banner.notify_storage_error(str(error))
+            return
+        lines = armed.get((market.venue, market.symbol), ())
+        for line in lines:
+            if self._has_come(_name(condition, line), is_met=condition.is_met(forecast, line.price)):
+                self._fire_line(market, forecast, condition, line)
+        self._forget({_name(each, line) for each in LINE_CONDITIONS for of in armed.values() for line in of})
+
+    def _has_come(self, name: str, *, is_met: bool) -> bool:
+        before = self._known().get(name)
+        after = after_check(before, is_met=is_met)
+        if after is not None and after is not before:
+            self._put(name, after)
+        return after is AlertState.FIRED and after is not before
+
+    def _fire_line(self, market: Market, forecast: ForecastMade, condition: LineCondition, line: PriceLine) -> None:
+        decimals = formatting.decimals_of_prices([forecast.origin_close, line.price])
+        words = translate("Notifications", "{0}: the {1} % band of the next {2} closes reaches {3}.").format(
+            shown_symbol(market.venue, market.symbol),
+            condition.name,
+            len(forecast.ghosts),
+            formatting.format_price(line.price, decimals),
+        )
+        title = translate("Notifications", "Band alert")
+        self._send(AlertKind.BAND, market, f"band {line.number}", title, " ".join((words, line.text)).strip())
+
+    def _check_coverage(self, row: MarketRow, coverage: Estimate) -> None:
+        name = f"coverage {row.run_id}"
+        if not self._wanted.coverage_lost or coverage.value is None or coverage.high is None:
+            return
+        if self._known().get(name) is AlertState.FIRED:
+            if coverage.value >= NOMINAL_COVERAGE:
+                self._remove([name])  # what is lost again later fires again
+        elif coverage.high < NOMINAL_COVERAGE:
+            self._put(name, AlertState.FIRED)
+            words = translate(
+                "Notifications", "{0}: only {1} of the newest {2} closes were in their 90 % band. It is too narrow."
+            ).format(shown_market(row.market), formatting.format_percent(coverage.value, 1), COVERAGE_WINDOW)
+            self._send(AlertKind.COVERAGE, row.market, name, translate("Notifications", "Coverage lost"), words)
+
+    def _on_drift(self, market: Market, drift: DriftFound) -> None:
+        name = f"drift {drift.run_id} {drift.candle_open_time_ms}"
+        if not self._wanted.drift_found or not self._database.is_open or name in self._known():
+            return
+        self._put(name, AlertState.FIRED)
+        words = translate(
+            "Notifications", "{0}: the loss of the ghosts rose from {1} to {2} over {3} candles. {4}"
+        ).format(
+            shown_market(market),
+            formatting.format_number(drift.loss_before, 3),
+            formatting.format_number(drift.loss_after, 3),
+            formatting.format_count(drift.candles),
+            drift.what_was_done,
+        )
+        self._send(AlertKind.DRIFT, market, name, translate("Notifications", "Drift"), words)
+
+    def _send(self, kind: AlertKind, market: Market, key: str, title: str, text: str) -> None:
+        self._shell.banner.show_notice(
+            Notice(key, Severity.WARNING, f"{title}: {text}", is_alert=kind is AlertKind.BAND)
+        )
+        self._messages.send_alert(Alert(kind, shown_market(market), self._clock.now_ms(), title, text))
+
+    def _known(self) -> dict[str, AlertState]:
+        if self._states is None:
+            try:
+                stored = self._database.ghost_alerts.states()
+            except StorageError as error:
+                self._shell.banner.notify_storage_error(str(error))
+                stored = {}
+            self._states = {name: AlertState(state) for name, state in stored.items()}
+        return self._states
+
+    def _put(self, name: str, state: AlertState) -> None:
+        """Even if it cannot be stored: it has happened."""
+        self._known()[name] = state
+        try:
+            self._database.ghost_alerts.put(name, state.value, self._clock.now_ms())
+        except StorageError as error:
+            self._shell.banner.notify_storage_error(str(error))
+
+    def _forget(self, kept: Collection[str]) -> None:
+        """Alerts on lines that are gone, were moved, or have gone off."""
+        if gone := [name for name in self._known() if name.startswith(_OF_LINES) and name not in kept]:
+            self._remove(gone)
+
+    def _remove(self, names: Collection[str]) -> None:
+        for name in names:
+            self._known().pop(name)
+        try:
+            self._database.ghost_alerts.remove(names)
+        except StorageError as error:
+            self._shell.banner.notify_storage_error(str(error))
+
+
+def _name(condition: LineCondition, line: PriceLine) -> str:
+    return f"{_OF_LINES}{line.number} at {line.price!r}, band {condition.name}"

@@ -1,0 +1,162 @@
+"""The webhook over an in-memory network on virtual time: what is sent, tried again, given up and never shown."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from core.alerts.alert import Alert, AlertKind
+from core.alerts.webhook import MOST_WAITING, WebhookQueue, host_of
+
+ALERT = Alert(AlertKind.BAND, "BTC/USDT 1m (binance)", 1_700_000_000_000, "Band alert", "The 90 % band reaches 64,000.")
+SECRET = "s3cr3t-t0ken"
+
+
+class Server:
+    """Answers with these statuses in turn, then with 200."""
+
+    def __init__(self, *answers: web.Response | float) -> None:
+        """A number: answer so many seconds late."""
+        self.answers = list(answers)
+        self.taken: list[dict[str, Any]] = []
+        self.at_s: list[float] = []
+        self.url = ""
+
+    async def take(self, request: web.Request) -> web.Response:
+        self.at_s.append(asyncio.get_running_loop().time())
+        answer = self.answers.pop(0) if self.answers else web.Response()
+        if isinstance(answer, float):
+            await asyncio.sleep(answer)
+            answer = web.Response()
+        if answer.status == 200:
+            self.taken.append(await request.json())
+        return answer
+
+
+@asynccontextmanager
+async def serving(server: Server) -> AsyncIterator[Server]:
+    application = web.Application()
+    application.router.add_post("/hook", server.take)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}/hook?token={SECRET}"
+    try:
+        yield server
+    finally:
+        await runner.cleanup()
+
+
+async def delivered(queue: WebhookQueue, *alerts: tuple[str, Alert]) -> None:
+    """Put them, and run for longer than all attempts take."""
+    for url, alert in alerts:
+        queue.put(url, alert)
+    work = asyncio.ensure_future(queue.run())
+    queue.wake()
+    await asyncio.sleep(5_000.0)
+    assert not queue.waiting
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+
+
+async def test_an_alert_is_posted_once_as_json() -> None:
+    said: list[str] = []
+    async with serving(Server()) as server:
+        await delivered(WebhookQueue(said.append), (server.url, ALERT))
+    (body,) = server.taken
+    assert body == {
+        "source": "ghostcandle",
+        "kind": "band",
+        "market": "BTC/USDT 1m (binance)",
+        "at_ms": 1_700_000_000_000,
+        "title": "Band alert",
+        "text": "Band alert: The 90 % band reaches 64,000.",
+        "content": "Band alert: The 90 % band reaches 64,000.",
+    }
+    assert said == []
+
+
+async def test_a_busy_or_broken_server_is_tried_again_ever_later() -> None:
+    said: list[str] = []
+    broken = [web.Response(status=status) for status in (500, 503, 429, 408)]
+    async with serving(Server(*broken)) as server:
+        await delivered(WebhookQueue(said.append), (server.url, ALERT))
+    assert len(server.taken) == 1 and said == []
+    waits = [later - earlier for earlier, later in zip(server.at_s, server.at_s[1:], strict=False)]
+    assert all(2.0**n / 2.0 <= wait <= 2.0**n + 1.0 for n, wait in enumerate(waits)), waits
+
+
+async def test_a_server_that_asks_for_patience_gets_it_within_reason() -> None:
+    asks = [web.Response(status=429, headers={"Retry-After": text}) for text in ("120", "100000", "soon")]
+    async with serving(Server(*asks)) as server:
+        await delivered(WebhookQueue(lambda _said: None), (server.url, ALERT))
+    first, second, third = (later - earlier for earlier, later in zip(server.at_s, server.at_s[1:], strict=False))
+    assert 120.0 <= first < 130.0 and 300.0 <= second < 310.0 and third < 10.0
+
+
+async def test_an_answer_that_does_not_come_is_not_waited_for() -> None:
+    async with serving(Server(60.0)) as server:
+        await delivered(WebhookQueue(lambda _said: None), (server.url, ALERT))
+    assert 10.0 <= server.at_s[1] - server.at_s[0] < 13.0
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 301, 307])
+async def test_a_refusal_is_final_and_redirects_are_not_followed(status: int) -> None:
+    said: list[str] = []
+    refusal = web.Response(status=status, headers={"Location": "/hook"})
+    async with serving(Server(refusal)) as server:
+        await delivered(WebhookQueue(said.append), (server.url, ALERT))
+    assert len(server.at_s) == 1 and server.taken == []
+    assert said == [f"An alert was not delivered: the webhook at 127.0.0.1 answered {status}."]
+
+
+async def test_an_unreachable_server_is_given_up_after_minutes() -> None:
+    said, loop = dict[str, float](), asyncio.get_running_loop()
+    began_s = loop.time()
+    queue = WebhookQueue(lambda sentence: said.update({sentence: loop.time() - began_s}))
+    await delivered(queue, (f"http://127.0.0.1:9/hook?token={SECRET}", ALERT))
+    assert all(60.0 < after_s < 200.0 for after_s in said.values())
+    assert list(said) == ["An alert was not delivered: the webhook at 127.0.0.1 could not be reached."]
+
+
+async def test_the_next_alert_is_sent_after_one_was_given_up() -> None:
+    said: list[str] = []
+    async with serving(Server(web.Response(status=404))) as server:
+        await delivered(WebhookQueue(said.append), (server.url, ALERT), (server.url, replace(ALERT, text="Second.")))
+    assert len(said) == 1 and [body["text"] for body in server.taken] == ["Band alert: Second."]
+
+
+ADDRESSES = (
+    f"http://127.0.0.1:9/{SECRET}?token={SECRET}",
+    f"http://{SECRET}:{SECRET}@127.0.0.1:9/",
+    f"http://[{SECRET}/",
+)
+
+
+@pytest.mark.parametrize("url", ADDRESSES)
+async def test_nothing_of_the_address_but_its_host_is_shown(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    said: list[str] = []
+    with caplog.at_level(logging.DEBUG):
+        await delivered(WebhookQueue(said.append), (url, ALERT))
+    assert len(said) == 1 and SECRET not in said[0]
+    assert "not delivered" in caplog.text and SECRET not in caplog.text
+
+
+async def test_the_oldest_of_too_many_is_dropped() -> None:
+    async with serving(Server()) as server:
+        alerts = [(server.url, replace(ALERT, at_ms=number)) for number in range(MOST_WAITING + 3)]
+        await delivered(WebhookQueue(lambda _said: None), *alerts)
+    assert [body["at_ms"] for body in server.taken] == list(range(3, MOST_WAITING + 3))
+
+
+def test_an_address_that_cannot_be_read_has_no_host() -> None:
+    assert (host_of("https://hooks.example.com/a?b"), host_of("https://[")) == ("hooks.example.com", "?")
