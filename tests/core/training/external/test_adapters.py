@@ -94,7 +94,7 @@ class TimesFm:
 
 
 def check_of_close_and_range(written: list[dict[str, Any]]) -> None:
-    """As the stand-ins forecast: around the newest values, at all levels."""
+    """As the substitutes forecast: around the newest values, at all levels."""
     ready, *answers = written
     assert ready == {"type": "ready", "protocol": 1}
     assert [answer["open_time_ms"] for answer in answers] == [candle.open_time_ms for candle in CANDLES[-2:]]
@@ -115,8 +115,8 @@ def test_chronos_bolt(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
 
 def test_timesfm(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    stand_in = module("timesfm", TimesFM_2p5_200M_torch=TimesFm, ForecastConfig=SimpleNamespace)
-    monkeypatch.setitem(sys.modules, "timesfm", stand_in)
+    substitute = module("timesfm", TimesFM_2p5_200M_torch=TimesFm, ForecastConfig=SimpleNamespace)
+    monkeypatch.setitem(sys.modules, "timesfm", substitute)
     check_of_close_and_range(run(monkeypatch, capsys, "timesfm_2p5.py"))
 
 
@@ -135,8 +135,8 @@ class Predictor:
 
 def test_kronos(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     weights = SimpleNamespace(from_pretrained=lambda name: "weights")
-    stand_in = module("model", Kronos=weights, KronosTokenizer=weights, KronosPredictor=Predictor)
-    monkeypatch.setitem(sys.modules, "model", stand_in)
+    substitute = module("model", Kronos=weights, KronosTokenizer=weights, KronosPredictor=Predictor)
+    monkeypatch.setitem(sys.modules, "model", substitute)
     state = torch.get_rng_state()
     written, again = (run(monkeypatch, capsys, "kronos.py") for _ in range(2))
     torch.set_rng_state(state)
@@ -149,8 +149,8 @@ def test_kronos(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
 
 
 def test_impossible_futures_become_candles(monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in = module("model", Kronos=None, KronosTokenizer=None, KronosPredictor=None)
-    monkeypatch.setitem(sys.modules, "model", stand_in)
+    substitute = module("model", Kronos=None, KronosTokenizer=None, KronosPredictor=None)
+    monkeypatch.setitem(sys.modules, "model", substitute)
     monkeypatch.syspath_prepend(FOLDER)
     quantiles_of = runpy.run_path(str(FOLDER / "kronos.py"))["quantiles_of"]
     sys.modules.pop("serving")
