@@ -120,6 +120,9 @@ class ForecastMade:
     """Part of a `FirstForecast`: made without a model, and not in SQLite."""
     experts: ExpertForecasts | None = None
     """Of all experts that forecast the close while the trainer runs; of a stored forecast those that are stored."""
+    quantiles: bytes | None = None
+    """[H, Q, L], exactly; see `core.training.online.forecast_events`. None of a forecast that is not stored, and of an
+    old one, of which only the drawn part is kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,12 @@ def sample_paths(
     return _as_candles(*shuffled)
 
 
+def most_central(paths: Paths) -> int:
+    """The path whose closes have ranks nearest to the middle, on average over the candles."""
+    ranks = paths.close.argsort(axis=0).argsort(axis=0)
+    return int(np.abs(ranks - (len(ranks) - 1) / 2.0).mean(axis=1).argmin())
+
+
 def _template_origins(open_time_ms: NDArray[np.int64], interval: Interval, horizons: int) -> NDArray[np.int64]:
     """The rows of the candles that are followed by H known ones without a hole."""
     origins = np.arange(_UNIT_CANDLES - 1, len(open_time_ms) - horizons)

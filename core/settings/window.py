@@ -94,6 +94,11 @@ class ChartSettings:
         json_schema_extra=OWN_DIALOG,
     )
     show_bands: bool = Field(default=True, description="The 50 % and 90 % bands around the ghosts.")
+    show_chance: bool = Field(
+        default=True,
+        description="Chance that a price is touched: at the crosshair, on the price axis and on horizontal lines.",
+    )
+    sample_paths: bool = Field(default=False, description="Possible futures behind the ghosts, as thin lines.")
     hindsight: bool = Field(default=False, description="Past forecasts over the actual candles.")
     hindsight_horizon: int = Field(
         default=1, ge=1, le=64, description="Candles between a past forecast and its target."

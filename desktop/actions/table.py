@@ -175,6 +175,18 @@ class ActionId(Enum):
     SHOW_BANDS = at.switch(
         "Forecast &bands", "The 50 % and 90 % bands around the forecast", "Ctrl+Shift+B", "chart-bell-curve-cumulative"
     )
+    SHOW_CHANCE = at.switch(
+        "&Chance of a price",
+        "How likely a price is touched: at the crosshair, on the price axis and on horizontal lines",
+        "Ctrl+Alt+P",
+        "percent-circle-outline",
+    )
+    SAMPLE_PATHS = at.switch(
+        "&Sample paths",
+        "Twenty possible futures behind the forecast, and the most central one",
+        "Alt+Shift+S",
+        "chart-sankey",
+    )
     SHOW_MARKERS = at.switch(
         "&Markers",
         "Mark candles with a training incident, new best, restore or rollback",

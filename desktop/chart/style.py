@@ -35,5 +35,9 @@ class Style:
     scale: ScaleKind = ScaleKind.LINEAR
     shows_volume: bool = True
     shows_bands: bool = True
+    shows_chance: bool = False
+    """The chance of a price: at the crosshair, on the price axis and on horizontal lines."""
+    shows_paths: bool = False
+    """Sample paths behind the ghosts."""
     shows_readout: bool = True
     """False where the numbers are written beside the chart: the candles get their room."""

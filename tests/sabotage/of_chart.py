@@ -281,4 +281,10 @@ FAULTS = (
         "            self._pace.play()\n            self.present()",
         "            self.present()",
     ),
+    Fault(
+        "chances-of-the-forecast-before",
+        "desktop/chart/data/futures.py",
+        "if made is None or chances is None or price <= 0.0 or key != _key_of(made, series):",
+        "if made is None or chances is None or price <= 0.0:",
+    ),
 )

@@ -36,7 +36,20 @@ def drawn_from_rows(
         origin_close=first.origin_close,
         ghosts=ghosts(natural, first.origin_close, first.origin_open_time_ms, interval),
         conditions=conditions,
+        quantiles=packed_quantiles(natural) if np.isfinite(natural).all() else None,
     )
+
+
+def packed_quantiles(natural: FloatArray) -> bytes:
+    """[H, Q, L], natural units."""
+    return natural.astype("<f8").tobytes()
+
+
+def quantiles_of(made: ForecastMade) -> FloatArray | None:
+    """The inverse, of an event: [H, Q, L]; None if it has none."""
+    if made.quantiles is None:
+        return None
+    return np.frombuffer(made.quantiles, "<f8").reshape(-1, QUANTITIES, len(LEVELS)).astype(np.float64)
 
 
 def drawn_experts(names: Sequence[str], natural: FloatArray) -> ExpertForecasts:

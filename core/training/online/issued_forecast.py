@@ -17,7 +17,7 @@ from core.forecast.ghosts import ghosts, overlap
 from core.forecast.score import pinball
 from core.storage.packed_scores import as_stored
 from core.storage.records import StoredForecast, StoredScore
-from core.training.online.forecast_events import drawn_experts
+from core.training.online.forecast_events import drawn_experts, packed_quantiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,7 @@ class IssuedForecast:
             origin_close=self.origin_close,
             ghosts=self.ghosts,
             conditions=self.conditions,
+            quantiles=packed_quantiles(self.quantiles.shown),
             experts=drawn_experts([EXPERTS[expert] for expert in STORED], self.quantiles.experts[: len(STORED)]),
         )
 

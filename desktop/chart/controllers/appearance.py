@@ -11,6 +11,7 @@ from core.domain import time_zones
 from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import ScaleKind
+from desktop.chart.items.futures import FuturesLayer
 from desktop.chart.items.volume_profile import VolumeProfileLayer
 from desktop.chart.style import CandleStyle
 from desktop.chart.widget import ChartWidget
@@ -27,7 +28,17 @@ _CHOICES = {
     **{ActionId[f"SCALE_{kind.name}"]: ("scale", kind.value) for kind in ScaleKind},
 }
 """The setting that each of these actions selects, and its value."""
-_OVERLAYS = ("show_volume", "show_bands", "show_markers", "volume_profile", "hindsight", "error_strip", "regimes")
+_OVERLAYS = (
+    "show_volume",
+    "show_bands",
+    "show_chance",
+    "sample_paths",
+    "show_markers",
+    "volume_profile",
+    "hindsight",
+    "error_strip",
+    "regimes",
+)
 _SWITCHES = {ActionId[setting.upper()]: setting for setting in _OVERLAYS}
 """The setting that each of these actions toggles."""
 
@@ -39,7 +50,7 @@ class ChartAppearance(QObject):
         super().__init__(shell.window)
         self._shell, self._chart = shell, chart
         self._venue = ""
-        self._profile = VolumeProfileLayer()
+        self._profile, self._futures = VolumeProfileLayer(), FuturesLayer()
         self._wire()
         shell.settings.changed.connect(self._show)
         self._show(shell.settings.current)
@@ -103,9 +114,12 @@ class ChartAppearance(QObject):
             scale=ScaleKind(chosen.scale),
             shows_volume=chosen.show_volume,
             shows_bands=chosen.show_bands,
+            shows_chance=chosen.show_chance,
+            shows_paths=chosen.sample_paths,
             time_zone=time_zones.find(chosen.time_zone, self._venue),
         )
         self._chart.show_layer(self._profile, is_shown=chosen.volume_profile)
+        self._chart.show_layer(self._futures, is_shown=chosen.show_chance or chosen.sample_paths)
 
 
 def _no_date_words(*, is_empty: bool) -> str:

@@ -12,6 +12,7 @@ from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade, Ghost
 from core.market.known_holes import KnownHoles
 from core.market.past_series import PastSeries
+from desktop.chart.data.futures import Futures, PriceChance
 from desktop.chart.data.ghosts import PlacedGhost, is_drawable, joined
 from desktop.chart.data.past import PastForecast
 from desktop.chart.data.past_forecasts import PastForecasts
@@ -63,6 +64,7 @@ class ChartModel:
         """Candles the exchange is known to lack; None if the candles come from no exchange."""
         self.past = PastForecasts()
         self.regimes = RegimeTrack()
+        self.futures = Futures()
         self._decimals = 2
         self._decimals_version = -1
         self._volume_key: tuple[object, ...] = ()
@@ -166,6 +168,10 @@ class ChartModel:
     def past_forecast(self, index: int) -> PastForecast | None:
         """The forecast made for this closed candle at the shown horizon; None if unknown."""
         return self.past.at(self.series, index)
+
+    def chances_of(self, price: float) -> tuple[PriceChance, ...]:
+        """The chances that the forecast gives a price; empty if there are none, or not yet."""
+        return () if self.other_interval is not None else self.futures.at(price, self.forecast, self.series)
 
     @property
     def dimming_reason(self) -> str:

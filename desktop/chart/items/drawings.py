@@ -13,6 +13,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.items.drawing_shapes import Shape, grip_of, shape_of, text_font
 from desktop.chart.items.placed import Grip, PlacedLayer, row_of
 from desktop.chart.labels.axis_labels import price_label_rect
+from desktop.chart.labels.chance import chance_tip, short_chance
 from desktop.chart.painting.primitives import dashes
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
@@ -52,6 +53,13 @@ class DrawingsLayer(PlacedLayer[Drawing]):
                 tags.append(tag)
         return tags
 
+    def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
+        """The chance of the price of a horizontal line under the mouse."""
+        hovered = next((each for each in self.shown.things if self.is_hovered(each)), None)
+        if hovered is None or hovered.kind is not DrawingKind.HORIZONTAL:
+            return None
+        return chance_tip(frame, model, hovered.anchors[0].price, cursor)
+
     def grip_at(self, frame: Frame, model: ChartModel, pixel: QPoint) -> Grip[Drawing] | None:
         """The part of the topmost drawing at a device pixel."""
         self._place(frame, model)
@@ -61,7 +69,7 @@ class DrawingsLayer(PlacedLayer[Drawing]):
 
     def _place(self, frame: Frame, model: ChartModel) -> None:
         # Times ahead of the closed candles continue from the forming one.
-        key = (frame, model.version, id(model.series), model.time_at(model.count), self.shown)
+        key = (frame, model.version, id(model.series), model.time_at(model.count), self.shown, model.futures.found_for)
         if key == self._key:
             return
         self._key, drawings = key, self.back_to_front()
@@ -69,7 +77,7 @@ class DrawingsLayer(PlacedLayer[Drawing]):
         self._labels = tuple(
             self._label(frame, shape, area) for shape in self._shapes if (area := shape.area) is not None
         )
-        tags = (_tag(frame, drawing) for drawing in drawings if drawing.kind is DrawingKind.HORIZONTAL)
+        tags = (_tag(frame, model, drawing) for drawing in drawings if drawing.kind is DrawingKind.HORIZONTAL)
         self._tags = tuple(tag for tag in tags if tag is not None)
 
     def _label(self, frame: Frame, shape: Shape, area: QRect) -> PlotLabel:
@@ -84,13 +92,15 @@ def colour_of(frame: Frame, drawing: Drawing) -> QColor:
     return QColor(drawing.colour) if drawing.colour else QColor(frame.palette.accent)
 
 
-def _tag(frame: Frame, drawing: Drawing) -> Box | None:
-    """None if the price is out of view."""
+def _tag(frame: Frame, model: ChartModel, drawing: Drawing) -> Box | None:
+    """Its price, and the chance of it; None if the price is out of view."""
     price = drawing.anchors[0].price
     row = row_of(frame, price)
     if row is None:
         return None
     rows: tuple[Row, ...] = ((Span(frame.price_text(price), frame.palette.text),),)
+    if chance := short_chance(frame, model, price):
+        rows += ((Span(chance, frame.palette.muted_text),),)
     ground, edge = frame.palette.background, colour_of(frame, drawing)
     return Box(price_label_rect(frame, row, rows), rows, ground, edge, price=price)
 

@@ -15,6 +15,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.items.placed import PlacedLayer, row_of
 from desktop.chart.labels.axis_labels import price_label_rect
 from desktop.chart.labels.axis_tags import avoid_overlaps, spread_around
+from desktop.chart.labels.chance import chance_tip
 from desktop.chart.labels.readout import text_tip
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
@@ -71,9 +72,12 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
         return [self._plot_label(frame, each) for each in placed]
 
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
-        """The full text of the label under the cursor, if it is shortened."""
+        """The full text of the label under the cursor, if it is shortened; else the chance of the line's price."""
         line = next((line for area, line in reversed(self._cut) if area.contains(cursor)), None)
-        return None if line is None else text_tip(frame, cursor, _words(frame, line, LONGEST_TEXT))
+        if line is not None:
+            return text_tip(frame, cursor, _words(frame, line, LONGEST_TEXT))
+        hovered = next((line for line in self.shown.things if self.is_hovered(line)), None)
+        return None if hovered is None else chance_tip(frame, model, hovered.price, cursor)
 
     def _plot_label(self, frame: Frame, placed: _Placed) -> PlotLabel:
         is_selected, is_hovered = self.is_selected(placed.line), self.is_hovered(placed.line)

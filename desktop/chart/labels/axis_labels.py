@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QRegion
 from desktop.chart.axes import time_marks as time_axis
 from desktop.chart.axes.price_scale import round_prices
 from desktop.chart.data.model import ChartModel
+from desktop.chart.labels.chance import short_chance
 from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.pane import Pane
@@ -142,6 +143,8 @@ def crosshair_labels(frame: Frame, model: ChartModel, index: int, row: int) -> t
     close = model.close_at(index) if is_price else None
     value = close if close is not None and pane.y(close) == row else pane.value_at(row)
     rows = ((Span(_value_text(frame, pane, value), palette.text),),)
+    if is_price and (chance := short_chance(frame, model, value)):
+        rows += ((Span(chance, palette.muted_text),),)
     price = pane.value_at(row) if is_price else None
     return Box(price_label_rect(frame, row, rows), rows, palette.raised, palette.border, price=price), time_label
 

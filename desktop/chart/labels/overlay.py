@@ -12,6 +12,7 @@ from PySide6.QtGui import QRegion
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.axis_labels import crosshair_labels
 from desktop.chart.labels.axis_tags import clear_of_crosshair, leaving_room
+from desktop.chart.labels.chance import axis_tip
 from desktop.chart.labels.forecast_label import clear_of, forecast_label
 from desktop.chart.labels.last_price import LastPriceLine, last_price_box, last_price_line
 from desktop.chart.labels.note import note_box, note_text, note_tooltip
@@ -83,6 +84,8 @@ class Overlay:
             price_label, time_label = crosshair_labels(frame, model, index, at.y())
             if not layers.are_tooltips_suppressed:
                 tooltip = note_tooltip(frame, words, note, at) or _tip(frame, model, layers, index, at)
+        elif cursor is not None and not layers.are_tooltips_suppressed:
+            tooltip = axis_tip(frame, model, cursor)
         last_price, axis_tags = _on_axis(frame, model, layers, countdown, price_label)
         return cls(
             cross=None if at is None or index is None else QPoint(frame.x(index), at.y()),

@@ -236,12 +236,14 @@ def text_tip(frame: Frame, cursor: QPoint, text: str) -> Box:
     return tip(frame, cursor, wrapped((Span(text, frame.palette.text),), frame.fonts, frame.scaled(_TOOLTIP_PX)))
 
 
-def tip(frame: Frame, cursor: QPoint, rows: Sequence[Row], *, is_table: bool = False) -> Box:
-    """A box to the lower right of the cursor, or on another side with more room."""
+def tip(frame: Frame, cursor: QPoint, rows: Sequence[Row], *, is_table: bool = False, right: int | None = None) -> Box:
+    """A box to the lower right of the cursor, or on another side with more room. right: where its room ends, in device
+    pixels; None: at the price axis."""
+    end = frame.layout.plot_right if right is None else right
     size, away = box_size(rows, frame.fonts, is_table=is_table), frame.scaled(16)
     x, y = cursor.x() + away, cursor.y() + away
-    if x + size.width() > frame.layout.plot_right:
-        x = cursor.x() - away - size.width()
+    if x + size.width() > end:
+        x = min(cursor.x(), end) - away - size.width()
     if y + size.height() > frame.layout.plot_bottom:
         y = cursor.y() - away - size.height()
     place = QRect(QPoint(max(x, 0), max(y, 0)), size)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from PySide6.QtCore import QPoint
 
 from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade, ForecastMode, ForecastScored, Ghost
+from core.training.online.forecast_events import packed_quantiles
 from desktop.chart.widget import ChartWidget
+from tests.core.forecast.test_paths import spread_quantiles
 
 START_MS = 1_606_780_800_000
 MINUTE_MS = 60_000
@@ -71,6 +75,11 @@ def forecast_after(series: CandleSeries, horizon: int = 8, mode: ForecastMode = 
         newest.close,
         tuple(ghosts),
     )
+
+
+def forecast_with_paths(series: CandleSeries) -> ForecastMade:
+    """The same with quantiles, of which sample paths can be drawn."""
+    return replace(forecast_after(series), quantiles=packed_quantiles(spread_quantiles()))
 
 
 def forming_after(series: CandleSeries, move: float = 2.0) -> Candle:

@@ -1,10 +1,11 @@
-"""What experts alone forecast travels with the event of a forecast, and is drawn as the stored arrays say."""
+"""The quantiles, and what experts alone forecast, travel with the event of a forecast as the stored arrays say."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core.domain.events import ForecastMade
@@ -13,7 +14,7 @@ from core.forecast.ghosts import ghosts
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
-from core.training.online.forecast_events import expert_ghosts
+from core.training.online.forecast_events import drawn_from_rows, expert_ghosts, quantiles_of
 from core.training.online.issued_forecast import from_rows
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
@@ -44,3 +45,21 @@ def test_each_expert_is_drawn_from_its_own_quantiles(tmp_path: Path, session_aft
     others = {expert_ghosts(made, name, MINUTE) for name in made.experts.names}
     assert len(others) > 3 and expert_ghosts(made, EXPERTS[SEASONAL], MINUTE) == ()
     assert expert_ghosts(replace(made, experts=None), EXPERTS[MODEL], MINUTE) == ()
+
+
+def test_the_quantiles_of_a_stored_forecast_are_those_of_its_event_to_the_last_digit(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
+    session = session_after(tmp_path, 21)
+    made = [event for event in rigs.feed(session, rigs.CANDLES[21:23]) if isinstance(event, ForecastMade)][-1]
+    session.close()
+    with_db = open_database(DataFolder(tmp_path).database)
+    rows = RecordReader(with_db, made.run_id).forecasts_of(made.origin_open_time_ms)
+    with_db.close()
+    again, found = drawn_from_rows(rows, made.run_id, MINUTE, None), quantiles_of(made)
+    assert found is not None and again.quantiles == made.quantiles
+    assert np.array_equal(found, np.stack([row.quantiles for row in sorted(rows, key=lambda row: row.horizon)]))
+    thinned = [
+        replace(row, quantiles=np.where(np.arange(len(row.quantiles[0])) == 1, np.nan, row.quantiles)) for row in rows
+    ]
+    assert quantiles_of(drawn_from_rows(thinned, made.run_id, MINUTE, None)) is None

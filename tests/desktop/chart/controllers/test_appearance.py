@@ -67,6 +67,24 @@ def test_another_setting_leaves_a_held_price_range_alone(bench: Bench) -> None:
     assert not bench.chart.fresh_frame().is_manual
 
 
+@pytest.mark.parametrize(
+    ("action", "setting", "style", "keys", "is_on_at_first"),
+    [
+        (ActionId.SHOW_CHANCE, "show_chance", "shows_chance", "Ctrl+Alt+P", True),
+        (ActionId.SAMPLE_PATHS, "sample_paths", "shows_paths", "Alt+Shift+S", False),
+    ],
+)
+def test_chances_and_paths_are_toggled_and_stored(
+    bench: Bench, action: ActionId, setting: str, style: str, keys: str, is_on_at_first: bool
+) -> None:
+    toggle = bench.shell.actions[action]
+    assert toggle.shortcut().toString() == keys
+    for is_on in (is_on_at_first, not is_on_at_first, is_on_at_first):
+        assert getattr(bench.shell.settings.current.chart, setting) is is_on is toggle.isChecked()
+        assert getattr(bench.chart.style_shown, style) is is_on
+        toggle.trigger()
+
+
 @pytest.mark.parametrize("name", time_zones.OWN_NAMES)
 def test_the_menu_chooses_a_time_zone(bench: Bench, name: str) -> None:
     bench.shell.actions[ActionId.ZONE_OTHER].setChecked(True)

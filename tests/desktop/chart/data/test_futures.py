@@ -1,0 +1,84 @@
+"""Sample paths and chances are those of the shown forecast, from the candles up to its origin, computed once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.domain.candle_series import CandleSeries
+from core.domain.events import ForecastMade
+from core.forecast.chance import WITHIN, Chances
+from core.forecast.paths import PATHS, Paths, most_central, sample_paths
+from desktop.chart.data.futures import SHOWN_PATHS, Futures
+from tests.core.forecast.test_paths import spread_quantiles
+from tests.desktop.chart.support import candle, forecast_after, forecast_with_paths, random_series
+
+SERIES = random_series(400)
+MADE = forecast_with_paths(SERIES)
+
+
+def computed(made: ForecastMade = MADE, series: CandleSeries = SERIES) -> Futures:
+    futures = Futures()
+    make = futures.begin(made, series)
+    assert make is not None
+    make()
+    return futures
+
+
+def wanted() -> Paths:
+    found = sample_paths(spread_quantiles(), SERIES.open_time_ms, SERIES.values[:4], SERIES.interval)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("share", [-0.002, 0.0, 0.001])
+def test_chances_are_those_of_the_forecasts_paths(share: float) -> None:
+    price = MADE.origin_close * np.exp(share)
+    found, chances = computed().at(price, MADE, SERIES), Chances(wanted())
+    assert tuple(each.within for each in found) == WITHIN
+    for each in found:
+        move = np.array([np.log(price / MADE.origin_close)])
+        assert each.touched == chances.touched(move, each.within)[0]
+        assert each.closed_beyond == chances.closed_beyond(move, each.within)[0]
+
+
+def test_candles_after_the_origin_change_nothing() -> None:
+    later = random_series(400)
+    later.add(candle(400, 25_000.0))
+    price = MADE.origin_close * 1.001
+    assert computed(series=later).at(price, MADE, later) == computed().at(price, MADE, SERIES)
+
+
+def test_the_lines_are_some_paths_and_the_most_central_one_last() -> None:
+    lines, paths = computed().lines(MADE, SERIES), wanted()
+    assert lines is not None and len(lines) == SHOWN_PATHS + 1
+    ranks = paths.close.argsort(axis=0).argsort(axis=0)
+    away = np.abs(ranks - (PATHS - 1) / 2).mean(axis=1)
+    assert away[most_central(paths)] == away.min()
+    assert np.array_equal(lines[-1], paths.close[away.argmin()]) and np.array_equal(lines[0], paths.close[0])
+
+
+def test_until_it_is_computed_and_for_another_forecast_there_is_nothing() -> None:
+    futures, price = Futures(), MADE.origin_close
+    make = futures.begin(MADE, SERIES)
+    assert make is not None and futures.begin(MADE, SERIES) is None, "it is running"
+    assert futures.is_waiting(MADE, SERIES) and futures.at(price, MADE, SERIES) == ()
+    make()
+    other = replace(MADE, origin_open_time_ms=int(SERIES.open_time_ms[-2]))
+    assert not futures.is_waiting(MADE, SERIES) and futures.at(price, MADE, SERIES)
+    assert futures.is_waiting(other, SERIES) and futures.at(price, other, SERIES) == ()
+    assert futures.lines(other, SERIES) is None
+
+
+@pytest.mark.parametrize("made", [forecast_after(SERIES), forecast_with_paths(random_series(500))])
+def test_without_quantiles_or_the_origins_candle_there_are_none(made: ForecastMade) -> None:
+    futures = computed(made)
+    assert not futures.is_waiting(made, SERIES), "it is not tried again"
+    assert futures.lines(made, SERIES) is None and futures.at(made.origin_close, made, SERIES) == ()
+
+
+def test_no_price_and_no_forecast_have_no_chance() -> None:
+    assert computed().at(0.0, MADE, SERIES) == () == computed().at(1.0, None, SERIES)
+    assert not Futures().is_waiting(None, SERIES) and Futures().begin(None, SERIES) is None

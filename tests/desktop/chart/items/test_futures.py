@@ -1,0 +1,92 @@
+"""Sample paths are drawn only when switched on, and computed once a forecast."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from core.forecast.paths import sample_paths
+from desktop.chart.data import futures
+from desktop.chart.items.futures import FuturesLayer
+from desktop.chart.widget import ChartWidget
+from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.support import forecast_with_paths, point_over, random_series
+from tests.desktop.chart.test_painting import picture
+
+SERIES = random_series(400)
+MADE = forecast_with_paths(SERIES)
+
+
+def computed(chart: ChartWidget, qtbot: QtBot) -> None:
+    """Wait until the chart has the paths."""
+    qtbot.waitUntil(lambda: chart._idle_work._making is None and not chart.model.futures.is_waiting(MADE, SERIES))
+    chart.refresh()
+    settle(chart)
+
+
+@pytest.fixture
+def chart(show_chart: ShowChart) -> ChartWidget:
+    made = show_chart(SERIES)
+    made.set_forecast(MADE)
+    settle(made)
+    return made
+
+
+def test_they_are_drawn_only_when_switched_on(chart: ChartWidget, qtbot: QtBot) -> None:
+    bare = picture(chart)
+    chart.add_layer(FuturesLayer())
+    settle(chart)
+    computed(chart, qtbot)
+    assert np.array_equal(picture(chart), bare)
+    chart.restyle(shows_paths=True)
+    settle(chart)
+    changed = np.flatnonzero((picture(chart) != bare).any(axis=0))
+    origin = chart.frame.x(len(SERIES) - 1)
+    assert changed.size and changed.min() >= origin - 2, "nothing before the forecast"
+    chart.restyle(shows_paths=False)
+    settle(chart)
+    assert np.array_equal(picture(chart), bare)
+
+
+def test_the_most_central_one_has_its_own_colour_at_its_prices(chart: ChartWidget, qtbot: QtBot) -> None:
+    chart.add_layer(FuturesLayer())
+    chart.restyle(shows_paths=True)
+    settle(chart)
+    computed(chart, qtbot)
+    lines, frame = chart.model.futures.lines(MADE, SERIES), chart.frame
+    assert lines is not None
+    shown, ink = picture(chart), frame.palette.text.rgb() & 0xFFFFFF
+    for ahead, move in enumerate(lines[-1][:-1], start=1):
+        column = frame.x(len(SERIES) - 1 + ahead)
+        row = frame.y(MADE.origin_close * float(np.exp(move)))
+        assert (shown[row - 2 : row + 3, column - 1 : column + 2] == ink).any()
+
+
+def test_a_moving_mouse_computes_nothing(chart: ChartWidget, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def counted(*given: object) -> object:
+        calls.append(given)
+        return sample_paths(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(futures, "sample_paths", counted)
+    chart.add_layer(FuturesLayer())
+    chart.restyle(shows_paths=True, shows_chance=True)
+    settle(chart)
+    computed(chart, qtbot)
+    for index in range(380, 408):
+        QTest.mouseMove(chart.viewport(), point_over(chart, index, MADE.origin_close + index - 390))
+        settle(chart)
+    QTest.mouseMove(chart.viewport(), QPoint(chart.width() - 5, 200))
+    settle(chart)
+    assert len(calls) == 1 and chart.overlay.tooltip is not None
+
+
+def test_at_another_interval_there_are_none(chart: ChartWidget) -> None:
+    layer = FuturesLayer()
+    assert layer.is_waiting(chart.model)
+    chart.model.past.interval_ms = 2 * SERIES.interval.duration_ms  # type: ignore[misc]
+    assert not layer.is_waiting(chart.model) and chart.model.chances_of(MADE.origin_close) == ()
