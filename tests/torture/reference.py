@@ -17,6 +17,7 @@ from core.domain.clock import ManualClock
 from desktop.chart.items.comparison import ComparisonLayer
 from desktop.chart.items.drawings import DrawingsLayer
 from desktop.chart.items.error_strip import ErrorStripLayer
+from desktop.chart.items.futures import FuturesLayer
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.markers import MarkersLayer
 from desktop.chart.items.measure import MeasureLayer
@@ -56,6 +57,7 @@ def reference_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartW
     reference.set_forecast(model.forecast)
     reference.set_forming(model.forming)
     reference.model.past, reference.model.regimes = model.past, model.regimes
+    reference.model.futures = model.futures
     if model.holes is not None:
         reference.set_holes(model.holes)
     reference.set_note(model.note)
@@ -79,7 +81,7 @@ def _like(layer: Layer) -> Layer:
     match layer:
         case StudyLayer():
             return StudyLayer(layer.spec, layer.number, layer.ordinal)
-        case HindsightLayer() | ErrorStripLayer() | RegimeLayer() | VolumeProfileLayer():
+        case HindsightLayer() | ErrorStripLayer() | RegimeLayer() | VolumeProfileLayer() | FuturesLayer():
             return type(layer)()  # their content is the model's
         case ComparisonLayer():
             comparison = ComparisonLayer()
