@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
+from desktop.ui.style import Style
+
 Mode = Literal["system", "dark", "light"]
 Colours = Literal["green-red", "blue-orange"]
 
@@ -266,7 +268,8 @@ class Theme(QObject):
     def apply_to(self, application: QApplication) -> None:
         """Make the whole application wear the theme: Fusion style, colour scheme, Qt palette."""
         self._application = application
-        application.setStyle("Fusion")
+        if not isinstance(application.style(), Style):
+            application.setStyle(Style())
         # Qt 6.9's GNOME theme makes every text monospace when the system's scheme changes; a font that was set stays
         application.setFont(application.font())
         _request_scheme(self._mode)

@@ -39,7 +39,7 @@ IS_FULL = bool(os.environ.get("GHOSTCANDLE_SOAK"))
 """`make soak` watches for an hour, and holds the window to its limits: it needs an idle machine."""
 WATCHED_S = 3_600.0 if IS_FULL else 50.0
 RESTS = 12 if IS_FULL else 4
-LOOK_MS = 4_000 if IS_FULL else 700
+LOOK_MS = 12_000 if IS_FULL else 700
 _ROOM_PX = 220
 _UNSCORED_AT_MOST = 4
 """The first candle, which nothing has forecast, and those that closed while the program ended."""

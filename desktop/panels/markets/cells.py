@@ -37,11 +37,9 @@ class Cell(QStyledItemDelegate):
         self._theme, self._table = theme, parent
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        empty = QStyleOptionViewItem(option)
-        self.initStyleOption(empty, index)
-        empty.text = ""  # type: ignore[attr-defined]  # PySide6's stubs lack these
-        widget: QWidget = option.widget  # type: ignore[attr-defined]
-        widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, empty, painter, widget)
+        # Without initStyleOption, which asks the model for eight roles a cell, the option has a ground and no text.
+        widget: QWidget = option.widget  # type: ignore[attr-defined]  # PySide6's stubs lack these
+        widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, widget)
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
         painter.save()
         row: Row = index.data(ROW_ROLE)
