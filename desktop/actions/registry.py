@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QMenu, QMenuBar, QToolBar, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QMenu, QMenuBar, QToolBar, QWidget
 
 from desktop.actions.info import translated
 from desktop.actions.table import ActionId
@@ -68,6 +68,21 @@ class ActionRegistry(QObject):
             name = str(action.property("icon_name") or "")
             if name:
                 action.setIcon(icon(name, palette.text))
+
+    def offer_menu(self, view: QAbstractItemView, *, needs_row: bool = True) -> None:
+        """Give a panel's table a context menu with all of them. needs_row: not where it has no row."""
+
+        def open_menu(place: QPoint) -> None:
+            if needs_row and not view.indexAt(place).isValid():
+                return
+            menu = QMenu(view)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.setToolTipsVisible(True)
+            menu.addActions(self.actions())
+            menu.popup(view.viewport().mapToGlobal(place))
+
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.customContextMenuRequested.connect(open_menu)
 
     def fill_menu_bar(self, bar: QMenuBar) -> None:
         """Add a menu for each path of the table."""

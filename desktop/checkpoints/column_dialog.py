@@ -12,19 +12,18 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFormLayout,
-    QHBoxLayout,
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from core.settings.window import BrowserSettings
 from desktop.checkpoints.columns import BY_NAME, COLUMNS, Column
 from desktop.ui.accessible import name_box
-from desktop.ui.dialog_parts import close_button, stacked
+from desktop.ui.dialog_parts import close_button
 from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.stacks import beside, stacked
 from desktop.ui.translation import translate
 
 
@@ -78,13 +77,8 @@ class ColumnDialog(QDialog):
             self.sort_by.addItem(_title(column), column.name)
         self.sort_by.setCurrentIndex(max(0, self.sort_by.findData(self._settings.sort_by)))
         self.descending.setChecked(self._settings.is_descending)
-        side = QVBoxLayout()
-        for button in (self.up, self.down, self.reset):
-            side.addWidget(button)
-        side.addStretch(1)
-        middle = QHBoxLayout()
-        middle.addWidget(self.list, 1)
-        middle.addLayout(side)
+        side = stacked(None, self.up, self.down, self.reset, None)
+        middle = beside(None, self.list, side, stretched=self.list)
         form = QFormLayout()
         form.addRow(translate("Checkpoints", "&Sort by"), self.sort_by)
         form.addRow("", self.descending)

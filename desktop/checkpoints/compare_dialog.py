@@ -28,10 +28,11 @@ from core.domain.events import StepDone
 from core.domain.plain_text import plain
 from desktop.checkpoints.columns import evaluated_text, symbols_text, why_saved, yes_or_no
 from desktop.state.checkpoint_source import score_text
-from desktop.ui.dialog_parts import close_button, stacked
+from desktop.ui.dialog_parts import close_button
 from desktop.ui.formatting import MISSING, format_count, format_number, format_percent, format_time
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import NumberAxis, apply_plot_palette, plot_widget
+from desktop.ui.stacks import stacked
 from desktop.ui.study_colours import MOST_PREVIEWS
 from desktop.ui.tables import put_text, text_table
 from desktop.ui.theme import Palette

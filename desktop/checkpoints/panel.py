@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QPoint, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolBar, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import QMenu, QToolBar, QToolButton, QWidget
 
 from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
 from core.checkpoints.expression import Expression, names_in
@@ -25,6 +25,7 @@ from desktop.ui.icons import icon
 from desktop.ui.interface_size import enlarge_icons
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
 from desktop.ui.plain_text import Label
+from desktop.ui.stacks import beside, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -146,18 +147,9 @@ class CheckpointsPanel(Panel):
         menu.addActions(self.actions_of_panel.actions())
         self._more.setMenu(menu)
         buttons.addWidget(self._more)
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(self.filter, 1)
-        top.addWidget(self._count)
-        top.addWidget(buttons)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(6, 4, 6, 4)
-        layout.setSpacing(4)
-        layout.addLayout(top)
+        top = beside(None, self.filter, self._count, buttons, stretched=self.filter, spacing=8)
         self.message.setWordWrap(True)
-        layout.addWidget(self.message)
-        layout.addWidget(self.table, 1)
+        stacked(self, top, self.message, self.table, stretched=self.table, margins=(6, 4, 6, 4), spacing=4)
 
     def _connect(self) -> None:
         self._source.changed.connect(self.mark_stale)
@@ -166,7 +158,7 @@ class CheckpointsPanel(Panel):
         self.filter.left.connect(self._to_table)
         self.table.arranged.connect(self._on_arranged)
         self.table.selectionModel().selectionChanged.connect(self._update_actions)
-        self.table.customContextMenuRequested.connect(self._open_menu)
+        self.actions_of_panel.offer_menu(self.table)
         self.table.horizontalHeader().customContextMenuRequested.connect(lambda _place: self.choose_columns())
         ids = ActionId
         self.actions_of_panel.wire(
@@ -357,15 +349,6 @@ class CheckpointsPanel(Panel):
             self.refresh()
             if self.model.rowCount() and not self.table.selected_rows():  # the keyboard continues from here
                 self.table.selectRow(min(row, self.model.rowCount() - 1))
-
-    def _open_menu(self, position: QPoint) -> None:
-        if not self.table.indexAt(position).isValid():
-            return
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.setToolTipsVisible(True)
-        menu.addActions(self.actions_of_panel.actions())
-        menu.popup(self.table.viewport().mapToGlobal(position))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -19,9 +19,10 @@ from core.domain.candle import Interval, Market
 from core.market.shown_names import symbols_apart
 from desktop.checkpoints.columns import format_bytes, symbols_text
 from desktop.state.checkpoint_source import CheckpointSource, score_text
-from desktop.ui.dialog_parts import close_button, stacked
+from desktop.ui.dialog_parts import close_button
 from desktop.ui.formatting import MISSING, format_count, format_time
 from desktop.ui.plain_text import Label
+from desktop.ui.stacks import stacked
 from desktop.ui.tables import put_text, set_line_height, text_table
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 

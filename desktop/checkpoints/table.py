@@ -244,7 +244,6 @@ class CheckpointTable(QTableView):
             if number:
                 self.setItemDelegateForColumn(number, numbers if column.is_number else words)
         style_table(self, translate("Checkpoints", "Checkpoints"))
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         # Every row is as high as the others: Qt need not ask 100,000 of them.
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)

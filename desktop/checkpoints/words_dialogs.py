@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QWidget
 
 from core.domain.checkpoint_info import CheckpointInfo
 from desktop.dialogs.messages import open_dialog
-from desktop.ui.dialog_parts import ok_and_cancel, stacked
+from desktop.ui.dialog_parts import ok_and_cancel
 from desktop.ui.formatting import format_count
 from desktop.ui.plain_text import Label
+from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate
 
 _LONGEST_NAME = 60

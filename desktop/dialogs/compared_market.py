@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QDialog, QListWidget, QWidget
 from core.domain.candle import Market
 from core.domain.plain_text import plain
 from core.market.shown_names import symbols_apart
-from desktop.ui.dialog_parts import ok_and_cancel, stacked
+from desktop.ui.dialog_parts import ok_and_cancel
 from desktop.ui.plain_text import Label
+from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate
 from desktop.ui.words import with_venue
 

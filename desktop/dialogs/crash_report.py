@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from core.logs.crashes import CrashReport
 from desktop.dialogs.messages import open_dialog
-from desktop.ui.dialog_parts import close_button, stacked
+from desktop.ui.dialog_parts import close_button
 from desktop.ui.plain_text import Label
+from desktop.ui.stacks import stacked
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _SIZE = (860, 520)

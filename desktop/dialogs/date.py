@@ -9,8 +9,9 @@ from PySide6.QtCore import QDate, QDateTime, QTime
 from PySide6.QtWidgets import QDateTimeEdit, QDialog, QWidget
 
 from desktop.ui import formatting
-from desktop.ui.dialog_parts import ok_and_cancel, stacked
+from desktop.ui.dialog_parts import ok_and_cancel
 from desktop.ui.plain_text import Label
+from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate
 
 _FIRST_DAY, _LAST_DAY = QDate(1971, 1, 1), QDate(9998, 12, 31)

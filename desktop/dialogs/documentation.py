@@ -9,20 +9,19 @@ from PySide6.QtCore import QSignalBlocker, Qt, QUrl
 from PySide6.QtGui import QImage, QTextDocument
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
     QSplitter,
     QStyle,
     QTextBrowser,
-    QVBoxLayout,
     QWidget,
 )
 
 from desktop.ui.fitting import keep_on_screen
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import Label
+from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.translation import translate
 
 INDEX = "index.md"
@@ -89,14 +88,11 @@ class DocumentationDialog(QDialog):
         self.none.setWordWrap(True)
         self.none.hide()
         left = QWidget()
-        column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 0, 0)
-        for part in (self.search, self.none, self.pages):
-            column.addWidget(part)
+        stacked(left, self.search, self.none, self.pages, margins=NO_MARGINS)
         self._split.addWidget(left)
         self._split.addWidget(self.browser)
         self._split.setStretchFactor(1, 1)
-        QHBoxLayout(self).addWidget(self._split)
+        stacked(self, self._split)
         self.resize(*map(enlarged, _SIZE))
         keep_on_screen(self)
 

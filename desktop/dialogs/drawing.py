@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QSpinBox, QWidget
 from core.domain.drawings import LONGEST_TEXT, WIDEST_PX, Drawing, DrawingKind, text_of
 from desktop.dialogs.messages import open_dialog
 from desktop.ui.colour_box import ColourBox
-from desktop.ui.dialog_parts import ok_and_cancel, stacked
+from desktop.ui.dialog_parts import ok_and_cancel
+from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate
 
 

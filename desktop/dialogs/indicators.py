@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFormLayout,
-    QHBoxLayout,
     QListWidget,
     QMenu,
     QPushButton,
@@ -24,11 +23,12 @@ from core.indicators.parameters import Choice, IndicatorError, Number, Value
 from core.indicators.registry import INDICATORS, Place
 from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator, colour_numbers, without
 from desktop.ui.colour_box import ColourBox
-from desktop.ui.dialog_parts import close_button, stacked
+from desktop.ui.dialog_parts import close_button
 from desktop.ui.inputs import BoundedBox, DecimalSpinBox, WholeSpinBox
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
+from desktop.ui.stacks import beside, stacked
 from desktop.ui.study_colours import study_colours
 from desktop.ui.theme import Palette
 from desktop.ui.translation import translate
@@ -108,16 +108,9 @@ class IndicatorsDialog(QDialog):
         return self._reset
 
     def _build(self) -> None:
-        under_list = QHBoxLayout()
-        under_list.addWidget(self.add_button)
-        under_list.addWidget(self.remove_button)
-        left = QVBoxLayout()
-        left.addWidget(self.list, 1)
-        left.addLayout(under_list)
-        sides = QHBoxLayout()
-        sides.addLayout(left)
-        sides.addWidget(DownScrolling(self._form_host, translate("Dialogs", "The chosen indicator")), 1)
-        stacked(self, sides, self.message, close_button(self))
+        left = stacked(None, self.list, beside(None, self.add_button, self.remove_button), stretched=self.list)
+        form = DownScrolling(self._form_host, translate("Dialogs", "The chosen indicator"))
+        stacked(self, beside(None, left, form, stretched=form), self.message, close_button(self))
         self.resize(*map(enlarged, _SIZE))
 
     def _make_menu(self) -> QMenu:

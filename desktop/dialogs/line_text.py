@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QWidget
 from core.domain.price_lines import LONGEST_TEXT
 from desktop.dialogs.messages import open_dialog
 from desktop.ui import formatting
-from desktop.ui.dialog_parts import ok_and_cancel, stacked
+from desktop.ui.dialog_parts import ok_and_cancel
 from desktop.ui.plain_text import Label
+from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate
 
 _LONGEST_PRICE = 24

@@ -15,11 +15,9 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -38,6 +36,7 @@ from desktop.ui.interface_size import enlarged
 from desktop.ui.path_line import PathLine
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.problem import Problem
+from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _FEEDS = (
@@ -266,10 +265,7 @@ class MarketDialog(QDialog):
 
     def _build_layout(self) -> None:
         file = QWidget()
-        row = QHBoxLayout(file)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.file, 1)
-        row.addWidget(self.browse)
+        beside(file, self.file, self.browse, stretched=self.file, margins=NO_MARGINS)
         self._form = QFormLayout()
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._rows: dict[str, QWidget] = {
@@ -297,11 +293,7 @@ class MarketDialog(QDialog):
             self._form.addRow(title, widget)
             widget.setToolTip(paragraphs(description(infos[name])))
         self.catch_up.setSuffix(translate("Dialogs", " candles"))
-        layout = QVBoxLayout(self)
-        layout.addLayout(self._form)
-        layout.addWidget(self._message)
-        layout.addStretch(1)
-        layout.addWidget(self.buttons)
+        stacked(self, self._form, self._message, None, self.buttons)
         self.setMinimumWidth(enlarged(_WIDTH))
 
     def _connect(self) -> None:

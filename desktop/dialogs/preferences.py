@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
 from core.settings.tree import Settings
 from desktop.dialogs.forms import GroupForm, field_infos
 from desktop.dialogs.setting_words import effect, is_at_once, title
-from desktop.ui.dialog_parts import stacked
 from desktop.ui.fitting import room_on_screen
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import Label
+from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate
 
 _WIDTH = 1140

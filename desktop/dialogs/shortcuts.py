@@ -19,9 +19,10 @@ from PySide6.QtWidgets import (
 
 from desktop.actions import ActionId, translated
 from desktop.dialogs.messages import open_dialog
-from desktop.ui.dialog_parts import close_button, stacked
+from desktop.ui.dialog_parts import close_button
 from desktop.ui.fitting import room_on_screen
 from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate
 
 _MOST_COLUMNS = 3

@@ -12,8 +12,9 @@ from core.settings.paper import PaperSettings, TradeCosts
 from desktop.dialogs.forms import GroupForm
 from desktop.dialogs.messages import open_dialog
 from desktop.state.shell import Shell
-from desktop.ui.dialog_parts import ok_and_cancel, stacked
+from desktop.ui.dialog_parts import ok_and_cancel
 from desktop.ui.plain_text import Label
+from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate
 
 

@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from core.machine import MachineReading, is_torch_for_cpu_only
 from core.settings.tree import Settings
 from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.stacks import stacked
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _COLUMNS = 4
@@ -137,17 +137,10 @@ class WelcomeDialog(QDialog):
         font.setPointSizeF(font.pointSizeF() * 1.6)
         font.setBold(True)
         title.setFont(font)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
-        layout.setSpacing(16)
-        layout.addWidget(title)
-        layout.addWidget(_words(translate("Dialogs", _ABOUT)))
-        for row in (self.symbols, self.sources, self.devices):
-            layout.addWidget(row)
-        later = _words(translate("Dialogs", _LATER))
+        about, later = _words(translate("Dialogs", _ABOUT)), _words(translate("Dialogs", _LATER))
         later.setForegroundRole(later.palette().ColorRole.PlaceholderText)
-        layout.addWidget(later)
-        layout.addWidget(buttons)
+        parts = (title, about, self.symbols, self.sources, self.devices, later, buttons)
+        stacked(self, *parts, margins=(_MARGIN,) * 4, spacing=16)
 
     def _on_source(self) -> None:
         self.symbols.setEnabled(self.sources.choice.has_symbol)

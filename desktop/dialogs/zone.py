@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QDialog, QWidget
 
 from core.domain import time_zones
 from desktop.ui.accessible import name_box
-from desktop.ui.dialog_parts import ok_and_cancel, stacked
+from desktop.ui.dialog_parts import ok_and_cancel
 from desktop.ui.plain_text import Label
+from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate
 
 _WIDTH = 320

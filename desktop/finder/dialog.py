@@ -25,13 +25,13 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from core.domain.plain_text import plain
 from desktop.finder.search import Entry, EntryKind, found
 from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -129,15 +129,9 @@ class FinderDialog(QDialog):
     def _build(self) -> None:
         frame = QFrame()
         frame.setFrameShape(QFrame.Shape.StyledPanel)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(frame)
-        inner = QVBoxLayout(frame)
-        inner.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
-        inner.addWidget(self.line)
-        inner.addWidget(self.list, 1)
-        inner.addWidget(self.empty, 1)
-        inner.addWidget(self.note)
+        stacked(self, frame, margins=NO_MARGINS)
+        parts = (self.line, self.list, self.empty, self.note)
+        stacked(frame, *parts, stretched=(self.list, self.empty), margins=(_MARGIN,) * 4)
 
     def _place(self, window: QWidget) -> None:
         """In the upper middle of the window."""

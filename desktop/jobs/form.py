@@ -12,10 +12,8 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,6 +25,7 @@ from desktop.ui.interface_size import enlarged
 from desktop.ui.path_line import PathLine
 from desktop.ui.plain_text import WrappedLabel, paragraphs
 from desktop.ui.problem import Problem
+from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.translation import translate
 
 INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d", "1w")
@@ -52,13 +51,7 @@ class JobDialog(QDialog):
         self.message = Problem()
         self.buttons = ok_and_cancel(self, start)
         label = WrappedLabel(about)
-        layout = QVBoxLayout(self)
-        layout.addWidget(label)
-        layout.addSpacing(4)
-        layout.addLayout(self.form)
-        layout.addWidget(self.message)
-        layout.addStretch(1)
-        layout.addWidget(self.buttons)
+        stacked(self, label, self.form, self.message, None, self.buttons).insertSpacing(1, 4)
         self.setMinimumWidth(enlarged(_WIDTH))
 
     def order(self) -> Order:
@@ -134,10 +127,7 @@ class FilePicker(QWidget):
         self.browse.setAccessibleName(
             translate("Jobs", "Choose files") if several else translate("Jobs", "Choose a file")
         )
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.line, 1)
-        row.addWidget(self.browse)
+        beside(self, self.line, self.browse, stretched=self.line, margins=NO_MARGINS)
         self.setFocusProxy(self.line)
         self._check = FileCheck(look, self)
         self._check.answered.connect(self.answered)

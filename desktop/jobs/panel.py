@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, QUrl, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QMenu,
     QPlainTextEdit,
-    QSplitter,
     QToolBar,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,6 +24,7 @@ from desktop.ui.icons import icon
 from desktop.ui.interface_size import enlarge_icons
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
 from desktop.ui.plain_text import Label, with_whole_figures
+from desktop.ui.stacks import beside, divided, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
@@ -120,28 +118,15 @@ class JobsPanel(Panel):
         self.start.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         buttons.addWidget(self.start)
         self.actions_of_panel.fill_tool_bar(buttons)
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(self.count)
-        top.addStretch(1)
-        top.addWidget(buttons)
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setChildrenCollapsible(False)
-        splitter.addWidget(self.table)
-        splitter.addWidget(self.details)
-        splitter.setStretchFactor(0, 2)
-        splitter.setStretchFactor(1, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(6, 4, 6, 4)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(splitter, 1)
+        top = beside(None, self.count, None, buttons, spacing=8)
+        split = divided(self.table, self.details, shares=(2, 1))
+        stacked(self, top, split, stretched=split, margins=(6, 4, 6, 4), spacing=4)
 
     def _connect(self) -> None:
         self._state.jobs_changed.connect(self.mark_stale)
         self.table.selectionModel().selectionChanged.connect(self._update_actions)
         self.table.doubleClicked.connect(lambda _index: self._open())
-        self.table.customContextMenuRequested.connect(self._open_menu)
+        self.actions_of_panel.offer_menu(self.table, needs_row=False)
         ids = ActionId
         self.actions_of_panel.wire({ids.JOB_CANCEL: self._cancel, ids.JOB_OPEN: self._open, ids.JOB_CLEAR: self._clear})
 
@@ -191,12 +176,6 @@ class JobsPanel(Panel):
     def _clear(self) -> None:
         self._state.jobs.clear_over()
         self._state.jobs_changed.emit()
-
-    def _open_menu(self, position: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addActions(self.actions_of_panel.actions())
-        menu.popup(self.table.viewport().mapToGlobal(position))
 
 
 def _can_be_opened(job: Job | None) -> bool:

@@ -209,7 +209,6 @@ def make_table(model: JobsModel, theme: Theme, name: str, parent: QWidget | None
     table.setModel(model)
     table.setItemDelegateForColumn(PROGRESS, ProgressDelegate(theme, table))
     table.setItemDelegateForColumn(RESULT, ElidedCells(table))
-    table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
     style_table(table, name, several=False)
     table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     space_rows(table, 8)

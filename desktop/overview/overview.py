@@ -10,7 +10,7 @@ from typing import get_args
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QToolBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QToolBar, QWidget
 
 from core.domain.candle import Market
 from core.domain.clock import Clock
@@ -25,6 +25,7 @@ from desktop.state.database import WindowDatabase
 from desktop.state.markets import MarketsState
 from desktop.state.shell import Shell
 from desktop.ui.plain_text import Label
+from desktop.ui.stacks import beside, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
@@ -142,16 +143,9 @@ class Overview(QWidget):
         buttons = QToolBar(translate("Overview", "Overview actions"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.actions_of_panel.fill_tool_bar(buttons)
-        top = QHBoxLayout()
-        top.setContentsMargins(8, 2, 4, 2)
-        top.addWidget(self.count, 1)
-        top.addWidget(buttons)
+        top = beside(None, self.count, buttons, stretched=self.count, margins=(8, 2, 4, 2))
         self._grid.setSpacing(4)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(4, 0, 4, 4)
-        layout.setSpacing(2)
-        layout.addLayout(top)
-        layout.addLayout(self._grid, 1)
+        stacked(self, top, self._grid, stretched=self._grid, margins=(4, 0, 4, 4), spacing=2)
         self.setAccessibleName(translate("Overview", "Overview of markets"))
 
     def _wire(self) -> None:

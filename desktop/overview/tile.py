@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QEnterEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.domain import time_zones
 from core.domain.candle import Candle
@@ -22,6 +22,7 @@ from desktop.overview.heading import HeadingLine, heading
 from desktop.services.candle_loader import HistoryLoading
 from desktop.state.markets import MarketRow
 from desktop.ui.formatting import format_price
+from desktop.ui.stacks import stacked
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
@@ -55,11 +56,7 @@ class Tile(QWidget):
         self.chart.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.chart.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.chart.setMinimumSize(*_LEAST_PX)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(_FRAME_PX, _FRAME_PX, _FRAME_PX, _FRAME_PX)
-        layout.setSpacing(0)
-        layout.addWidget(self.heading)
-        layout.addWidget(self.chart, 1)
+        stacked(self, self.heading, self.chart, stretched=self.chart, margins=(_FRAME_PX,) * 4, spacing=0)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         theme.changed.connect(self._on_theme)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from core.checkpoints.best import is_wrecked
 from core.domain.checkpoint_info import CheckpointInfo
@@ -16,6 +16,7 @@ from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
 from desktop.ui.plain_text import Label, WrappedLabel, paragraphs
 from desktop.ui.scrolling import DownScrolling
+from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -118,25 +119,14 @@ class BestCheckpointPanel(Panel):
         return self._unproven, self._of, self._when, self._more
 
     def _build_layout(self) -> None:
-        top = QHBoxLayout()
-        top.setSpacing(6)
-        top.addWidget(self._trophy)
-        top.addWidget(self._step)
-        top.addStretch(1)
-        top.addWidget(self._restore)
+        top = beside(None, self._trophy, self._step, None, self._restore, spacing=6)
         inside = QWidget()
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
         self._scroll = DownScrolling(inside, translate("Panels", "Best checkpoint"))
-        outer.addWidget(self._scroll)
-        layout = QVBoxLayout(inside)
-        layout.setContentsMargins(8, 6, 8, 6)
-        layout.setSpacing(2)
-        layout.addLayout(top)
-        for label in (self._score, *self._small):
+        stacked(self, self._scroll, margins=NO_MARGINS)
+        labels = (self._score, *self._small)
+        for label in labels:
             label.setAlignment(Qt.AlignmentFlag.AlignLeft)
-            layout.addWidget(label)
-        layout.addStretch(1)
+        stacked(inside, top, *labels, None, margins=(8, 6, 8, 6), spacing=2)
 
     def _why_none(self) -> str:
         """A good score alone makes no best, and the table shows it: what else keeps it from being one."""

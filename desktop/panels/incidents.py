@@ -12,18 +12,14 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
     QObject,
-    QPoint,
     Qt,
 )
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QHeaderView,
-    QMenu,
     QPlainTextEdit,
-    QSplitter,
     QTableView,
     QToolBar,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -37,6 +33,7 @@ from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import enlarge_icons, follow_interface_size, space_rows
 from desktop.ui.panel_base import EmptyState, Panel, colour_text
 from desktop.ui.plain_text import paragraphs, with_whole_figures
+from desktop.ui.stacks import NO_MARGINS, divided, stacked
 from desktop.ui.tables import ROOT, Index, style_table, title_at
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -127,7 +124,7 @@ class IncidentsPanel(Panel):
         state.incidents_changed.connect(self.mark_stale)
         state.run_changed.connect(self.mark_stale)
         self.table.selectionModel().selectionChanged.connect(self._show_details)
-        self.table.customContextMenuRequested.connect(self._open_menu)
+        self.actions_of_panel.offer_menu(self.table)
         self.actions_of_panel.wire({ActionId.INCIDENT_COPY: self._copy})
         self.apply_palette(theme.palette)
         self._show_details()
@@ -178,20 +175,10 @@ class IncidentsPanel(Panel):
         enlarge_icons(buttons, 15)
         self.actions_of_panel.fill_tool_bar(buttons)
         side = QWidget()
-        side_layout = QVBoxLayout(side)
-        side_layout.setContentsMargins(0, 0, 0, 0)
-        side_layout.setSpacing(2)
-        side_layout.addWidget(self.details, 1)
-        side_layout.addWidget(buttons, 0, Qt.AlignmentFlag.AlignRight)
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._splitter.setChildrenCollapsible(False)
-        self._splitter.addWidget(self.table)
-        self._splitter.addWidget(side)
-        self._splitter.setStretchFactor(0, 3)
-        self._splitter.setStretchFactor(1, 2)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(6, 4, 6, 4)
-        layout.addWidget(self._splitter)
+        below = stacked(side, self.details, buttons, stretched=self.details, margins=NO_MARGINS, spacing=2)
+        below.setAlignment(buttons, Qt.AlignmentFlag.AlignRight)
+        self._splitter = divided(self.table, side, shares=(3, 2))
+        stacked(self, self._splitter, margins=(6, 4, 6, 4))
 
     def _show_details(self) -> None:
         chosen = self.selected()
@@ -202,14 +189,6 @@ class IncidentsPanel(Panel):
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText("\n\n".join(as_text(incident) for incident in self.selected()))
-
-    def _open_menu(self, position: QPoint) -> None:
-        if not self.table.indexAt(position).isValid():
-            return
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addActions(self.actions_of_panel.actions())
-        menu.popup(self.table.viewport().mapToGlobal(position))
 
 
 def as_text(incident: Incident) -> str:
@@ -261,7 +240,6 @@ class _IncidentsTable(QTableView):
 def _table(model: IncidentsModel) -> QTableView:
     table = _IncidentsTable()
     table.setModel(model)
-    table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
     style_table(table, translate("Panels", "Incidents, newest first"))
     space_rows(table, 6)
     header = table.horizontalHeader()

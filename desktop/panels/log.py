@@ -6,19 +6,15 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QObject, QPoint, Qt, QUrl, Signal
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
     QHeaderView,
     QLineEdit,
-    QMenu,
     QPlainTextEdit,
-    QSplitter,
     QTableView,
     QToolBar,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -35,6 +31,7 @@ from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import enlarge_icons, space_rows
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
 from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.stacks import beside, divided, stacked
 from desktop.ui.tables import Index, style_table
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -146,30 +143,15 @@ class LogPanel(Panel):
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         enlarge_icons(buttons, 15)
         self.actions_of_panel.fill_tool_bar(buttons)
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(self.level)
-        top.addWidget(self.filter, 1)
-        top.addWidget(self.count)
-        top.addStretch(1)
-        top.addWidget(buttons)
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._splitter.setChildrenCollapsible(False)
-        self._splitter.addWidget(self.table)
-        self._splitter.addWidget(self.details)
-        self._splitter.setStretchFactor(0, 3)
-        self._splitter.setStretchFactor(1, 2)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(6, 4, 6, 4)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self._splitter, 1)
+        top = beside(None, self.level, self.filter, self.count, None, buttons, stretched=self.filter, spacing=8)
+        self._splitter = divided(self.table, self.details, shares=(3, 2))
+        stacked(self, top, self._splitter, stretched=self._splitter, margins=(6, 4, 6, 4), spacing=4)
 
     def _connect(self) -> None:
         self.level.currentIndexChanged.connect(self.mark_stale)
         self.filter.textChanged.connect(self.mark_stale)
         self.table.selectionModel().selectionChanged.connect(self._show_details)
-        self.table.customContextMenuRequested.connect(self._open_menu)
+        self.actions_of_panel.offer_menu(self.table, needs_row=False)
         self.actions_of_panel.wire({ActionId.LOG_COPY: self._copy, ActionId.LOG_FOLDER: self._open_folder})
 
     def _show_details(self) -> None:
@@ -189,12 +171,6 @@ class LogPanel(Panel):
             self.trouble.emit(
                 translate("Panels", "No file manager responded. The log files are in {0}.").format(self._book.folder)
             )
-
-    def _open_menu(self, position: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addActions(self.actions_of_panel.actions())
-        menu.popup(self.table.viewport().mapToGlobal(position))
 
 
 def _has(entry: LogEntry, words: Sequence[str]) -> bool:
@@ -229,7 +205,6 @@ def as_text(entry: LogEntry) -> str:
 def _table(model: LogModel) -> QTableView:
     table = QTableView()
     table.setModel(model)
-    table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
     style_table(table, translate("Panels", "Lines of the log, newest first"))
     table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     space_rows(table, 6)

@@ -9,11 +9,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QPushButton,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,6 +20,7 @@ from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import enlarge_icons
 from desktop.ui.panel_base import colour_text
 from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
@@ -73,13 +72,8 @@ class BannerRow(QWidget):
         self.dismiss_button.setAccessibleName(translate("Panels", "Dismiss"))
         enlarge_icons(self.dismiss_button, 16)
         self.dismiss_button.clicked.connect(self.dismissed)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 5, 6, 5)
-        layout.setSpacing(8)
-        layout.addWidget(self._icon)
-        layout.addWidget(self.text, 1)
-        for part in (self._more, self.action, self.dismiss_button):
-            layout.addWidget(part)
+        parts = (self._icon, self.text, self._more, self.action, self.dismiss_button)
+        beside(self, *parts, stretched=self.text, margins=(12, 5, 6, 5), spacing=8)
 
     def show_notice(self, notice: Notice | None, waiting: int) -> None:
         """Hidden while there is none. waiting: how many of its kind follow when it is gone."""
@@ -126,11 +120,7 @@ class Banner(QWidget):
         self.passing.setInterval(_PASSES_AFTER_MS)
         self.passing.timeout.connect(self._pass)
         self.alert_row, self.other_row = BannerRow(theme), BannerRow(theme)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(1)
-        layout.addWidget(self.alert_row)
-        layout.addWidget(self.other_row)
+        stacked(self, self.alert_row, self.other_row, margins=NO_MARGINS, spacing=1)
         self.alert_row.acted.connect(lambda: self._act(self._alert))
         self.alert_row.dismissed.connect(lambda: self._dismiss(self._alert))
         self.other_row.acted.connect(lambda: self._act(self._other))

@@ -1,19 +1,8 @@
-"""What dialogs are made of: parts below one another, and the usual buttons."""
+"""The usual buttons of dialogs."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLayout, QVBoxLayout, QWidget
-
-
-def stacked(host: QWidget, *parts: QWidget | QLayout, stretched: QWidget | QLayout | None = None) -> QVBoxLayout:
-    """The parts below one another. stretched: the one that takes the room that is left."""
-    layout = QVBoxLayout(host)
-    for part in parts:
-        if isinstance(part, QLayout):
-            layout.addLayout(part, int(part is stretched))
-        else:
-            layout.addWidget(part, int(part is stretched))
-    return layout
+from PySide6.QtWidgets import QDialog, QDialogButtonBox
 
 
 def ok_and_cancel(dialog: QDialog, accept: str = "") -> QDialogButtonBox:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from core.domain.events import Incident, TrainerState
 from core.logs.merged import LogBook
@@ -33,6 +33,7 @@ from desktop.state.settings_store import SettingsStore
 from desktop.state.shell import Shell
 from desktop.ui.banner import Banner
 from desktop.ui.panel_base import Panel, Refresher
+from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Mode, Theme
 from desktop.ui.translation import translate
 from desktop.window.controls import TrainingInputs, keep_room_for_resume, make_tool_bar
@@ -218,14 +219,9 @@ class MainWindow(QMainWindow):
     def _build(self) -> None:
         self.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks | QMainWindow.DockOption.AllowNestedDocks)
         middle, first = QWidget(), QWidget()
-        layout, around_chart = QVBoxLayout(middle), QVBoxLayout(first)
-        for each in (layout, around_chart):
-            each.setContentsMargins(0, 0, 0, 0)
-            each.setSpacing(0)
-        around_chart.addWidget(self.chart, 1)
+        stacked(first, self.chart, stretched=self.chart, margins=NO_MARGINS, spacing=0)
         self.pages = Pages(self, first, self.docks.values())
-        layout.addWidget(self.banner)
-        layout.addWidget(self.pages, 1)
+        stacked(middle, self.banner, self.pages, stretched=self.pages, margins=NO_MARGINS, spacing=0)
         self.setCentralWidget(middle)
         self.shell.actions.fill_menu_bar(self.menuBar())
         self.machine = MachineStrip(self._theme)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from core.domain.candle import Interval, Market
 from core.domain.plain_text import plain
@@ -11,6 +11,7 @@ from core.market.shown_names import shown_symbol
 from desktop.actions import ActionId, ActionRegistry
 from desktop.ui.icons import icon
 from desktop.ui.plain_text import paragraphs
+from desktop.ui.stacks import beside
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 from desktop.ui.words import with_venue
@@ -86,11 +87,7 @@ class MarketBar(QWidget):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves keyboard focus on the chart
 
     def _lay_out(self, below: QWidget) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(*_MARGINS)
-        row.addWidget(self.symbol)
-        row.addWidget(self.interval)
-        row.addStretch(1)
+        beside(self, self.symbol, self.interval, None, margins=_MARGINS)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         parent, before = below.parentWidget(), below.previousInFocusChain()
         while before is not None and before.isAncestorOf(below):  # Qt would take the last widget in it

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QToolButton, QWidget
 
 from desktop.actions import ActionId, ActionRegistry
 from desktop.ui.accessible import name_box
@@ -14,6 +14,7 @@ from desktop.ui.formatting import format_candles
 from desktop.ui.icons import tabular
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.seek_slider import SeekSlider
+from desktop.ui.stacks import beside
 from desktop.ui.theme import Palette, mixed
 from desktop.ui.translation import translate
 
@@ -57,17 +58,11 @@ class TravelBar(QWidget):
         self.hide()
 
     def _lay_out(self, actions: ActionRegistry) -> None:
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 2, 8, 2)
-        layout.setSpacing(4)
-        for action_id in _STEPS:
-            layout.addWidget(_button(actions, action_id))
-        layout.addWidget(self.slider, 1)
-        layout.addWidget(self.said)
-        layout.addWidget(self.speed)
+        steps = [_button(actions, action_id) for action_id in _STEPS]
         self.now = _button(actions, ActionId.TRAVEL_NOW)
         self.now.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        layout.addWidget(self.now)
+        parts = (*steps, self.slider, self.said, self.speed, self.now)
+        beside(self, *parts, stretched=self.slider, margins=(8, 2, 8, 2), spacing=4)
 
     def show_place(self, index: int, last: int, words: str, *, to_come: int, is_past: bool) -> None:
         """Show the newest visible candle out of so many; words: the description. to_come: candles that the replay has

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from core.domain.events import ExpertShares
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
@@ -18,6 +18,7 @@ from desktop.ui.formatting import format_count
 from desktop.ui.icons import tabular
 from desktop.ui.panel_base import colour_text, set_text
 from desktop.ui.plain_text import Label, WrappedLabel, paragraphs
+from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -162,20 +163,10 @@ class AccuracyDetails(QWidget):
         self._n.setFont(tabular(self.font()))
         self._waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._waiting.setWordWrap(True)
-        top = QHBoxLayout()
-        top.setSpacing(6)
-        top.addWidget(self.horizon)
-        top.addWidget(self.group)
-        top.addStretch(1)
-        top.addWidget(self._n)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(top)
         self._first.hide()
-        layout.addWidget(self._first)
-        layout.addWidget(self._stack, 1)
-        layout.addWidget(self._waiting, 1)
+        top = beside(None, self.horizon, self.group, None, self._n, spacing=6)
+        parts = (top, self._first, self._stack, self._waiting)
+        stacked(self, *parts, stretched=(self._stack, self._waiting), margins=NO_MARGINS, spacing=4)
 
 
 def _which(found: RunAccuracy) -> str:

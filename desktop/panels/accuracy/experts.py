@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QStaticText
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.domain.events import ExpertShares
 from core.evaluation.findings import ExpertLoss, RunAccuracy
@@ -19,6 +19,7 @@ from desktop.ui.icons import tabular
 from desktop.ui.panel_base import colour_text, set_text
 from desktop.ui.plain_text import Label, show_tooltip
 from desktop.ui.scrolling import DownScrolling
+from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
@@ -151,17 +152,11 @@ class ExpertsPage(Page):
         self._weights_title, self._losses_title = Label(), Label()
         self.weights, self.losses = HeatTable(theme), HeatTable(theme)
         inside = QWidget()
-        layout = QVBoxLayout(inside)
-        layout.setContentsMargins(0, 0, 6, 2)
-        layout.setSpacing(2)
-        for part in (self._weights_title, self.weights, self._losses_title, self.losses):
-            layout.addWidget(part)
-        layout.addStretch(1)
+        parts = (self._weights_title, self.weights, self._losses_title, self.losses)
+        stacked(inside, *parts, None, margins=(0, 0, 6, 2), spacing=2)
         for title in (self._weights_title, self._losses_title):
             title.setWordWrap(True)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(DownScrolling(inside, translate("Panels", "Experts in numbers")))
+        stacked(self, DownScrolling(inside, translate("Panels", "Experts in numbers")), margins=NO_MARGINS)
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         horizon = found.chosen.request.horizon

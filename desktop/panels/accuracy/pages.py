@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,6 +25,7 @@ from desktop.ui.interface_size import scale_text, space_rows
 from desktop.ui.panel_base import colour_text, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
+from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.tables import style_table
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -119,16 +119,9 @@ class SkillPage(Page):
         """The same of what else ghosts show."""
         self.direction_proof, self._extremes = Label(), Label()
         inside = QWidget()
-        layout = QVBoxLayout(inside)
-        layout.setContentsMargins(0, 2, 6, 2)
-        layout.setSpacing(6)
-        layout.addLayout(self._build_quantities())
-        layout.addLayout(self._build_close())
-        layout.addLayout(self._build_drawn())
-        layout.addStretch(1)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(DownScrolling(inside, translate("Panels", "Skill in numbers")))
+        parts = (self._build_quantities(), self._build_close(), self._build_drawn())
+        stacked(inside, *parts, None, margins=(0, 2, 6, 2), spacing=6)
+        stacked(self, DownScrolling(inside, translate("Panels", "Skill in numbers")), margins=NO_MARGINS)
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         chosen = found.chosen
@@ -344,9 +337,7 @@ class HorizonsPage(Page):
             is_wide = column in _WideTable.WIDE
             mode = QHeaderView.ResizeMode.Fixed if is_wide else QHeaderView.ResizeMode.ResizeToContents
             header.setSectionResizeMode(column, mode)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.table)
+        stacked(self, self.table, margins=NO_MARGINS)
         self.table.currentCellChanged.connect(self._on_current)
         self._is_filling = False
 

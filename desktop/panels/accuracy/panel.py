@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QHBoxLayout, QTabBar, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QTabBar, QToolButton, QWidget
 
 from core.domain.events import AccuracySummary, ExpertShares, ForecastGroup, TrainerStatus
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
@@ -24,6 +24,7 @@ from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
+from desktop.ui.stacks import beside, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -129,11 +130,7 @@ class AccuracyPanel(Panel):
         self.tabs.setExpanding(False)
         for name in (_NOW, *PAGES):
             self.tabs.setTabData(self.tabs.addTab(translate("Panels", name)), name)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 2, 8, 2)
-        layout.setSpacing(3)
-        for part in (self.tabs, self._now, self.details):
-            layout.addWidget(part)
+        stacked(self, self.tabs, self._now, self.details, margins=(8, 2, 8, 2), spacing=3)
         self.details.hide()
 
     def _build_layout(self) -> QWidget:
@@ -145,19 +142,12 @@ class AccuracyPanel(Panel):
         self.apart.setCheckable(True)
         self.apart.hide()  # it has no text before there are scores to choose from
         scale_text(self.apart, 0.9)
-        top = QHBoxLayout()
-        top.setSpacing(6)
-        top.addWidget(self._verdict_icon, 0, Qt.AlignmentFlag.AlignTop)
-        top.addWidget(self._verdict, 1)
-        top.addWidget(self.apart, 0, Qt.AlignmentFlag.AlignTop)
+        top = beside(None, self._verdict_icon, self._verdict, self.apart, stretched=self._verdict, spacing=6)
+        for part in (self._verdict_icon, self.apart):
+            top.setAlignment(part, Qt.AlignmentFlag.AlignTop)
         page = QWidget()
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 1, 0, 0)
-        layout.setSpacing(3)
-        layout.addLayout(top)
-        for part in (self._reason, self._model, self._learning, self._table, self._footer):
-            layout.addWidget(part)
-        layout.addStretch(1)
+        below = (self._reason, self._model, self._learning, self._table, self._footer)
+        stacked(page, top, *below, None, margins=(0, 1, 0, 0), spacing=3)
         return page
 
     def _offer_apart(self, own: AccuracySummary, apart: AccuracySummary | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from core.domain.events import Estimate, ExpertShares
 from core.evaluation.findings import RunAccuracy
@@ -18,6 +18,7 @@ from desktop.ui.number_grid import NumberGrid
 from desktop.ui.panel_base import colour_text, set_text
 from desktop.ui.plain_text import WrappedLabel
 from desktop.ui.scrolling import DownScrolling
+from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -71,16 +72,10 @@ class PaperPage(Page):
         self.costs.setToolTip(translate("Panels", "Fee, spread and slippage of a trade on this exchange"))
         self.costs.clicked.connect(self.costs_requested)
         inside = QWidget()
-        layout = QVBoxLayout(inside)
-        layout.setContentsMargins(0, 2, 6, 2)
-        layout.setSpacing(6)
-        for part in (self.headline, self.numbers, self.remark, self._rule):
-            layout.addWidget(part)
-        layout.addWidget(self.costs, 0, Qt.AlignmentFlag.AlignLeft)
-        layout.addStretch(1)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(DownScrolling(inside, translate("Panels", "Paper score")))
+        parts = (self.headline, self.numbers, self.remark, self._rule, self.costs)
+        layout = stacked(inside, *parts, None, margins=(0, 2, 6, 2), spacing=6)
+        layout.setAlignment(self.costs, Qt.AlignmentFlag.AlignLeft)
+        stacked(self, DownScrolling(inside, translate("Panels", "Paper score")), margins=NO_MARGINS)
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         score = found.paper

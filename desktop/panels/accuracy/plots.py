@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.domain.events import QUANTILE_LEVELS, ExpertShares
 from core.evaluation.assess import ERROR_WINDOW
@@ -22,6 +22,7 @@ from desktop.ui.panel_base import colour_text, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import NumberAxis, PlotAxis, apply_plot_palette, plot_widget
 from desktop.ui.scrolling import DownScrolling
+from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
@@ -94,12 +95,8 @@ class _Plot(QWidget):
         self.plot.setMinimumHeight(_LOWEST_PLOT_PX)
         self.plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.plot.viewport().setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(1)
-        layout.addWidget(self.title)
-        layout.addWidget(self.plot, 1)
-        layout.addWidget(self.missing, 1)
+        parts = (self.title, self.plot, self.missing)
+        stacked(self, *parts, stretched=(self.plot, self.missing), margins=NO_MARGINS, spacing=1)
         self.setToolTip(paragraphs(meaning))
 
     def update_state(self, title: str, missing: str) -> None:
@@ -309,14 +306,8 @@ class ErrorsPage(Page):
 
 def _stack(page: QWidget, parts: tuple[QWidget, ...]) -> None:
     inside = QWidget()
-    layout = QVBoxLayout(inside)
-    layout.setContentsMargins(0, 0, 6, 0)
-    layout.setSpacing(4)
-    for part in parts:
-        layout.addWidget(part, 1)
-    whole = QVBoxLayout(page)
-    whole.setContentsMargins(0, 0, 0, 0)
-    whole.addWidget(DownScrolling(inside, translate("Panels", "Accuracy plots")))
+    stacked(inside, *parts, stretched=parts, margins=(0, 0, 6, 0), spacing=4)
+    stacked(page, DownScrolling(inside, translate("Panels", "Accuracy plots")), margins=NO_MARGINS)
 
 
 def _seconds(curve: Curve) -> tuple[np.ndarray, np.ndarray]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontDatabase, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QHBoxLayout,
-    QMenu,
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
     QSplitter,
-    QTableView,
     QTabWidget,
     QToolButton,
     QVBoxLayout,
@@ -35,6 +33,7 @@ from desktop.ui.interface_size import enlarged
 from desktop.ui.panel_base import Panel, colour_text, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
+from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
@@ -213,14 +212,6 @@ class FeedPanel(Panel):
         text = "\n\n".join(self._chosen_messages()) if is_rejected else "\n".join(self._chosen_changes())
         QGuiApplication.clipboard().setText(text)
 
-    def _open_menu(self, table: QTableView, position: QPoint) -> None:
-        if not table.indexAt(position).isValid():
-            return
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addActions(self.actions_of_panel.actions())
-        menu.popup(table.viewport().mapToGlobal(position))
-
     def _connect(self) -> None:
         self._record.changed.connect(self.mark_stale)
         self.try_again.clicked.connect(lambda _checked: self.try_again_requested.emit())
@@ -229,15 +220,10 @@ class FeedPanel(Panel):
         self.lists.currentChanged.connect(lambda _index: self._show_raw())
         for table in (self.changes_table, self.rejected_table):
             table.selectionModel().selectionChanged.connect(lambda _new, _old: self._show_raw())
-            table.customContextMenuRequested.connect(lambda place, table=table: self._open_menu(table, place))
+            self.actions_of_panel.offer_menu(table)
 
     def _build_layout(self) -> None:
-        inner = QVBoxLayout(self._inside)
-        inner.setContentsMargins(0, 0, 6, 0)
-        inner.setSpacing(3)
-        inner.addLayout(self._head())
-        inner.addWidget(self.numbers)
-        inner.addStretch(1)
+        stacked(self._inside, self._head(), self.numbers, None, margins=(0, 0, 6, 0), spacing=3)
         self._fill_lists()
         self._body.setSpacing(10)
         self._body.addWidget(self._left, 2)
@@ -245,9 +231,7 @@ class FeedPanel(Panel):
         self._right.addLayout(self._buttons())
         self._right.addWidget(self.lists, 1)
         self._body.addLayout(self._right, 3)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 4, 6, 4)
-        layout.addLayout(self._body)
+        stacked(self, self._body, margins=(8, 4, 6, 4))
 
     def _head(self) -> QVBoxLayout:
         self.state_word.setFont(tabular(self.font(), bold=True))
@@ -255,47 +239,28 @@ class FeedPanel(Panel):
         self.sentence.setWordWrap(True)
         self.since.setWordWrap(True)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        top = QHBoxLayout()
-        top.setSpacing(6)
-        for part in (self._dot, self.state_word):
-            top.addWidget(part)
-        top.addWidget(self.since, 1)
-        head = QVBoxLayout()
-        head.setSpacing(1)
-        head.addLayout(top)
-        head.addWidget(self.sentence)
-        return head
+        top = beside(None, self._dot, self.state_word, self.since, stretched=self.since, spacing=6)
+        return stacked(None, top, self.sentence, spacing=1)
 
     def _buttons(self) -> QHBoxLayout:
         self.try_again.setToolTip(
             translate("Panels", "Reconnect now instead of waiting for the next attempt. Training continues.")
         )
-        row = QHBoxLayout()
-        row.setSpacing(6)
         for button in (self.use_next, self.try_again):
             button.hide()
-            row.addWidget(button)
-        row.addStretch(1)
-        return row
+        return beside(None, self.use_next, self.try_again, None, spacing=6)
 
     def _fill_lists(self) -> None:
         self.reasons.setWordWrap(True)
         self._sides.setChildrenCollapsible(False)
         self._sides.addWidget(self.rejected_table)
         self._sides.addWidget(self.raw)
-        rows = QVBoxLayout(self._page)
-        rows.setContentsMargins(0, 2, 0, 0)
-        rows.setSpacing(2)
-        rows.addWidget(self.reasons)
-        rows.addWidget(self._sides, 1)
+        stacked(self._page, self.reasons, self._sides, stretched=self._sides, margins=(0, 2, 0, 0), spacing=2)
         copy = QToolButton()
         copy.setDefaultAction(self.actions_of_panel[ActionId.FEED_COPY])
         copy.setAutoRaise(True)
         corner = QWidget()
-        beside = QHBoxLayout(corner)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.addWidget(self.market)
-        beside.addWidget(copy)
+        beside(corner, self.market, copy, margins=NO_MARGINS)
         self.lists.setDocumentMode(True)
         self.lists.addTab(self.changes_table, translate("Panels", "Events"))
         self.lists.addTab(self._page, _title_of_rejected(0))

@@ -156,7 +156,6 @@ def feed_table(model: QAbstractTableModel, name: str) -> SentenceTable:
     """A list of rows with a time before each."""
     table = SentenceTable()
     table.setModel(model)
-    table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
     style_table(table, name)
     table.setItemDelegate(SentenceDelegate(table))
     table.setWordWrap(True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, SettingChange
 from core.settings.tree import Settings
@@ -19,6 +19,7 @@ from desktop.ui.inputs import readable_decimal
 from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import colour_text, set_text
 from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.stacks import beside, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
@@ -128,24 +129,11 @@ class DiagnosisCard(QWidget):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
         self._icon.setFixedSize(QSize(18, 18))
-        top = QHBoxLayout()
-        top.setSpacing(6)
-        top.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
-        top.addWidget(self.headline, 1)
-        top.addWidget(self.step, 0, Qt.AlignmentFlag.AlignTop)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(6)
-        buttons.addWidget(self.apply_button, 0, Qt.AlignmentFlag.AlignTop)
-        buttons.addWidget(self.undo_button)
-        buttons.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 6, 8, 6)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self.evidence)
-        layout.addWidget(self.advice)
-        layout.addLayout(buttons)
-        layout.addWidget(self.note)
+        top = beside(None, self._icon, self.headline, self.step, stretched=self.headline, spacing=6)
+        buttons = beside(None, self.apply_button, self.undo_button, None, spacing=6)
+        for row, part in ((top, self._icon), (top, self.step), (buttons, self.apply_button)):
+            row.setAlignment(part, Qt.AlignmentFlag.AlignTop)
+        stacked(self, top, self.evidence, self.advice, buttons, self.note, margins=(10, 6, 8, 6), spacing=4)
 
     def _refresh(self) -> None:
         diagnosis = self._diagnosis

@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from desktop.state.step_history import StepHistory
 from desktop.ui.formatting import format_count, format_significant
@@ -25,6 +25,7 @@ from desktop.ui.plots import (
     smoothed_mean,
     thinned,
 )
+from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
@@ -111,11 +112,7 @@ class NormPlot(QWidget):
         self._cursor.hide()
         self.plot.addItem(self._cursor, ignoreBounds=True)
         self.readout = _Readout(theme, self.plot)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(3)
-        layout.addWidget(self.legend)
-        layout.addWidget(self.plot, 1)
+        stacked(self, self.legend, self.plot, stretched=self.plot, margins=NO_MARGINS, spacing=3)
         self.plot.pointed_at.connect(self._on_pointed_at)
 
     def show_steps(self, steps: StepHistory) -> None:

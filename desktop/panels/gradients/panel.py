@@ -19,6 +19,7 @@ from desktop.ui.formatting import MISSING, format_number, format_percent, format
 from desktop.ui.inputs import readable_decimal
 from desktop.ui.panel_base import EmptyState, Panel, colour_text
 from desktop.ui.scrolling import DownScrolling
+from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
@@ -102,9 +103,7 @@ class GradientsPanel(Panel):
         self._inside.addWidget(self.card)
         scroll = DownScrolling(self._content, translate("Panels", "Gradients"))
         scroll.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scroll)
+        stacked(self, scroll, margins=NO_MARGINS)
         return scroll
 
     def _refresh_numbers(self) -> None:

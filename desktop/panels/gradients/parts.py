@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from core.domain.diagnosis import LayerStatistics
 from core.domain.quantities import Quantity
@@ -20,6 +20,7 @@ from desktop.ui.icons import tabular
 from desktop.ui.number_grid import BETWEEN_PAIRS_PX, NumberGrid
 from desktop.ui.panel_base import colour_text
 from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
@@ -135,16 +136,8 @@ class LayerSection(QWidget):
             )
         )
         self._none.setWordWrap(True)
-        top = QHBoxLayout()
-        top.addWidget(self._title)
-        top.addStretch(1)
-        top.addWidget(self.measure)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(3)
-        layout.addLayout(top)
-        layout.addWidget(self._none)
-        layout.addWidget(self.bars)
+        top = beside(None, self._title, None, self.measure)
+        stacked(self, top, self._none, self.bars, margins=NO_MARGINS, spacing=3)
 
     @property
     def chosen(self) -> str:
@@ -189,11 +182,7 @@ class PartSection(QWidget):
                 )
             )
         )
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(3)
-        layout.addWidget(title)
-        layout.addWidget(self.bars)
+        stacked(self, title, self.bars, margins=NO_MARGINS, spacing=3)
 
     def show_parts(self, parts: FloatArray) -> None:
         """parts: [quantity], in the order of `Quantity`; empty where none was measured."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from core.evaluation.expert_table import Ranking
 from core.evaluation.leaderboard import Leaderboard, LeaderboardRow
@@ -22,6 +22,7 @@ from desktop.ui.formatting import format_count
 from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
 from desktop.ui.plain_text import paragraphs
+from desktop.ui.stacks import beside, stacked
 from desktop.ui.study_colours import MOST_PREVIEWS
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -152,16 +153,8 @@ class LeaderboardPanel(Panel):
         self.scope.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._headline.setToolTip(paragraphs(translate("Panels", _MEANING)))
         scale_text(self._headline, 1.0, bold=True)
-        top = QHBoxLayout()
-        top.setSpacing(6)
-        for part in (self.ranking, self.scope):
-            top.addWidget(part)
-        top.addWidget(self._headline, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(6, 4, 6, 4)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self.table, 1)
+        top = beside(None, self.ranking, self.scope, self._headline, stretched=self._headline, spacing=6)
+        stacked(self, top, self.table, stretched=self.table, margins=(6, 4, 6, 4), spacing=4)
 
 
 def _headline(board: Leaderboard) -> str:

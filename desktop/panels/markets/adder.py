@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QStringListModel, Qt, Signal
 from PySide6.QtGui import QFocusEvent
-from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QToolButton, QWidget
 
 from core.domain.candle import SIMULATED_VENUE
 from core.domain.venue_names import venue_name
 from core.market.symbols import SymbolIndex, SymbolList
 from desktop.ui.accessible import name_box
 from desktop.ui.icons import icon
+from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.theme import Palette
 from desktop.ui.translation import translate
 
@@ -42,13 +43,8 @@ class MarketAdder(QWidget):
         self._matches = QStringListModel(self)
         self._completer = QCompleter(self._matches, self)
         self._apply_style()
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.venue)
-        layout.addWidget(self.search, 1)
-        layout.addWidget(self.interval)
-        layout.addWidget(self.add)
+        parts = (self.venue, self.search, self.interval, self.add)
+        beside(self, *parts, stretched=self.search, margins=NO_MARGINS, spacing=4)
         self._connect()
 
     @property

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton, QWidget
 
 from desktop.panels.markets.model import title
 from desktop.panels.markets.ordering import SORTABLE, Column
 from desktop.ui.icons import icon
 from desktop.ui.plain_text import paragraphs
+from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.theme import Palette
 from desktop.ui.translation import translate
 
@@ -43,11 +44,7 @@ class FilterLine(QWidget):
         self.sort = QToolButton()
         self._choices: dict[int, QAction] = {}
         self._apply_style()
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.box, 1)
-        layout.addWidget(self.sort)
+        beside(self, self.box, self.sort, stretched=self.box, margins=NO_MARGINS, spacing=4)
         self.box.textChanged.connect(self.text_changed)
         self.box.left.connect(self.left)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 
 from pydantic import ValidationError
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolBar, QWidget
 
 from core.domain.candle import Market
 from core.domain.venue_names import venue_name
@@ -27,6 +27,7 @@ from desktop.ui.formatting import format_age, format_count, format_duration
 from desktop.ui.interface_size import enlarge_icons
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
 from desktop.ui.plain_text import Label
+from desktop.ui.stacks import beside, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -368,14 +369,6 @@ class MarketsPanel(Panel):
         for action_id, is_possible in can.items():
             actions[action_id].setEnabled(is_possible)
 
-    def _open_menu(self, position: QPoint) -> None:
-        if not self.table.indexAt(position).isValid():
-            return
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addActions(self.actions_of_panel.actions())
-        menu.popup(self.table.viewport().mapToGlobal(position))
-
     def _connect(self) -> None:
         for signal in (self._quotes.changed, self._record.changed, self._known.listed):
             signal.connect(self.mark_stale)
@@ -385,7 +378,7 @@ class MarketsPanel(Panel):
         self.table.opened.connect(self._open)
         self.table.switched.connect(self._switch)
         self.table.dropped.connect(self._move)
-        self.table.customContextMenuRequested.connect(self._open_menu)
+        self.actions_of_panel.offer_menu(self.table)
         self.table.selectionModel().currentRowChanged.connect(lambda _new, _old: self._update_actions())
         self.table.horizontalHeader().sortIndicatorChanged.connect(lambda section, _order: self._on_sorting(section))
         self.filter.sort_chosen.connect(self._sort_by)
@@ -409,17 +402,9 @@ class MarketsPanel(Panel):
         buttons = QToolBar(translate("Panels", "Actions on markets"))
         enlarge_icons(buttons, 15)
         self.actions_of_panel.fill_tool_bar(buttons)
-        head = QHBoxLayout()
-        head.setSpacing(6)
-        head.addWidget(self.filter, 1)
-        head.addWidget(buttons)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(6, 4, 6, 4)
-        layout.setSpacing(4)
-        layout.addLayout(head)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.adder)
-        layout.addWidget(self.note)
+        head = beside(None, self.filter, buttons, stretched=self.filter, spacing=6)
+        parts = (head, self.table, self.adder, self.note)
+        stacked(self, *parts, stretched=self.table, margins=(6, 4, 6, 4), spacing=4)
 
 
 def _entries(markets: Watchlist) -> list[tuple[WatchedMarket, bool]]:

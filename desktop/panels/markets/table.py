@@ -76,7 +76,6 @@ class MarketsTable(QTableView):
         self.chart_cell = ChartCell(theme, self)
         self._set_cells()
         style_table(self, translate("Panels", "Markets"), several=False)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)

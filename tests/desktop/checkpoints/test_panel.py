@@ -535,7 +535,7 @@ def test_every_control_has_a_name(panel: CheckpointsPanel) -> None:
 
 def test_the_context_menu_offers_the_same_actions(qtbot: QtBot, panel: CheckpointsPanel) -> None:
     panel.table.customContextMenuRequested.emit(QPoint(20, 10))
-    menu = next(menu for menu in panel.findChildren(QMenu) if menu.isVisible() and menu.parent() is panel)
+    menu = next(menu for menu in panel.findChildren(QMenu) if menu.isVisible() and menu.parent() is panel.table)
     assert menu.actions() == panel.actions_of_panel.actions()
     menu.close()
 
