@@ -43,7 +43,8 @@ class CandleSeries:
         self._time = np.empty(_FIRST_CAPACITY, dtype=np.int64)
         self._values = np.empty((len(COLUMNS), _FIRST_CAPACITY), dtype=np.float64)
         self._pyramid: Pyramid | None = None
-        self._version = 0
+        self.version = 0
+        """Incremented by every change."""
         self._changes: deque[Change] = deque(maxlen=_CHANGES_KEPT)
 
     @classmethod
@@ -77,11 +78,6 @@ class CandleSeries:
 
     def __iter__(self) -> Iterator[Candle]:
         return (self[index] for index in range(self._size))
-
-    @property
-    def version(self) -> int:
-        """Incremented by every change."""
-        return self._version
 
     @property
     def open_time_ms(self) -> NDArray[np.int64]:
@@ -149,7 +145,7 @@ class CandleSeries:
 
     def changes_since(self, version: int) -> list[Change] | None:
         """The changes after that version, in order; None if they are no longer in the log."""
-        count = self._version - version
+        count = self.version - version
         if not 0 <= count <= len(self._changes):
             return None
         return list(islice(self._changes, len(self._changes) - count, None))
@@ -246,7 +242,7 @@ class CandleSeries:
 
     def _note(self, first_ms: int, last_ms: int) -> None:
         self._changes.append((first_ms, last_ms))
-        self._version += 1
+        self.version += 1
 
     def _place_of(self, open_time_ms: int) -> int:
         if self._size == 0 or open_time_ms > int(self._time[self._size - 1]):

@@ -41,28 +41,24 @@ class ExpertWeights:
         """The loss that each expert would have saved the mixture, as the logarithm of its growth, in usual losses."""
         self._variance = np.zeros(shape)
         self._usual_loss = np.zeros((horizons, QUANTITIES))
-        self._weights = np.broadcast_to(self._prior, shape).copy()
-
-    @property
-    def weights(self) -> FloatArray:
-        return self._weights
+        self.weights = np.broadcast_to(self._prior, shape).copy()
 
     @property
     def shares(self) -> FloatArray:
         """The weights' mean over the levels: [expert, horizon, quantity]."""
-        means: FloatArray = self._weights.mean(axis=-1)
+        means: FloatArray = self.weights.mean(axis=-1)
         return means
 
     def combine(self, quantiles: FloatArray) -> FloatArray:
         """Weighted mean of the experts' quantiles, put in ascending order: [E, H, Q, L] to [H, Q, L]."""
-        combined: FloatArray = np.sort((self._weights * quantiles).sum(axis=0), axis=-1)
+        combined: FloatArray = np.sort((self.weights * quantiles).sum(axis=0), axis=-1)
         return combined
 
     def update(self, horizons: NDArray[np.int64], quantiles: FloatArray, outcomes: FloatArray) -> None:
         """Learn from an outcome of each of these horizons [n], 1-based. quantiles: the experts' forecasts [E, n, Q, L];
         outcomes: [n, Q]."""
         rows = horizons - 1
-        mixture = np.sort((self._weights[:, rows] * quantiles).sum(axis=0), axis=-1)
+        mixture = np.sort((self.weights[:, rows] * quantiles).sum(axis=0), axis=-1)
         error = outcomes[..., None] - mixture
         slope = np.where(error < 0.0, 1.0 - LEVELS, -LEVELS)  # of the pinball loss, at the mixture
         self._observe_losses(rows, (-slope * error).mean(axis=-1))
@@ -73,7 +69,7 @@ class ExpertWeights:
         self._variance[:, rows] = _KEEP * self._variance[:, rows] + gain**2
         grown: FloatArray = np.log1p(np.maximum(rate * gain, -_LARGEST_SETBACK)) / rate
         self._gain[:, rows] = _KEEP * self._gain[:, rows] + grown
-        self._weights[:, rows] = self._weights_of(rows)
+        self.weights[:, rows] = self._weights_of(rows)
 
     def _observe_losses(self, rows: NDArray[np.int64], losses: FloatArray) -> None:
         usual = self._usual_loss[rows]
@@ -102,9 +98,9 @@ class ExpertWeights:
             "gain": self._gain.copy(),
             "variance": self._variance.copy(),
             "usual_loss": self._usual_loss.copy(),
-            "weights": self._weights.copy(),
+            "weights": self.weights.copy(),
         }
 
     def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
         self._gain[:], self._variance[:] = state["gain"], state["variance"]
-        self._usual_loss[:], self._weights[:] = state["usual_loss"], state["weights"]
+        self._usual_loss[:], self.weights[:] = state["usual_loss"], state["weights"]

@@ -75,15 +75,11 @@ class History:
         one without a candle then. None if it is learned alone."""
         self._anchors = np.zeros((2 * capacity, horizons, QUANTITIES, len(LEVELS)), dtype=np.float16)
         self._moments = {name: WeightedMoments(span) for name, span in _MOMENTS.items()}
-        self._observed = 0
+        self.observed = 0
+        """Candles seen in all, also those no longer kept."""
 
     def __len__(self) -> int:
         return self._size
-
-    @property
-    def observed(self) -> int:
-        """Candles seen in all, also those no longer kept."""
-        return self._observed
 
     @property
     def last_open_time_ms(self) -> int | None:
@@ -140,7 +136,7 @@ class History:
         self._others[row] = 0.0
         self._anchors[row] = 0.0
         self._size += 1
-        self._observed += 1
+        self.observed += 1
 
     def targets(self, origins: NDArray[np.int64]) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
         """The outcomes 1..H existing candles after each origin row.
@@ -200,7 +196,7 @@ class History:
             "time": self.open_time_ms.copy(),
             "features": self.features.copy(),
             "anchors": self._anchors[: self._size].copy(),
-            "observed": np.array([self._observed], dtype=np.int64),
+            "observed": np.array([self.observed], dtype=np.int64),
         }
         if self._others.shape[1]:
             arrays["others"] = self._others[: self._size].copy()
@@ -214,7 +210,7 @@ class History:
         if size > 2 * self._capacity:
             raise ValueError(f"the checkpoint keeps {size} candles, this session at most {2 * self._capacity}")
         self._size = size
-        self._observed = int(state["observed"][0])
+        self.observed = int(state["observed"][0])
         self._time[:size] = state["time"]
         self._features[:size] = state["features"]
         self._anchors[:size] = state["anchors"]
@@ -248,7 +244,7 @@ class History:
         volume_mean = self._moments["volume"].mean
         assert range_level is not None and volume_mean is not None
         deviation = self._moments["return"].deviation
-        if deviation is None or deviation == 0.0 or self._observed <= _FEWEST_RETURNS:
+        if deviation is None or deviation == 0.0 or self.observed <= _FEWEST_RETURNS:
             deviation = math.exp(range_level) * _RANGE_TO_DEVIATION
         level = max(volume_mean, NO_VOLUME)
         return {

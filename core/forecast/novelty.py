@@ -72,19 +72,15 @@ class NoveltyDetector:
         self._distances = np.zeros(_KEPT)
         self._judged = 0
         """Count of distances; the newest one is at index `_judged - 1` of the ring buffer."""
-        self._newest = Novelty(None, "")
-
-    @property
-    def newest(self) -> Novelty:
+        self.newest = Novelty(None, "")
         """The result for the newest candle."""
-        return self._newest
 
     def observe(self, history: History, row: int) -> None:
         """Judge the candle of this row of the history, then include it in the usual values."""
         if row < 1:
             return
         values = measured(history, row)
-        self._newest = Novelty(None, "")
+        self.newest = Novelty(None, "")
         if self._weight > 0.0:
             values = self._judge(values)
         self._weight = _KEEP * self._weight + 1.0
@@ -93,7 +89,7 @@ class NoveltyDetector:
 
     def state(self) -> Arrays:
         """The complete state."""
-        score = self._newest.score
+        score = self.newest.score
         return {
             "weight": np.array([self._weight]),
             "sum": self._sum.copy(),
@@ -101,7 +97,7 @@ class NoveltyDetector:
             "distances": self._distances.copy(),
             "judged": np.array([self._judged], dtype=np.int64),
             "score": np.array([] if score is None else [score], dtype=np.float64),
-            "oddity": np.frombuffer(self._newest.oddity.encode(), dtype=np.uint8).copy(),
+            "oddity": np.frombuffer(self.newest.oddity.encode(), dtype=np.uint8).copy(),
         }
 
     def restore(self, state: Arrays) -> None:
@@ -110,7 +106,7 @@ class NoveltyDetector:
         self._sum, self._products = (state[name].astype(np.float64) for name in ("sum", "products"))
         self._distances, self._judged = state["distances"].astype(np.float64), int(state["judged"][0])
         score = float(state["score"][0]) if state["score"].size else None
-        self._newest = Novelty(score, state["oddity"].tobytes().decode())
+        self.newest = Novelty(score, state["oddity"].tobytes().decode())
 
     def _judge(self, values: FloatArray) -> FloatArray:
         """Judge the newest candle. Returns its values for the usual ones: those of an unusual candle are shrunk to the
@@ -127,7 +123,7 @@ class NoveltyDetector:
             return values
         deviations = off / np.sqrt(np.diag(spread))
         oddity = _in_words(mean, off, deviations, shares) if distance > threshold else ""
-        self._newest = Novelty(distance / threshold, oddity)
+        self.newest = Novelty(distance / threshold, oddity)
         counted: FloatArray = mean + off * min(1.0, threshold / distance) if distance > 0.0 else values
         return counted
 

@@ -40,18 +40,14 @@ class RegimeSwitching:
         """False for the first candle and after a hole."""
         self._shares = np.zeros((window, _REGIMES))
         """Each candle's regime probabilities at its close."""
-        self._seen = 0
+        self.seen = 0
+        """Candles seen, also those no longer kept."""
         self._now = np.full(_REGIMES, 1.0 / _REGIMES)
         self._level = np.zeros(3)
         """Of the log ranges, with forgetting: weight, sum, sum of squares."""
         self._moments = np.zeros((3, _REGIMES))
         """The same of each regime."""
         self._switches = np.zeros((_REGIMES, _REGIMES))
-
-    @property
-    def seen(self) -> int:
-        """Candles seen, also those no longer kept."""
-        return self._seen
 
     def observe(self, log_range: float, log_return: float | None) -> None:
         """Take the next closed candle; log_return: from the close before it, None without one or after a hole."""
@@ -64,14 +60,14 @@ class RegimeSwitching:
         self._now = both.sum(axis=0)
         self._switches = _KEEP * self._switches + both
         self._moments = _KEEP * self._moments + powers[:, None] * self._now
-        place = self._seen % self._log_ranges.size
+        place = self.seen % self._log_ranges.size
         self._log_ranges[place], self._shares[place] = log_range, self._now
         self._returns[place], self._has_return[place] = log_return or 0.0, log_return is not None
-        self._seen += 1
+        self.seen += 1
 
     def log_range_quantiles(self, horizons: int) -> FloatArray:
         """Quantiles of the log range of each of the next candles: [H, L], ascending."""
-        kept = slice(0, min(self._seen, self._log_ranges.size))
+        kept = slice(0, min(self.seen, self._log_ranges.size))
         shares = self._shares[kept]
         order = np.argsort(self._log_ranges[kept])
         likely = self._ahead(horizons)
@@ -96,7 +92,7 @@ class RegimeSwitching:
             "returns": self._returns.copy(),
             "has_return": self._has_return.copy(),
             "shares": self._shares.copy(),
-            "seen": np.array([self._seen], dtype=np.int64),
+            "seen": np.array([self.seen], dtype=np.int64),
             "now": self._now.copy(),
             "level": self._level.copy(),
             "moments": self._moments.copy(),
@@ -107,7 +103,7 @@ class RegimeSwitching:
         """Continue from what `state` returned."""
         self._log_ranges[:], self._returns[:], self._shares[:] = state["log_ranges"], state["returns"], state["shares"]
         self._has_return[:] = state["has_return"]
-        self._seen = int(state["seen"][0])
+        self.seen = int(state["seen"][0])
         self._now, self._level, self._moments, self._switches = (
             state[name].astype(np.float64) for name in ("now", "level", "moments", "switches")
         )

@@ -41,7 +41,8 @@ class IndicatorSeries:
         self._size = 0
         self._version = 0
         self._first_missing = 0
-        self._is_working = False
+        self.is_working = False
+        """Whether the function returned by `begin` has not been called or has not finished."""
         self._table = np.empty((self._calculation.rows, _FIRST_CAPACITY))
         self._extremes = Extremes()
         if is_computed:
@@ -69,11 +70,6 @@ class IndicatorSeries:
         """Whether the values are up to date with the candles."""
         return self._version == self._candles.version and self._first_missing == self._size
 
-    @property
-    def is_working(self) -> bool:
-        """Whether the function returned by `begin` has not been called or has not finished."""
-        return self._is_working
-
     def count_missing(self) -> int:
         """The number of candles whose values need to be computed. Computes nothing."""
         self._note_changes()
@@ -90,7 +86,7 @@ class IndicatorSeries:
         """A function that computes all missing values of the current candles, to be called once, on any thread. While
         `is_working`, nothing else may be called here. Candles that change meanwhile are updated afterwards."""
         self._note_changes()
-        self._is_working = True
+        self.is_working = True
         return partial(self._work, Columns.of_series(self._candles))
 
     def _work(self, candles: Columns) -> None:
@@ -100,7 +96,7 @@ class IndicatorSeries:
             self._extremes.change(self._shown(), self._first_missing, self._size)
             self._first_missing = self._size
         finally:
-            self._is_working = False
+            self.is_working = False
 
     def preview(self, forming: Candle) -> tuple[float, ...]:
         """The outputs if this candle closed as it is; NaN in the warm-up. Nothing is stored.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from operator import attrgetter
 from pathlib import Path
 
@@ -18,17 +17,13 @@ class LogBook:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._tails = [LogTail(folder / name) for name in (WINDOW_FILE, TRAINER_FILE)]
-        self._entries: list[LogEntry] = []
-
-    @property
-    def entries(self) -> Sequence[LogEntry]:
+        self.entries: list[LogEntry] = []
         """By time, ascending."""
-        return self._entries
 
     def update(self) -> bool:
         """Read the lines written since the last call. False if there are none."""
         came = [entry for tail in self._tails for entry in tail.read()]
         if came:
             # stable: entries of the same time keep the order in which they were read
-            self._entries = sorted([*self._entries, *came], key=attrgetter("at_ms"))[-ENTRIES_KEPT:]
+            self.entries = sorted([*self.entries, *came], key=attrgetter("at_ms"))[-ENTRIES_KEPT:]
         return bool(came)

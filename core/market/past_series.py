@@ -24,7 +24,7 @@ class PastSeries(CandleSeries):
         if not is_same:
             self._pyramid = None
             self._changes.clear()
-            self._version += 1  # the first changed candle is unknown
+            self.version += 1  # the first changed candle is unknown
         elif former != count:
             self._resize(former, count)
 
@@ -37,7 +37,7 @@ class PastSeries(CandleSeries):
             self._note(int(self._time[first]), int(self._time[count - 1]))
         else:
             self._changes.clear()
-            self._version += 1
+            self.version += 1
 
     def _is_as_followed(self, whole: CandleSeries, count: int) -> bool:
         """Whether the first `count` candles are unchanged."""

@@ -39,20 +39,16 @@ class ResampledSeries:
             raise ValueError(f"candles of {source.interval} cannot be joined to candles of {interval}")
         self._source = source
         self._interval = interval
-        self._series = source if interval == source.interval else CandleSeries(interval)
+        self.series = source if interval == source.interval else CandleSeries(interval)
+        """The closed coarse candles as of the last `sync`; always the same object, read only."""
         self._seen_version = 0
         self._pending: Candle | None = None
         self._over_before_ms = _BEFORE_ALL
         self.sync()
 
-    @property
-    def series(self) -> CandleSeries:
-        """The closed coarse candles as of the last `sync`; always the same object, read only."""
-        return self._series
-
     def sync(self) -> None:
         """Take over the changes of the source."""
-        if self._series is self._source:
+        if self.series is self._source:
             return
         changes = self._source.changes_since(self._seen_version)
         if changes == [] or len(self._source) == 0:
@@ -74,7 +70,7 @@ class ResampledSeries:
         Call `sync` first. A forming candle in a later bucket closes the newest bucket. One that is not newer than the
         closed candles, or has a number that is not finite, is ignored.
         """
-        if self._series is self._source:
+        if self.series is self._source:
             return fine_forming
         if not self._is_ahead(fine_forming):
             return self._pending
@@ -83,14 +79,14 @@ class ResampledSeries:
         self._over_before_ms = max(self._over_before_ms, bucket_ms)
         pending = self._pending
         if pending is not None and pending.open_time_ms < bucket_ms:
-            self._series.add(pending)
+            self.series.add(pending)
             self._pending = pending = None
         return _joined_pair(bucket_ms, pending, fine_forming)
 
     def open_at(self, time_ms: int) -> Candle | None:
         """The coarse candle that was open at a past time, from the fine ones that had closed by then; None if there are
         none, and at the source's own interval."""
-        if self._series is self._source:
+        if self.series is self._source:
             return None
         first_ms, stop_ms = self._interval.open_time_ms(time_ms), time_ms - self._source.interval.duration_ms + 1
         if self._source.insertion_index(first_ms) >= self._source.insertion_index(stop_ms):
@@ -139,7 +135,7 @@ class ResampledSeries:
 
     def _take(self, buckets: _Buckets) -> None:
         closed = int(np.searchsorted(buckets.open_time_ms, self._over_before_ms))
-        self._series.extend_columns(buckets.open_time_ms[:closed], buckets.values[:, :closed])
+        self.series.extend_columns(buckets.open_time_ms[:closed], buckets.values[:, :closed])
         if closed < buckets.open_time_ms.size:
             self._pending = _candle(buckets, closed)
         elif self._pending is not None and self._pending.open_time_ms < self._over_before_ms:

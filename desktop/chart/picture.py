@@ -33,7 +33,8 @@ class Picture(Surface):
         super().__init__(model)
         self._layers = layers
         self._builder = FrameBuilder(model, scale, held, layers, heights)
-        self._overlay: Overlay | None = None
+        self.overlay: Overlay | None = None
+        """The labels of the last layout."""
         self._before_tick: Overlay | None = None
         """The labels to reuse during an update for a tick only."""
         self._patches: tuple[Patch, ...] = ()
@@ -46,11 +47,6 @@ class Picture(Surface):
     def style(self) -> Style | None:
         """The style of the newest frame; set even without candles."""
         return None if self._frame is None else self._frame.style
-
-    @property
-    def overlay(self) -> Overlay | None:
-        """The labels of the last layout."""
-        return self._overlay
 
     @property
     def labels_key(self) -> object:
@@ -88,17 +84,17 @@ class Picture(Surface):
         """The geometry, in device pixels."""
         if self._frame is None or self._frame.ratio != ratio:
             self._frame = self._builder.build(size, ratio, style)
-            self._overlay = None
+            self.overlay = None
         return self._frame
 
     def lay_out(self, frame: Frame, cursor: QPointF | None, countdown: str | None) -> Overlay:
         """The labels of this frame."""
-        if self._overlay is None:
+        if self.overlay is None:
             cursor_px = None if cursor is None else to_px(cursor, frame)
-            self._overlay = Overlay.of(frame, self.model, self._layers, cursor_px, countdown, self._before_tick)
-            self._patches = self._overlay.patches(frame)
+            self.overlay = Overlay.of(frame, self.model, self._layers, cursor_px, countdown, self._before_tick)
+            self._patches = self.overlay.patches(frame)
             self._live = forming_area(frame, self.model, has_lines=len(self._layers) > 0)
-        return self._overlay
+        return self.overlay
 
     def forget(self) -> None:
         """Drop all caches, for another series, style or font."""
@@ -107,13 +103,13 @@ class Picture(Surface):
 
     def dirty(self) -> None:
         """Rebuild frame and labels on the next use."""
-        self._frame = self._overlay = None
+        self._frame = self.overlay = None
 
     def updated(self, dirty: Dirty, build: Callable[[], Frame], overlay: Callable[[], Overlay]) -> QRegion | None:
         """Bring everything up to date. Returns the logical pixels that changed; None: all of them."""
         former, patches, live = self._frame, self._patches, self._live
         ahead, self._ahead = self._ahead, self._ahead_now()
-        before, self._overlay = self._overlay, None
+        before, self.overlay = self.overlay, None
         if dirty & ~Dirty.CURSOR:
             self._frame = None
         frame = build()
@@ -130,14 +126,14 @@ class Picture(Surface):
     @contextmanager
     def alone(self, frame: Frame, countdown: str | None) -> Iterator[None]:
         """Context without mouse and selection; nothing from it is cached."""
-        kept = self._overlay
+        kept = self.overlay
         with self._layers.at_rest():
-            self._overlay = Overlay.of(frame, self.model, self._layers, None, countdown)
+            self.overlay = Overlay.of(frame, self.model, self._layers, None, countdown)
             self.wanted = QRegion(0, 0, frame.layout.width, frame.layout.height)
             try:
                 yield
             finally:
-                self._overlay = kept
+                self.overlay = kept
 
 
 def to_px(position: QPointF, frame: Frame) -> QPoint:

@@ -38,7 +38,8 @@ class FilterLine(QLineEdit):
         super().__init__(parent)
         self._clock = clock
         self._message = message
-        self._fault: FilterError | None = None
+        self.fault: FilterError | None = None
+        """What cannot be understood; None where all can."""
         self.setPlaceholderText(translate("Checkpoints", PLACEHOLDER))
         self.setToolTip(paragraphs(translate("Checkpoints", _HELP)))
         self.setAccessibleName(translate("Checkpoints", "Checkpoint filter"))
@@ -55,11 +56,6 @@ class FilterLine(QLineEdit):
         self.textChanged.connect(self._on_text)
         self.textEdited.connect(self._offer)
         message.hide()
-
-    @property
-    def fault(self) -> FilterError | None:
-        """What cannot be understood; None where all can."""
-        return self._fault
 
     @property
     def offered(self) -> list[str]:
@@ -88,7 +84,7 @@ class FilterLine(QLineEdit):
             return
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
             self._show_fault()
-            if self._fault is None:
+            if self.fault is None:
                 self.left.emit()
             return
         if event.key() == Qt.Key.Key_Space and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -111,20 +107,20 @@ class FilterLine(QLineEdit):
         try:
             expression: Expression | None = parse(text, Moment(self._clock.now_ms()))
         except FilterError as error:
-            self._fault = error
+            self.fault = error
             self._patience.start()
             return
-        self._fault = None
+        self.fault = None
         self._message.hide()
         self.changed.emit(expression)
 
     def _show_fault(self) -> None:
         """Say what is wrong, and where: by a mark under its place."""
         self._patience.stop()
-        if self._fault is None:
+        if self.fault is None:
             self._message.hide()
             return
-        set_text(self._message, self._message_of(self._fault))
+        set_text(self._message, self._message_of(self.fault))
         self._message.show()
 
     def _message_of(self, fault: FilterError) -> str:

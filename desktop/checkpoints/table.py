@@ -54,7 +54,8 @@ class CheckpointTable(QTableView):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows = CheckpointTableModel(self)
-        self._settings = BrowserSettings()
+        self.settings = BrowserSettings()
+        """How it is arranged now."""
         self._is_arranging = False
         self._unfilled = WHERE_FILLED
         self._crowded_out = frozenset[str]()
@@ -68,12 +69,7 @@ class CheckpointTable(QTableView):
         header.sectionMoved.connect(lambda *_: self._on_moved())
         header.sectionResized.connect(self._on_resized)
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.arrange(self._settings)
-
-    @property
-    def settings(self) -> BrowserSettings:
-        """How it is arranged now."""
-        return self._settings
+        self.arrange(self.settings)
 
     def shown_columns(self) -> tuple[str, ...]:
         """The names of the columns that are seen, from left to right."""
@@ -89,7 +85,7 @@ class CheckpointTable(QTableView):
 
     def arrange(self, settings: BrowserSettings) -> None:
         """Take columns, widths and sorting; names that are not known are passed over. Emits nothing."""
-        self._settings = settings
+        self.settings = settings
         chosen = [name for name in settings.columns if name in PLACE] or list(FIRST_COLUMNS)
         self._is_arranging = True
         header = self.horizontalHeader()
@@ -108,8 +104,8 @@ class CheckpointTable(QTableView):
     @property
     def sorting(self) -> tuple[str, bool]:
         """The catalog's column that is sorted by, and whether the largest comes first."""
-        name = self._settings.sort_by if self._settings.sort_by in BY_NAME else "step"
-        return BY_NAME[name].sort_name, self._settings.is_descending
+        name = self.settings.sort_by if self.settings.sort_by in BY_NAME else "step"
+        return BY_NAME[name].sort_name, self.settings.is_descending
 
     def show_rows(self, catalog: Catalog, rows: Rows) -> None:
         """Show these; rows that remain stay selected."""
@@ -161,11 +157,11 @@ class CheckpointTable(QTableView):
         """Show a column whose content was changed just now, where the user's own choice leaves it out: beside those by
         which a row is known. Go there once the change is shown."""
         self._brought_into_view = name
-        if self._settings.columns and name not in self._settings.columns:
+        if self.settings.columns and name not in self.settings.columns:
             shown = self.shown_columns()
             place = len(list(takewhile(LEADING.__contains__, shown)))
-            self._change(replace(self._settings, columns=(*shown[:place], name, *shown[place:])))
-            self.arrange(self._settings)
+            self._change(replace(self.settings, columns=(*shown[:place], name, *shown[place:])))
+            self.arrange(self.settings)
         self._bring_into_view()
 
     def _bring_into_view(self) -> None:
@@ -181,18 +177,18 @@ class CheckpointTable(QTableView):
     def fit_columns(self) -> None:
         """Where none were chosen, hide as many as must be for the others to be whole."""
         self._crowded_out = frozenset()
-        if self._settings.columns:
+        if self.settings.columns:
             return
         widths = {
             **self._widths.natural(self.fontMetrics()),
-            **self._settings.widths,
+            **self.settings.widths,
         }  # a hidden column has no width
         counted = [name for name in FIRST_COLUMNS if name not in WHERE_FILLED]  # a first name must not cost a column
         hidden = set[str]()
         for name in LEAST_FIRST:
             if sum(widths[each] for each in counted if each not in hidden) <= self.viewport().width():
                 break
-            if name not in self._settings.widths:
+            if name not in self.settings.widths:
                 hidden.add(name)
         self._crowded_out = frozenset(hidden)
         self._is_arranging = True
@@ -208,23 +204,23 @@ class CheckpointTable(QTableView):
         header.setMinimumSectionSize(3 * metrics.averageCharWidth())
         self._is_arranging = True
         for name, width in self._widths.natural(metrics).items():
-            header.resizeSection(PLACE[name], self._settings.widths.get(name, width))
+            header.resizeSection(PLACE[name], self.settings.widths.get(name, width))
         self._is_arranging = False
         self.fit_columns()
 
     def _on_sorting(self, number: int, order: Qt.SortOrder) -> None:
         is_descending = order is Qt.SortOrder.DescendingOrder
-        self._change(replace(self._settings, sort_by=COLUMNS[number].name, is_descending=is_descending))
+        self._change(replace(self.settings, sort_by=COLUMNS[number].name, is_descending=is_descending))
 
     def _on_moved(self) -> None:
         if not self._is_arranging:
-            self._change(replace(self._settings, columns=self.wanted_columns()))
-            self.arrange(self._settings)
+            self._change(replace(self.settings, columns=self.wanted_columns()))
+            self.arrange(self.settings)
 
     def _on_resized(self, number: int, before: int, width: int) -> None:
         if self._is_arranging or not self.isVisible() or 0 in (before, width) or self._is_stretched(number):
             return
-        self._change(replace(self._settings, widths={**self._settings.widths, COLUMNS[number].name: max(8, width)}))
+        self._change(replace(self.settings, widths={**self.settings.widths, COLUMNS[number].name: max(8, width)}))
 
     def _is_stretched(self, number: int) -> bool:
         """The last column takes what room there is: nobody chose that."""
@@ -233,8 +229,8 @@ class CheckpointTable(QTableView):
         return bool(shown) and header.visualIndex(number) == shown[-1]
 
     def _change(self, settings: BrowserSettings) -> None:
-        if settings != self._settings:
-            self._settings = settings
+        if settings != self.settings:
+            self.settings = settings
             self.arranged.emit(settings)
 
     def _apply_style(self, theme: Theme) -> None:

@@ -64,7 +64,8 @@ class DocumentationDialog(QDialog):
         self.setWindowTitle(translate("Dialogs", "Documentation"))
         self.search, self.pages, self.browser = QLineEdit(), QListWidget(), PageBrowser()
         self.none = Label(translate("Dialogs", "No page contains these words."))
-        self._page: Path | None = None
+        self.page: Path | None = None
+        """The one that is shown."""
         self._texts = {page: page.read_text(encoding="utf-8") for page in pages_of(folder)}
         self._split = QSplitter()
         self._build()
@@ -74,11 +75,6 @@ class DocumentationDialog(QDialog):
         self.pages.currentItemChanged.connect(lambda item, _before: self._on_page(item))
         self.browser.sourceChanged.connect(self._on_source)
         self.browser.open(folder / INDEX)
-
-    @property
-    def page(self) -> Path | None:
-        """The one that is shown."""
-        return self._page
 
     def _build(self) -> None:
         self.search.setPlaceholderText(translate("Dialogs", "Search all pages"))
@@ -117,22 +113,22 @@ class DocumentationDialog(QDialog):
         words = typed.casefold().split()
         found = [page for page, text in self._texts.items() if all(word in text.casefold() for word in words)]
         self._offer(found)
-        if found and self._page not in found:
+        if found and self.page not in found:
             self.browser.open(found[0])
 
     def _on_page(self, item: QListWidgetItem | None) -> None:
         page = None if item is None else item.data(_PAGE_ROLE)
-        if page is not None and page != self._page:
+        if page is not None and page != self.page:
             self.browser.open(page)
 
     def _on_source(self, source: QUrl) -> None:
-        self._page = Path(source.toLocalFile())
+        self.page = Path(source.toLocalFile())
         self._mark()
 
     def _mark(self) -> None:
         """The list follows where a link led."""
         rows = range(self.pages.count())
-        row = next((row for row in rows if self.pages.item(row).data(_PAGE_ROLE) == self._page), -1)
+        row = next((row for row in rows if self.pages.item(row).data(_PAGE_ROLE) == self.page), -1)
         self.pages.blockSignals(True)
         self.pages.setCurrentRow(row)
         self.pages.blockSignals(False)

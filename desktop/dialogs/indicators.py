@@ -49,8 +49,10 @@ class IndicatorsDialog(QDialog):
         self._shown, self._palette = list(shown), palette
         self._editors: dict[str, WholeSpinBox | DecimalSpinBox | QComboBox] = {}
         self._colours: dict[str, ColourBox] = {}
-        self._width = DecimalSpinBox(NARROWEST_PX, WIDEST_PX)
-        self._reset = QPushButton()
+        self.line_width = DecimalSpinBox(NARROWEST_PX, WIDEST_PX)
+        """Of the chosen indicator's lines."""
+        self.reset_button = QPushButton()
+        """Gives the chosen indicator the theme's colours and the usual width again."""
         self.list = QListWidget()
         self.list.setFixedWidth(_LIST_WIDTH)
         self.list.setAccessibleName(translate("Dialogs", "Indicators on the chart"))
@@ -96,16 +98,6 @@ class IndicatorsDialog(QDialog):
     def colour(self, output: str) -> ColourBox:
         """The colour of one line of the chosen indicator. Raises KeyError."""
         return self._colours[output]
-
-    @property
-    def line_width(self) -> DecimalSpinBox:
-        """Of the chosen indicator's lines."""
-        return self._width
-
-    @property
-    def reset_button(self) -> QPushButton:
-        """Gives the chosen indicator the theme's colours and the usual width again."""
-        return self._reset
 
     def _build(self) -> None:
         left = stacked(None, self.list, beside(None, self.add_button, self.remove_button), stretched=self.list)
@@ -182,17 +174,17 @@ class IndicatorsDialog(QDialog):
                 self._colours[output.name] = box
                 one = translate("Dialogs", "Colour")
                 fields.addRow(one if len(row.inks) == 1 else f"{one}, {output.name}", box)
-        self._width = DecimalSpinBox(NARROWEST_PX, WIDEST_PX)
-        self._width.setDecimals(1)
-        self._width.setSingleStep(0.5)
-        self._width.setSuffix(translate("Dialogs", " px"))
-        self._width.setValue(shown.look.width_px)
-        self._width.valueChanged.connect(lambda _width: self._on_look())
-        self._add_bounded(fields, translate("Dialogs", "Width"), self._width)
-        self._reset = QPushButton(translate("Dialogs", "Reset colours and width"))
-        self._reset.setEnabled(shown.look != Look())
-        self._reset.clicked.connect(self._reset_look)
-        fields.addRow("", self._reset)
+        self.line_width = DecimalSpinBox(NARROWEST_PX, WIDEST_PX)
+        self.line_width.setDecimals(1)
+        self.line_width.setSingleStep(0.5)
+        self.line_width.setSuffix(translate("Dialogs", " px"))
+        self.line_width.setValue(shown.look.width_px)
+        self.line_width.valueChanged.connect(lambda _width: self._on_look())
+        self._add_bounded(fields, translate("Dialogs", "Width"), self.line_width)
+        self.reset_button = QPushButton(translate("Dialogs", "Reset colours and width"))
+        self.reset_button.setEnabled(shown.look != Look())
+        self.reset_button.clicked.connect(self._reset_look)
+        fields.addRow("", self.reset_button)
 
     def _add_bounded(self, fields: QFormLayout, words: str, box: BoundedBox) -> None:
         box.setAccessibleName(words)
@@ -240,13 +232,13 @@ class IndicatorsDialog(QDialog):
 
     def _on_look(self) -> None:
         chosen = tuple((output, box.colour) for output, box in self._colours.items() if box.colour)
-        self._show_look(Look(chosen, self._width.value()))
-        self._reset.setEnabled(self._shown[self.list.currentRow()].look != Look())
+        self._show_look(Look(chosen, self.line_width.value()))
+        self.reset_button.setEnabled(self._shown[self.list.currentRow()].look != Look())
 
     def _reset_look(self) -> None:
         self._show_look(Look())
         self._show_form(self.list.currentRow())
-        self._width.setFocus()
+        self.line_width.setFocus()
 
     def _show_look(self, look: Look) -> None:
         row = self.list.currentRow()

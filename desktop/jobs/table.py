@@ -45,7 +45,8 @@ class JobsModel(QAbstractTableModel):
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._jobs: tuple[Job, ...] = ()
+        self.jobs: tuple[Job, ...] = ()
+        """What is shown."""
         self._titles = (
             translate("Jobs", "Job"),
             translate("Jobs", "Progress"),
@@ -61,24 +62,19 @@ class JobsModel(QAbstractTableModel):
             JobState.FAILED: translate("Jobs", "Failed"),
         }
 
-    @property
-    def jobs(self) -> tuple[Job, ...]:
-        """What is shown."""
-        return self._jobs
-
     def show(self, jobs: Sequence[Job]) -> None:
         """Show these instead; rows of the same jobs stay the same rows."""
-        before, self._jobs = [_key(job) for job in self._jobs], tuple(jobs)
-        if before == [_key(job) for job in self._jobs]:
-            if self._jobs:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(self._jobs) - 1, RESULT))
+        before, self.jobs = [_key(job) for job in self.jobs], tuple(jobs)
+        if before == [_key(job) for job in self.jobs]:
+            if self.jobs:
+                self.dataChanged.emit(self.index(0, 0), self.index(len(self.jobs) - 1, RESULT))
             return
         self.beginResetModel()
         self.endResetModel()
 
     def row_of(self, job: Job) -> int | None:
         """The row of the same job."""
-        return next((row for row, each in enumerate(self._jobs) if _key(each) == _key(job)), None)
+        return next((row for row, each in enumerate(self.jobs) if _key(each) == _key(job)), None)
 
     def words(self, job: Job) -> str:
         """Its state, and what it does or what came of it."""
@@ -97,7 +93,7 @@ class JobsModel(QAbstractTableModel):
         return f"{job.doing}: {count}" if job.doing else count
 
     def rowCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(self._jobs)
+        return 0 if parent.isValid() else len(self.jobs)
 
     def columnCount(self, parent: Index = ROOT) -> int:
         return 0 if parent.isValid() else len(self._titles)
@@ -106,7 +102,7 @@ class JobsModel(QAbstractTableModel):
         return title_at(self._titles, section, orientation, role)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        job, column = self._jobs[index.row()], index.column()
+        job, column = self.jobs[index.row()], index.column()
         if role == Qt.ItemDataRole.DisplayRole:
             return plain(self._text(job, column))
         if role == Qt.ItemDataRole.ToolTipRole:

@@ -58,11 +58,11 @@ class LogModel(NewestFirstModel[LogEntry]):
 
     def repaint_icons(self) -> None:
         """The palette changed."""
-        if self._rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, 0))
+        if self.rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, 0))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        entry = self._rows[index.row()]
+        entry = self.rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return plain((moment(entry.at_ms, self._now_ms()), part_of(entry), entry.text)[index.column()])
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:

@@ -124,14 +124,10 @@ class HistoryLoading(QObject):
         super().__init__(parent)
         self._database = database
         self._number = 0
-        self._is_loading = self._is_whole = False
+        self.is_loading = self._is_whole = False
+        """Whether one of the signals is still to come."""
         self._stored_meanwhile: list[Candle] = []
         self._loaders: list[CandleLoader] = []
-
-    @property
-    def is_loading(self) -> bool:
-        """Whether one of the signals is still to come."""
-        return self._is_loading
 
     def start(self, market: Market) -> None:
         """Begin to read a market; a read in progress is dropped."""
@@ -143,7 +139,7 @@ class HistoryLoading(QObject):
 
     def _start(self, market: Market, after_ms: int | None) -> None:
         self.cancel()
-        self._is_loading, self._is_whole = True, after_ms is None
+        self.is_loading, self._is_whole = True, after_ms is None
         loader = CandleLoader(self._number, self._database, market, after_ms, self)
         loader.loaded.connect(self._on_loaded)
         loader.failed.connect(self._on_failed)
@@ -153,13 +149,13 @@ class HistoryLoading(QObject):
 
     def add(self, candles: Sequence[Candle]) -> None:
         """These were stored just now."""
-        if self._is_loading:
+        if self.is_loading:
             self._stored_meanwhile.extend(candles)
 
     def cancel(self) -> None:
         """Drop the read in progress; it emits no more signals. Does not wait."""
         self._number += 1  # what is queued already carries the former number
-        self._is_loading = False
+        self.is_loading = False
         self._stored_meanwhile = []
         for loader in self._loaders:
             loader.cancel()
@@ -173,7 +169,7 @@ class HistoryLoading(QObject):
         if number != self._number:
             return
         series.extend(self._stored_meanwhile)
-        self._is_loading, self._stored_meanwhile = False, []
+        self.is_loading, self._stored_meanwhile = False, []
         if self._is_whole:
             self.loaded.emit(series, holes)
         else:
@@ -183,7 +179,7 @@ class HistoryLoading(QObject):
     def _on_failed(self, number: int, sentence: str) -> None:
         if number != self._number:
             return
-        self._is_loading, self._stored_meanwhile = False, []
+        self.is_loading, self._stored_meanwhile = False, []
         self.failed.emit(sentence)
 
     @Slot()

@@ -125,12 +125,13 @@ class RemoteCommand(QObject):
     ) -> None:
         super().__init__(parent)
         self._socket, self._is_ready = socket, is_ready
-        self._job_id = f"{REMOTE_JOB} {number}"
+        self.job_id = f"{REMOTE_JOB} {number}"
         self._title = translate("Window", "A command is storing candles")
         self._unpacker = Unpacker()
         self._changed = 0
-        self._progress = JobProgress(self._job_id, self._title, 0, 0)
-        self._is_shown = True
+        self._progress = JobProgress(self.job_id, self._title, 0, 0)
+        self.is_shown = True
+        """Whether progress is shown here; the window shows that of commands that it started as jobs."""
         self._storer = HistoryStorer(database, self)
         self._storer.stored.connect(self._on_stored)
         self._storer.marked.connect(self._on_marked)
@@ -174,15 +175,6 @@ class RemoteCommand(QObject):
             self._answer({"error": _CANCELLED})
             self.close()
 
-    @property
-    def is_shown(self) -> bool:
-        """Whether progress is shown here; the window shows that of commands that it started as jobs."""
-        return self._is_shown
-
-    @property
-    def job_id(self) -> str:
-        return self._job_id
-
     @Slot()
     def _on_bytes(self) -> None:
         if not self._is_open:
@@ -200,7 +192,7 @@ class RemoteCommand(QObject):
     def _obey(self, message: dict[str, Any], payload: bytes) -> None:
         match message.get("op"):
             case "begin":
-                self._is_shown = bool(message.get("is_shown", True))
+                self.is_shown = bool(message.get("is_shown", True))
                 self._begin(plain(str(message.get("title"))))
             case "candles":
                 replaces = message.get("replaces") is True
@@ -241,7 +233,7 @@ class RemoteCommand(QObject):
     def _show(self, progress: JobProgress) -> None:
         """Commands started by the window report through their job instead."""
         self._progress = progress
-        if self._is_shown:
+        if self.is_shown:
             self.progressed.emit(progress)
 
     def _answer(self, message: dict[str, Any]) -> None:

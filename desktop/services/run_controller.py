@@ -107,7 +107,7 @@ class RunController(WatchedMarkets):
         """Let markets of the list join the model, or be learned from no longer, as they are switched there."""
         if self._market is None or self._pending is not None:
             return
-        self._settings = replace(self._settings, watchlist=settings.watchlist)
+        self.settings = replace(self.settings, watchlist=settings.watchlist)
         if self._is_complete():
             self._send_learned()
         else:
@@ -119,7 +119,7 @@ class RunController(WatchedMarkets):
     def _is_complete(self) -> bool:
         """Whether all markets are watched that the model is to learn; the sample is learned alone."""
         is_sample = self._market is not None and self._market.venue == FILE_VENUE
-        if is_sample and self._settings.market.feed in EXCHANGE_FEEDS:
+        if is_sample and self.settings.market.feed in EXCHANGE_FEEDS:
             return True
         known = self._asked.values()
         return all(any(is_same(asked, each) for asked in known) for each in self._wanted())
@@ -127,7 +127,7 @@ class RunController(WatchedMarkets):
     def _wanted(self) -> Sequence[MarketSettings]:
         """The market on the chart, then the others that are watched or are to be."""
         others = [asked for market, asked in self._asked.items() if market != self._market]
-        wanted = [_without_sample(each) for each in (*wanted_markets(self._settings, self._group), *others)]
+        wanted = [_without_sample(each) for each in (*wanted_markets(self.settings, self._group), *others)]
         return tuple(dict.fromkeys(wanted))
 
     def cancel_reading(self) -> None:
@@ -140,18 +140,18 @@ class RunController(WatchedMarkets):
     def try_again(self) -> None:
         """Reconnect at once, whatever wait the exchange has asked for: it may ask again. Training continues meanwhile
         where the market is the one that was asked for."""
-        self._holds.of(self._settings.market.venue).drop()
+        self._holds.of(self.settings.market.venue).drop()
         self._spawn(self._try_again())
 
     def go_on(self, settings: Settings, *, feed: bool, training: bool) -> None:
         """Continue what had stopped, from the stored candles; a wait that an exchange asked for is kept."""
         if training:
-            self._settings = settings
+            self.settings = settings
         self._spawn(self._go_on(feed=feed, training=training))
 
     def start_training(self, settings: Settings) -> None:
         """Train on the watched market, unless it is training already. A trainer that is ending is awaited."""
-        self._settings = settings
+        self.settings = settings
         self._spawn(self._start_again())
 
     async def close(self) -> None:
@@ -213,7 +213,7 @@ class RunController(WatchedMarkets):
         await self._close_market()
         if self._is_left(settings):
             return
-        self._settings = settings
+        self.settings = settings
         built = built or await self._build(feed, wanted, settings)
         if built is None:
             return
@@ -221,7 +221,7 @@ class RunController(WatchedMarkets):
             await feed.aclose()
             return
         self._market = built.feed.market
-        self._settings = replace(settings, market=feed.asked[self._market])
+        self.settings = replace(settings, market=feed.asked[self._market])
         self._adopt(feed)
         self.opened.emit(self._market)
         if built.notice is not None:
@@ -237,7 +237,7 @@ class RunController(WatchedMarkets):
             if self._market is None or self._pending is not None or self._is_complete():
                 return
             feeds = self._make_feeds()
-            if await self._build(feeds, self._wanted(), self._settings) is None:
+            if await self._build(feeds, self._wanted(), self.settings) is None:
                 return
             was_training = self.is_training
             await self._close_feed()
@@ -286,18 +286,18 @@ class RunController(WatchedMarkets):
 
     async def _try_again(self, *, trains: bool = True) -> None:
         async with self._turn:
-            asked = self._settings.market
+            asked = self.settings.market
             if self._market is None or self._market.venue != asked.venue or asked.feed not in ("auto", "live"):
                 if asked.feed not in _BUILT_FIRST or self._market is None:
                     self._announce(asked)
-                await self._open_market(self._settings, trains=trains)
+                await self._open_market(self.settings, trains=trains)
                 return
             await self._close_feed()
             self._report_feed(
                 FeedState.CONNECTING, translate("Window", "Trying {0} again…").format(venue_name(asked.venue))
             )
             feed = self._make_feeds()
-            if await self._build(feed, self._wanted(), self._settings) is not None:
+            if await self._build(feed, self._wanted(), self.settings) is not None:
                 self._adopt(feed)
                 self._run_feed(feed)
 

@@ -28,7 +28,8 @@ class TrainingBreak(QObject):
         super().__init__(parent)
         self._state, self._banner, self._clock = state, banner, clock
         self._until_ms: int | None = None
-        self._is_on = False
+        self.is_on = False
+        """From `begin` until training begins again, for whatever reason."""
         self._was_starting = False
         """The trainer was still being started when the break began: that start is no end of it."""
         self._said = ""
@@ -38,14 +39,9 @@ class TrainingBreak(QObject):
         state.status_changed.connect(self._on_status)
         state.run_changed.connect(self._over)
 
-    @property
-    def is_on(self) -> bool:
-        """From `begin` until training begins again, for whatever reason."""
-        return self._is_on
-
     def begin(self, minutes: int | None) -> None:
         """Stop training; None: until `end`."""
-        self._is_on, self._was_starting = True, self._state.is_starting
+        self.is_on, self._was_starting = True, self._state.is_starting
         self._state.take_break(is_on=True)
         self._until_ms = None if minutes is None else self._clock.now_ms() + minutes * 60_000
         self.stop_requested.emit()
@@ -55,7 +51,7 @@ class TrainingBreak(QObject):
 
     def end(self) -> None:
         """Train again now."""
-        if self._is_on:
+        if self.is_on:
             self._over()
             self.start_requested.emit()
 
@@ -69,14 +65,14 @@ class TrainingBreak(QObject):
 
     def _on_status(self) -> None:
         """Starting training ends the break; it continues while the trainer is still ending."""
-        if self._is_on and self._state.is_starting and not self._was_starting:
+        if self.is_on and self._state.is_starting and not self._was_starting:
             self._over()
-        elif self._is_on:
+        elif self.is_on:
             self._was_starting = self._state.is_starting
             self._update_banner()
 
     def _over(self) -> None:
-        self._is_on, self._until_ms, self._said = False, None, ""
+        self.is_on, self._until_ms, self._said = False, None, ""
         self._timer.stop()
         self._banner.withdraw(_KEY)
         self._state.take_break(is_on=False)

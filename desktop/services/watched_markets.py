@@ -88,17 +88,13 @@ class WatchedMarkets(QObject):
         self._market: Market | None = None
         self._asked: dict[Market, MarketSettings] = {}
         """All watched markets, in their order, with what they were asked for."""
-        self._always_learned: frozenset[Market] = frozenset()
-        """Those that were opened, or named on the command line."""
+        self.always_learned: frozenset[Market] = frozenset()
+        """Those that were opened, or named on the command line: no switch of the list ends that."""
         self._reports = MarketReports()
-        self._settings = Settings()
+        self.settings = Settings()
+        """Those of the market that is watched."""
         self.is_switching = False
         """Whether `opened` is of a market that the running model has."""
-
-    @property
-    def settings(self) -> Settings:
-        """Those of the market that is watched."""
-        return self._settings
 
     @property
     def is_watching(self) -> bool:
@@ -108,11 +104,6 @@ class WatchedMarkets(QObject):
     @property
     def is_training(self) -> bool:
         return self.trainer.is_running
-
-    @property
-    def always_learned(self) -> frozenset[Market]:
-        """Those that were opened, or named on the command line: no switch of the list ends that."""
-        return self._always_learned
 
     @property
     def universe(self) -> tuple[Market, ...]:
@@ -127,11 +118,11 @@ class WatchedMarkets(QObject):
         if market == self._market:
             return True
         self._market = market
-        self._settings = replace(self._settings, market=self._asked[market])
+        self.settings = replace(self.settings, market=self._asked[market])
         self.trainer.show(market)
         self.is_switching = True
         try:
-            self.opening.emit(self._settings.market)
+            self.opening.emit(self.settings.market)
             self.opened.emit(market)
         finally:
             self.is_switching = False
@@ -167,9 +158,9 @@ class WatchedMarkets(QObject):
     def _adopt(self, feed: MarketFeeds) -> None:
         self._feed, self._asked = feed, dict(feed.asked)
         self._reports.begin()
-        if not self._always_learned:  # else markets have joined, and another one may be on the chart by now
-            of_user = (self._settings.market, *self._group)
-            self._always_learned = frozenset(market for market, asked in self._asked.items() if asked in of_user)
+        if not self.always_learned:  # else markets have joined, and another one may be on the chart by now
+            of_user = (self.settings.market, *self._group)
+            self.always_learned = frozenset(market for market, asked in self._asked.items() if asked in of_user)
         for market in self._asked:
             self.trainer.feed_begins(market)
         feed.closed.connect(self._on_closed)
@@ -183,7 +174,7 @@ class WatchedMarkets(QObject):
     def _start_worker(self) -> None:
         assert self._market is not None, "open a market first"
         first, *others = self._asked
-        spec = SessionSpec(self._folder.root, first, self._settings, self._new_run, others=tuple(others))
+        spec = SessionSpec(self._folder.root, first, self.settings, self._new_run, others=tuple(others))
         self._new_run = False
         self._reports.learned = {}
         self.trainer.start(spec, self._market, self._reports.caught_up, self._reports.ended)
@@ -192,7 +183,7 @@ class WatchedMarkets(QObject):
         await self._end_feed()
         await self.trainer.end()
         self._forget_feed()
-        self._market, self._asked, self._always_learned = None, {}, frozenset()
+        self._market, self._asked, self.always_learned = None, {}, frozenset()
 
     async def _close_feed(self) -> None:
         await self._end_feed()
@@ -254,9 +245,9 @@ class WatchedMarkets(QObject):
 
     def _send_learned(self) -> None:
         """Tell the trainer which of its markets were switched on or off."""
-        listed = {row.market for row in self._settings.watchlist.markets if row.is_learned}
+        listed = {row.market for row in self.settings.watchlist.markets if row.is_learned}
         for market, was_learned in self._reports.learned.items():
-            is_learned = market in listed or market in self._always_learned
+            is_learned = market in listed or market in self.always_learned
             if is_learned is not was_learned:
                 self._reports.learned[market] = is_learned
                 self.send(SetLearned(is_learned, self.trainer.place_of(market)))

@@ -44,20 +44,16 @@ class TrainingWorker(QThread):
         self._spec = spec
         self._clock = clock
         self._shown = shown or spec.market
-        self._inbox = Inbox()
-
-    @property
-    def inbox(self) -> Inbox:
+        self.inbox = Inbox()
         """Where any thread leaves word for the run."""
-        return self._inbox
 
     def send(self, command: TrainerCommand) -> None:
         """Queue a command. Callable from any thread."""
-        self._inbox.send(command)
+        self.inbox.send(command)
 
     def stop(self) -> bool:
         """End the run, with a last checkpoint, and wait. False where it did not end in time."""
-        self._inbox.stop()
+        self.inbox.stop()
         self.quit()
         return self.wait(_STOP_WITHIN_MS)
 
@@ -75,5 +71,5 @@ class TrainingWorker(QThread):
             store = CandleStore(db)
             make_host = host_maker(self._spec, self._clock)
             emit, clock = self.batch.emit, self._clock
-            inbox, shown = self._inbox, self._shown
+            inbox, shown = self.inbox, self._shown
             TrainingDriver(self._spec, make_host, store, inbox, emit, clock, shows_first=shown, stays=True).run()

@@ -79,14 +79,10 @@ class MarketsState(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._list: tuple[Market, ...] = ()
-        self._universe: tuple[Market, ...] = ()
+        self.universe: tuple[Market, ...] = ()
+        """The markets of the run, its head first."""
         self._rows: dict[Market, MarketRow] = {}
         self._by_run: dict[str, Market] = {}
-
-    @property
-    def universe(self) -> tuple[Market, ...]:
-        """The markets of the run, its head first."""
-        return self._universe
 
     def row(self, market: Market) -> MarketRow:
         """An empty one for a market that is unknown here."""
@@ -107,20 +103,20 @@ class MarketsState(QObject):
 
     def set_universe(self, markets: Sequence[Market], run_ids: Sequence[str | None] = ()) -> None:
         """The markets of the run, its head first, and their runs where they are known."""
-        self._universe = tuple(markets)
+        self.universe = tuple(markets)
         known = dict(zip(markets, run_ids, strict=False))
-        self._by_run = {run_id: market for run_id, market in self._by_run.items() if market in self._universe}
+        self._by_run = {run_id: market for run_id, market in self._by_run.items() if market in self.universe}
         self._arrange()
         for market in tuple(self._rows):
-            self._put(market, **({} if market in self._universe else _OUTSIDE))
-        for market in self._universe:
+            self._put(market, **({} if market in self.universe else _OUTSIDE))
+        for market in self.universe:
             if not self._rows[market].is_in_run:
                 self._put(market, is_in_run=True, is_learned=True)
             self.set_run(market, known.get(market))
 
     def set_opened(self, markets: Collection[Market]) -> None:
         """Those of the run that it learns from whatever the list says."""
-        for market in self._universe:
+        for market in self.universe:
             self._put(market, is_opened=market in markets)
 
     def set_run(self, market: Market, run_id: str | None) -> None:
@@ -173,8 +169,8 @@ class MarketsState(QObject):
 
     @apply.register
     def _(self, event: TrainerReady) -> None:
-        if self._universe and not event.members:
-            self.set_run(self._universe[0], event.run_id)
+        if self.universe and not event.members:
+            self.set_run(self.universe[0], event.run_id)
         for member in event.members:
             self.set_run(member.market, member.run_id)
             self._put(member.market, is_learned=member.is_learned)
@@ -200,7 +196,7 @@ class MarketsState(QObject):
     @apply.register
     def _(self, event: FirstForecast) -> None:
         """It names no run, and no market if there is only one."""
-        first = self._universe[0] if self._universe else None
+        first = self.universe[0] if self.universe else None
         self._take_forecast(event.market or first, event.forecast)
 
     def _take_forecast(self, market: Market | None, forecast: ForecastMade) -> None:
@@ -211,7 +207,7 @@ class MarketsState(QObject):
 
     def _arrange(self) -> None:
         """Rows for all of the list and of the run, and for no other."""
-        only_in_run = sorted(set(self._universe).difference(self._list), key=name_order)
+        only_in_run = sorted(set(self.universe).difference(self._list), key=name_order)
         wanted = (*only_in_run, *self._list)
         if wanted != tuple(self._rows):
             self._rows = {market: self.row(market) for market in wanted}

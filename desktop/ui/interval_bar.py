@@ -20,7 +20,8 @@ class IntervalBar(QWidget):
         super().__init__(parent)
         self._reach = reach
         self._theme = theme
-        self._span: tuple[float, float] | None = None
+        self.span: tuple[float, float] | None = None
+        """Where the interval begins and ends, as shares of the bar's width; None where there is none."""
         self._colour: QColor | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -30,14 +31,9 @@ class IntervalBar(QWidget):
     def minimumSizeHint(self) -> QSize:
         return QSize(28, 14)
 
-    @property
-    def span(self) -> tuple[float, float] | None:
-        """Where the interval begins and ends, as shares of the bar's width; None where there is none."""
-        return self._span
-
     def show_estimate(self, estimate: Estimate, against: float | None, colour: QColor | None) -> None:
         """colour: of the interval, None for a neutral one."""
-        self._span, self._colour = self._span_of(estimate, against), colour
+        self.span, self._colour = self._span_of(estimate, against), colour
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -48,8 +44,8 @@ class IntervalBar(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(palette.border)
         painter.drawRoundedRect(QRectF(0, middle - 1.5, self.width(), 3), 1.5, 1.5)
-        if self._span is not None:
-            left, right = (share * width for share in self._span)
+        if self.span is not None:
+            left, right = (share * width for share in self.span)
             painter.setBrush(self._colour or palette.muted_text)
             thickness = max(right - left, _THINNEST_PX)
             painter.drawRoundedRect(QRectF((left + right - thickness) / 2, middle - 3, thickness, 6), 2, 2)

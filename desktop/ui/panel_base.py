@@ -25,17 +25,13 @@ class Panel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
-        self._is_stale = self._is_new = True
+        self.is_stale = self._is_new = True
+        """True from a change to the next refresh."""
         theme.changed.connect(self._on_theme)
 
     @property
     def palette_now(self) -> Palette:
         return self.theme.palette
-
-    @property
-    def is_stale(self) -> bool:
-        """True from a change to the next refresh."""
-        return self._is_stale
 
     @property
     def is_on_screen(self) -> bool:
@@ -44,13 +40,13 @@ class Panel(QWidget):
 
     def mark_stale(self) -> None:
         """Ask to be refreshed soon."""
-        self._is_stale = True
+        self.is_stale = True
         self.became_stale.emit()
 
     def refresh_if_seen(self) -> None:
         """Refresh now if something changed and the panel is on the screen; else stay stale."""
-        if self._is_stale and self.is_on_screen:
-            self._is_stale = self._is_new = False
+        if self.is_stale and self.is_on_screen:
+            self.is_stale = self._is_new = False
             self.refresh()
 
     def refresh(self) -> None:
@@ -66,7 +62,7 @@ class Panel(QWidget):
         """Before its first frame: as it was built, it shows its empty words over parts that it is to hide for them."""
         super().showEvent(event)
         if self._is_new:
-            self._is_stale = self._is_new = False
+            self.is_stale = self._is_new = False
             self.refresh()
         self.became_stale.emit()
 

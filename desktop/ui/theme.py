@@ -233,36 +233,24 @@ class Theme(QObject):
 
     def __init__(self, mode: Mode = "system", colours: Colours = "green-red", parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._mode: Mode = mode
-        self._colours: Colours = colours
+        self.mode: Mode = mode
+        self.colours: Colours = colours
         self._is_swapped = False
         self._application: QApplication | None = None
         self._system_was_dark = _system_is_dark()
-        self._palette = build_palette(self._wants_dark(), colours)
+        self.palette = build_palette(self._wants_dark(), colours)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._refresh)
-
-    @property
-    def palette(self) -> Palette:
-        return self._palette
-
-    @property
-    def mode(self) -> Mode:
-        return self._mode
-
-    @property
-    def colours(self) -> Colours:
-        return self._colours
 
     def set_mode(self, mode: Mode) -> None:
         """Follow the system, or hold to dark or light."""
-        self._mode = mode
+        self.mode = mode
         if self._application is not None:
             _request_scheme(mode)
         self._refresh()
 
     def set_colours(self, colours: Colours, *, is_swapped: bool = False) -> None:
         """Choose the colours of rising and falling candles."""
-        self._colours, self._is_swapped = colours, is_swapped
+        self.colours, self._is_swapped = colours, is_swapped
         self._refresh()
 
     def apply_to(self, application: QApplication) -> None:
@@ -272,23 +260,23 @@ class Theme(QObject):
             application.setStyle(Style())
         # Qt 6.9's GNOME theme makes every text monospace when the system's scheme changes; a font that was set stays
         application.setFont(application.font())
-        _request_scheme(self._mode)
-        _apply_style(application, self._palette)
+        _request_scheme(self.mode)
+        _apply_style(application, self.palette)
         self._refresh()
 
     @Slot()
     def _refresh(self) -> None:
-        palette = build_palette(self._wants_dark(), self._colours, is_swapped=self._is_swapped)
-        if palette == self._palette:
+        palette = build_palette(self._wants_dark(), self.colours, is_swapped=self._is_swapped)
+        if palette == self.palette:
             return
-        self._palette = palette
+        self.palette = palette
         if self._application is not None:
             _apply_style(self._application, palette)
         self.changed.emit(palette)
 
     def _wants_dark(self) -> bool:
-        if self._mode != "system":
-            return self._mode == "dark"
+        if self.mode != "system":
+            return self.mode == "dark"
         scheme = QGuiApplication.styleHints().colorScheme()
         if scheme is Qt.ColorScheme.Unknown:
             return self._system_was_dark

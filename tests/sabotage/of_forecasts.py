@@ -26,8 +26,8 @@ FAULTS = (
     Fault(
         "quantiles-cross",
         "core/forecast/expert_weights.py",
-        "combined: FloatArray = np.sort((self._weights * quantiles).sum(axis=0), axis=-1)",
-        "combined: FloatArray = (self._weights * quantiles).sum(axis=0)",
+        "combined: FloatArray = np.sort((self.weights * quantiles).sum(axis=0), axis=-1)",
+        "combined: FloatArray = (self.weights * quantiles).sum(axis=0)",
     ),
     Fault(
         "coarse-candle-in-its-own-units",

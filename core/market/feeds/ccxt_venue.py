@@ -28,17 +28,13 @@ class CcxtVenue:
         self._market = market
         self._session = session or CcxtSession(market.venue, [market.symbol], market.interval, urls, request_s)
         self._exchange = self._session.exchange
-        self._page_rows = _MOST_ROWS
+        self.page_rows = _MOST_ROWS
         self._inbox = self._session.join(market.symbol)
         self._is_closed = False
 
     @property
     def name(self) -> str:
         return self._session.name
-
-    @property
-    def page_rows(self) -> int:
-        return self._page_rows
 
     @property
     def listed_rows(self) -> int | None:
@@ -63,7 +59,7 @@ class CcxtVenue:
         if found is None or not found.get("spot"):
             raise session.no_such_market(symbol)
         limit = self._exchange.feature_value(symbol, "fetchOHLCV", "limit", _MOST_ROWS)
-        self._page_rows = min(_MOST_ROWS, int(limit or _MOST_ROWS))
+        self.page_rows = min(_MOST_ROWS, int(limit or _MOST_ROWS))
 
     async def server_ms(self) -> int | None:
         if not self._exchange.has.get("fetchTime"):
@@ -78,7 +74,7 @@ class CcxtVenue:
     async def candles(self, since_ms: int) -> list[Candle]:
         symbol = self._market.symbol
         rows = await self._session.ask(
-            symbol, self._exchange.fetch_ohlcv(symbol, self._session.timeframe, since_ms, self._page_rows)
+            symbol, self._exchange.fetch_ohlcv(symbol, self._session.timeframe, since_ms, self.page_rows)
         )
         return [candle for candle in _candles(rows) if candle.open_time_ms >= since_ms]
 

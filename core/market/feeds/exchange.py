@@ -52,7 +52,7 @@ class ExchangeFeed:
         open_venue: creates each connection's venue; default: ccxt's. gate: shared with everything else that sends
         requests to this exchange.
         """
-        self._market = market
+        self.market = market
         self._clock = clock
         self._catch_up = catch_up if limit is None else min(catch_up, limit)
         self._times = times or ExchangeTimes()
@@ -69,10 +69,6 @@ class ExchangeFeed:
         self._failures = 0
 
     @property
-    def market(self) -> Market:
-        return self._market
-
-    @property
     def kind(self) -> FeedKind:
         return FeedKind.EXCHANGE
 
@@ -80,7 +76,7 @@ class ExchangeFeed:
         # No `finally` that awaits: qasync's loop does not close generators, and a dropped one could not end.
         # `aclose` closes the sockets.
         yield self._status(
-            FeedState.CONNECTING, f"Requesting {self._market.symbol} from {venue_name(self._market.venue)}."
+            FeedState.CONNECTING, f"Requesting {self.market.symbol} from {venue_name(self.market.venue)}."
         )
         if after_ms is not None:
             self._ledger.place(after_ms, is_known=True)
@@ -94,7 +90,7 @@ class ExchangeFeed:
                 except VenueError as trouble:
                     if trouble.is_absent and known is not None and known.candles:
                         await self._disconnect()
-                        shown = f"The stored candles of {self._market.symbol} are shown; no new ones will follow."
+                        shown = f"The stored candles of {self.market.symbol} are shown; no new ones will follow."
                         yield self._status(FeedState.ENDED, f"{trouble} {shown}")
                         return
                     wait_s = await self._disconnect_after(trouble)
@@ -105,7 +101,7 @@ class ExchangeFeed:
             await self._disconnect()
             if not self._closing.is_closed:
                 done = counted(self._ledger.yielded)
-                yield self._status(FeedState.ENDED, f"{done} of {self._market.symbol} received.")
+                yield self._status(FeedState.ENDED, f"{done} of {self.market.symbol} received.")
         except ClosedError:
             await self._disconnect()
 
@@ -128,7 +124,7 @@ class ExchangeFeed:
             yield event
 
     def _greeting(self, name: str, missed: int) -> str:
-        greeting = f"Receiving {self._market.symbol} {self._market.interval} candles from {name}."
+        greeting = f"Receiving {self.market.symbol} {self.market.interval} candles from {name}."
         if not self._was_live:
             return greeting
         return f"{greeting} {counted(missed)} back-filled." if missed else f"{greeting} No candle was missed."
@@ -141,7 +137,7 @@ class ExchangeFeed:
         self._connection = Connection(
             self._open_venue(),
             self._gate,
-            self._market,
+            self.market,
             self._clock,
             self._times,
             self._ledger,

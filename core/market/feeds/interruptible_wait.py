@@ -17,21 +17,17 @@ class CloseSignal:
     """Set once, by `close`; ends every `run_until_closed` at once."""
 
     def __init__(self) -> None:
-        self._is_closed = False
+        self.is_closed = False
         self._waiting: set[asyncio.Task[Any]] = set()
 
-    @property
-    def is_closed(self) -> bool:
-        return self._is_closed
-
     def close(self) -> None:
-        self._is_closed = True
+        self.is_closed = True
         for task in self._waiting:
             task.cancel()
 
     async def run_until_closed(self, work: Coroutine[Any, Any, T]) -> T:
         """Await `work`. Raises ClosedError, and cancels `work`, if `close` is or was called."""
-        if self._is_closed:
+        if self.is_closed:
             work.close()
             raise ClosedError
         task = asyncio.ensure_future(work)
@@ -39,12 +35,12 @@ class CloseSignal:
         try:
             result = await task
         except (Exception, asyncio.CancelledError) as error:
-            if self._is_closed and not _is_cancelled():
+            if self.is_closed and not _is_cancelled():
                 raise ClosedError from error
             raise
         finally:
             self._waiting.discard(task)
-        if self._is_closed:
+        if self.is_closed:
             raise ClosedError
         return result
 

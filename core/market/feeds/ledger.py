@@ -46,7 +46,8 @@ class Ledger:
         self._times = times
         self._limit = limit
         self._position_ms: int | None = None
-        self._is_anchored = False
+        self.is_known = False
+        """Whether the subscriber has the candle at the position, so that a hole after it counts."""
         self._passed: dict[int, _Passed] = {}
         self._open: dict[int, _Passed] = {}
         """Those with outstanding comparisons, to avoid a search over all."""
@@ -65,18 +66,13 @@ class Ledger:
         return self._position_ms is not None
 
     @property
-    def is_known(self) -> bool:
-        """Whether the subscriber has the candle at the position, so that a hole after it counts."""
-        return self._is_anchored
-
-    @property
     def is_full(self) -> bool:
         """Whether the limit has been reached."""
         return self._limit is not None and self.yielded >= self._limit
 
     def place(self, position_ms: int, *, is_known: bool) -> None:
         """Begin after `position_ms`. is_known: the subscriber has that candle, so that a hole after it counts."""
-        self._position_ms, self._is_anchored = position_ms, is_known
+        self._position_ms, self.is_known = position_ms, is_known
 
     def skip_to(self, position_ms: int) -> None:
         """Skip earlier candles: they were not requested, so they are not reported as missing."""
@@ -88,7 +84,7 @@ class Ledger:
         if not self.is_placed or self.is_known or self.position_ms < forming_ms:
             return
         passed = [time_ms for time_ms in self._passed if time_ms < forming_ms]
-        self._position_ms, self._is_anchored = max(passed, default=None), bool(passed)
+        self._position_ms, self.is_known = max(passed, default=None), bool(passed)
 
     def seed(self, known: StoredCandles) -> None:
         """Compare the subscriber's stored candles too. To be called before anything is passed on."""
@@ -102,7 +98,7 @@ class Ledger:
         if self.is_full or candle.open_time_ms <= self.position_ms:
             return
         hole = self._hole_before(candle.open_time_ms)
-        self._position_ms, self._is_anchored = candle.open_time_ms, True
+        self._position_ms, self.is_known = candle.open_time_ms, True
         self._remember(candle.open_time_ms, candle)
         self.yielded += 1
         if hole is not None:
@@ -113,7 +109,7 @@ class Ledger:
         step_ms = self._interval.duration_ms
         first_ms = self.position_ms + step_ms
         count = (open_time_ms - first_ms) // step_ms
-        if not self._is_anchored or count <= 0:
+        if not self.is_known or count <= 0:
             return None
         for time_ms in range(max(first_ms, open_time_ms - REMEMBERED * step_ms), open_time_ms, step_ms):
             self._remember(time_ms, None)

@@ -50,17 +50,13 @@ class ReplayFeed:
         possible. limit: the number of candles used."""
         self._candles = file.candles[:limit]
         self._rejections = rejections_in_words(file.rejected)
-        self._market = Market(FILE_VENUE, name, file.interval)
+        self.market = Market(FILE_VENUE, name, file.interval)
         self._shown = shown_symbol(FILE_VENUE, name)
         self._clock = clock
         self.pace = None if speed == 0.0 else ReplayPace(speed, self._candles)
         """The pace of its candles after the first part; None: all at once."""
         self._catch_up = len(self._candles) if speed == 0.0 else _at_once(catch_up or 0, len(self._candles), limit)
         self._closed = asyncio.Event()
-
-    @property
-    def market(self) -> Market:
-        return self._market
 
     @property
     def kind(self) -> FeedKind:
@@ -85,7 +81,7 @@ class ReplayFeed:
     async def _at_once(self, candles: Sequence[Candle], done: int) -> AsyncIterator[FeedEvent]:
         if candles:
             if self._rejections:
-                _log.warning("%s: rows of the file were skipped%s", self._market.symbol, self._rejections)
+                _log.warning("%s: rows of the file were skipped%s", self.market.symbol, self._rejections)
             yield self._status(FeedState.CATCHING_UP, f"Reading {self._shown}{self._rejections}.")
         for index, candle in enumerate(candles, start=1):
             if self._closed.is_set():

@@ -19,7 +19,8 @@ class ServerClock:
         self._synced_s = clock.monotonic_s()
         self._doubt_ms = 0.0
         self._is_reported = False
-        self._phase_ms = 0
+        self.phase_ms = 0
+        """How far opening times lie off the epoch's grid."""
 
     def set(self, server_ms: int | None, asked_s: float) -> None:
         """Set the clock from a request sent at `asked_s`; server_ms None: the exchange does not report its time."""
@@ -40,11 +41,6 @@ class ServerClock:
         return self._interval.duration_ms > _DAY_MS
 
     @property
-    def phase_ms(self) -> int:
-        """How far opening times lie off the epoch's grid."""
-        return self._phase_ms
-
-    @property
     def offset_ms(self) -> float | None:
         """The exchange's clock minus this computer's; None if it does not report its time."""
         return self._now_ms() - self._clock.now_ms() if self._is_reported else None
@@ -61,7 +57,7 @@ class ServerClock:
 
     def forming_ms(self) -> int:
         """The opening time of the open candle."""
-        return self._interval.open_time_ms(self.now_ms() - self._phase_ms) + self._phase_ms
+        return self._interval.open_time_ms(self.now_ms() - self.phase_ms) + self.phase_ms
 
     def is_ahead(self, time_ms: int) -> bool:
         """Whether a time is so far in the future that it or this clock is wrong."""
@@ -73,7 +69,7 @@ class ServerClock:
             return
         newest_ms = candles[-1].open_time_ms
         if self.has_own_grid:
-            self._phase_ms = newest_ms % self._interval.duration_ms
+            self.phase_ms = newest_ms % self._interval.duration_ms
         if newest_ms > self.now_ms():
             self._server_ms, self._synced_s = float(newest_ms), self._clock.monotonic_s()
             self._doubt_ms = 0.0

@@ -81,7 +81,7 @@ class SimulatedFeed:
         place: int = 0,
     ) -> None:
         """order: that of several feeds, which take each tick together; this one's place in it."""
-        self._market = Market(SIMULATED_VENUE, f"{_PREFIX}{seed}", interval)
+        self.market = Market(SIMULATED_VENUE, f"{_PREFIX}{seed}", interval)
         self._path = _Path(np.random.default_rng(seed))
         self._clock = clock
         self._speed = speed
@@ -92,10 +92,6 @@ class SimulatedFeed:
         self._order, self._place = order or StepOrder(1), place
 
     @property
-    def market(self) -> Market:
-        return self._market
-
-    @property
     def kind(self) -> FeedKind:
         return FeedKind.SIMULATED
 
@@ -103,7 +99,7 @@ class SimulatedFeed:
         yield self._status(FeedState.CATCHING_UP, "Generating the market's history.")
         index, is_live = 0, False
         while not self._is_done(index):
-            stages = self._path.candle(self._first_ms + index * self._market.interval.duration_ms)
+            stages = self._path.candle(self._first_ms + index * self.market.interval.duration_ms)
             is_known = after_ms is not None and stages[-1].open_time_ms <= after_ms
             if index < self._catch_up or is_known or self._speed == 0.0:
                 if not is_known:
@@ -135,7 +131,7 @@ class SimulatedFeed:
     async def _live(self, stages: list[Candle], first_step: int) -> AsyncIterator[FeedEvent]:
         """One candle, tick by tick."""
         if self._speed is None:
-            tick_s = self._market.interval.duration_ms / 1000.0 / _TICKS
+            tick_s = self.market.interval.duration_ms / 1000.0 / _TICKS
         else:
             tick_s = 1.0 / self._speed / _TICKS
         for step, stage in enumerate(stages, first_step):

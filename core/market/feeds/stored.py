@@ -14,18 +14,14 @@ class StoredFeed:
     """Yields no candles: chart and trainer read the stored ones themselves."""
 
     def __init__(self, market: Market, clock: Clock) -> None:
-        self._market, self._clock = market, clock
-
-    @property
-    def market(self) -> Market:
-        return self._market
+        self.market, self._clock = market, clock
 
     @property
     def kind(self) -> FeedKind:
         return FeedKind.REPLAY
 
     async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
-        sentence = f"The stored candles of {shown_market(self._market)} are shown; no new ones will follow."
+        sentence = f"The stored candles of {shown_market(self.market)} are shown; no new ones will follow."
         yield FeedStatus(FeedState.ENDED, sentence, self._clock.now_ms())
 
     async def aclose(self) -> None:

@@ -103,15 +103,11 @@ class Backfill:
     _older: HistorySource | None = None
     _tries: int = 0
     _requests: int = 0
-    _stored: int = 0
+    stored: int = 0
+    """The number of candles fetched and stored."""
     _absent: int = 0
     _out_of_reach: int = 0
     _rejected: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def stored(self) -> int:
-        """The number of candles fetched and stored."""
-        return self._stored
 
     async def run(self, since_ms: int, until_ms: int | None = None, *, asks_again: bool = False) -> BackfillReport:
         """Fetch the missing candles of since..until (default: now).
@@ -131,7 +127,7 @@ class Backfill:
         return BackfillReport(
             span=span,
             wanted=candles_in(wanted, interval),
-            stored=self._stored,
+            stored=self.stored,
             absent=self._absent,
             left=left,
             out_of_reach=self._out_of_reach,
@@ -216,7 +212,7 @@ class Backfill:
         checked = check_columns(StoredColumns(times, values), self.market.interval, phase_ms)
         self._rejected.update({why.value: count for why, count in checked.rejected.items()})
         if len(checked.columns):
-            self._stored += self.writer.put(self.market, checked.columns, replaces=False)
+            self.stored += self.writer.put(self.market, checked.columns, replaces=False)
 
     async def _ask(self, since_ms: int) -> tuple[dict[int, Candle], TimeSpan]:
         """A page, and the time that it covers. Retries after temporary errors."""
@@ -252,7 +248,7 @@ class Backfill:
         """Raises HistoryError where waiting does not help, or did not help often enough."""
         self._tries += 1
         if trouble.is_final or self._tries > _MOST_TRIES:
-            kept = "The candles so far are stored; the same command continues from there." if self._stored else ""
+            kept = "The candles so far are stored; the same command continues from there." if self.stored else ""
             raise HistoryError(f"{trouble} {kept}".strip()) from trouble
         await self._close()
         wait_s = self.backoff.next_s(trouble.wait_s)

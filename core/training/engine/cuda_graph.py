@@ -76,14 +76,10 @@ class GraphedUpdate:
         self._inputs: DeviceBatch | None = None
         self._shape: tuple[torch.Size, ...] | None = None
         self._seen = 0
-        self._is_trusted = False
+        self.is_captured = False
+        """Whether a graph is in use: captured and verified."""
         self.refused_because: str | None = None
         """Why no graph is used, after a failed try."""
-
-    @property
-    def is_captured(self) -> bool:
-        """Whether a graph is in use: captured and verified."""
-        return self._is_trusted
 
     def __call__(self, batch: DeviceBatch) -> Tensor:
         """Raises what the eager step raises, and during capture errors that are not the graph's fault: out of memory,
@@ -92,7 +88,7 @@ class GraphedUpdate:
         if shape != self._shape:
             self.forget()
             self._shape = shape
-        if self._is_trusted and self._replay is not None:
+        if self.is_captured and self._replay is not None:
             self._fill(batch)
             return self._replay()
         self._seen += 1
@@ -106,7 +102,7 @@ class GraphedUpdate:
         A refusal is forgotten too: the next capture is another graph.
         """
         self._replay = self._inputs = self._shape = self.refused_because = None
-        self._is_trusted = False
+        self.is_captured = False
         self._seen = 0
 
     def _verify(self, batch: DeviceBatch) -> Tensor:
@@ -126,7 +122,7 @@ class GraphedUpdate:
         changes = _changes(before, self._live())
         if not _agree(graphed, eager) or not _equal_changes(_changes(before, graphed_state), changes, before):
             self._refuse("its step differs from the eager one")
-        self._is_trusted = self.refused_because is None and any(bool(change.any()) for change in changes)
+        self.is_captured = self.refused_because is None and any(bool(change.any()) for change in changes)
         return eager
 
     def _first_replay(self, batch: DeviceBatch) -> Tensor:

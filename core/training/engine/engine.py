@@ -79,7 +79,8 @@ class TrainingEngine:
         is_fixed = not self._precision.has_scaler and gradients.noise == 0.0
         if graphs is not None and is_fixed:  # the scaler's state is not in `live`, and noise cannot be compared
             self._run = self._graphed = GraphedUpdate(self._update, self.live, self._flat.clear, graphs)
-        self._is_half_done = False
+        self.is_half_done = False
+        """Whether the newest step, if it raised, had begun to change the state, so that a restore is needed."""
 
     @property
     def learning_rate(self) -> float:
@@ -144,11 +145,6 @@ class TrainingEngine:
         """Number of trained parameters."""
         return self._flat.values.numel()
 
-    @property
-    def is_half_done(self) -> bool:
-        """Whether the newest step, if it raised, had begun to change the state, so that a restore is needed."""
-        return self._is_half_done
-
     def expect_loss_below(self, limit: float | None) -> None:
         """From the next step on, a loss above this is a spike; None: no loss is."""
         self._guard.expect_loss_below(limit)
@@ -185,7 +181,7 @@ class TrainingEngine:
         the heap free, which the C library returns to the system, and each forward pass would page it in again (4 % of a
         step).
         """
-        self._is_half_done = False
+        self.is_half_done = False
         self._flat.clear()
         self._train_mode()
         rate, limit = self.rate_now, self._guard.limit
@@ -239,7 +235,7 @@ class TrainingEngine:
         self._flat.collect()
         self._precision.unscale(self.optimizer)
         scale = self._precision.scale()  # before the step, which may change it
-        self._is_half_done = not self._is_captured_only()
+        self.is_half_done = not self._is_captured_only()
         gradients = self._flat.gradients
         self._add_noise(gradients)
         check = self._guard.check(parts, self._meter.gradients())

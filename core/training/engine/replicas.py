@@ -39,11 +39,7 @@ class SingleReplica:
     """One process."""
 
     def __init__(self, model: nn.Module) -> None:
-        self._model = model
-
-    @property
-    def model(self) -> nn.Module:
-        return self._model
+        self.model = model
 
     def without_exchange(self) -> contextlib.AbstractContextManager[Any]:
         return contextlib.nullcontext()

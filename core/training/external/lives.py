@@ -17,21 +17,16 @@ class Lives:
     def __init__(self) -> None:
         self._deaths = 0
         self._answered = 0
-        self._left_out = 0
+        self.left_out = 0
         """Candles to come without it."""
 
     @property
     def is_suspended(self) -> bool:
         return self._deaths >= MOST_DEATHS
 
-    @property
-    def left_out(self) -> int:
-        """How many candles pass before it is started again."""
-        return self._left_out
-
     def died(self) -> None:
         self._answered = 0
-        self._left_out = 2**self._deaths - 1
+        self.left_out = 2**self._deaths - 1
         self._deaths += 1
 
     def answered(self) -> None:
@@ -44,9 +39,9 @@ class Lives:
         """Whether to start it with the close that has begun. To be asked once for each close without it."""
         if self.is_suspended:
             return False
-        self._left_out -= 1
-        return self._left_out < 0
+        self.left_out -= 1
+        return self.left_out < 0
 
     def resumed(self) -> None:
         """Forget all deaths: the user wants it to be tried again."""
-        self._deaths = self._left_out = 0
+        self._deaths = self.left_out = 0

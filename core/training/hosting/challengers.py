@@ -64,14 +64,10 @@ class AbsentChallenger:
     """In the place of one that could not be opened. It forecasts nothing, and keeps the state for when it is back."""
 
     def __init__(self, name: str, reason: str) -> None:
-        self._name = name
+        self.name = name
         self._reason = reason
         self._tensors: dict[str, Tensor] = {}
         self._scalars: dict[str, Any] = {}
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     def observe(self, closed: Sequence[MarketCandle]) -> None:
         self._refuse()

@@ -17,9 +17,11 @@ class Inbox:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _commands: deque[TrainerCommand] = field(default_factory=deque)
     _live: set[tuple[int, int]] = field(default_factory=set)
-    _ended: frozenset[int] = frozenset()
-    _caught_up: frozenset[int] = frozenset()
-    _is_stopped: bool = False
+    ended: frozenset[int] = frozenset()
+    """The markets of which no more candles will come; all that there are of them are stored."""
+    are_caught_up: frozenset[int] = frozenset()
+    """The markets whose past candles are stored, as far as they can be had."""
+    is_stopped: bool = False
 
     def candles_stored(self, live_open_times_ms: tuple[int, ...] = (), market: int = 0) -> None:
         """Candles of this market were stored; those with these opening times came live."""
@@ -36,39 +38,25 @@ class Inbox:
     def caught_up(self, market: int) -> None:
         """The past candles of this market are stored, or cannot be had for now: from here on it may be late."""
         with self._lock:
-            self._caught_up |= {market}
+            self.are_caught_up |= {market}
         self._wake.set()
 
     def feed_ended(self, market: int = 0) -> None:
         """No more candles of this market will come: the driver ends when all are taken, of all markets."""
         with self._lock:
-            self._ended |= {market}
+            self.ended |= {market}
         self._wake.set()
 
     def feed_begins(self, market: int) -> None:
         """Candles of this market may come again, the past ones first."""
         with self._lock:
-            self._ended -= {market}
-            self._caught_up -= {market}
+            self.ended -= {market}
+            self.are_caught_up -= {market}
 
     def stop(self) -> None:
         """End after the current candle."""
-        self._is_stopped = True
+        self.is_stopped = True
         self._wake.set()
-
-    @property
-    def ended(self) -> frozenset[int]:
-        """The markets of which no more candles will come; all that there are of them are stored."""
-        return self._ended
-
-    @property
-    def are_caught_up(self) -> frozenset[int]:
-        """The markets whose past candles are stored, as far as they can be had."""
-        return self._caught_up
-
-    @property
-    def is_stopped(self) -> bool:
-        return self._is_stopped
 
     def take_command(self) -> TrainerCommand | None:
         """The oldest command; the others stay queued in case the host dies of this one."""

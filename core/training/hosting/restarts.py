@@ -101,7 +101,8 @@ class Restarts:
     """Owns the spec of the next host: the settings as changed by the user so far, and the device."""
 
     def __init__(self, spec: SessionSpec, clock: Clock) -> None:
-        self._spec = spec
+        self.spec = spec
+        """For the next host."""
         self._clock = clock
         self._breaker = CircuitBreaker(clock)
         self._candle_deaths = CandleDeaths()
@@ -112,11 +113,6 @@ class Restarts:
         self._has_run = False
         self._had_gpu = False
         self.misses_gpu = False
-
-    @property
-    def spec(self) -> SessionSpec:
-        """For the next host."""
-        return self._spec
 
     def take_commands(self) -> tuple[TrainerCommand, ...]:
         """Commands that restore in a restarted host what neither checkpoint nor settings hold."""
@@ -136,7 +132,7 @@ class Restarts:
             case SetPaused(paused):
                 self._is_paused = paused
             case SetLearningRate(learning_rate):
-                factor = rate_factor(len(self._spec.markets))
+                factor = rate_factor(len(self.spec.markets))
                 self._change("training", learning_rate=learning_rate / factor)
             case SetDuty(percent):
                 self._change("training", duty_percent=percent)
@@ -156,11 +152,11 @@ class Restarts:
 
     def ready(self, event: TrainerReady) -> Incident | None:
         """A host has started. An incident if `auto` chose the CPU although a GPU was in use before."""
-        self._spec = replace(self._spec, new_run=False)  # a restart continues the run that the first start created
+        self.spec = replace(self.spec, new_run=False)  # a restart continues the run that the first start created
         self._has_run = True
         if event.uses_gpu:
             self._had_gpu, self.misses_gpu = True, False
-        if event.uses_gpu or not self._had_gpu or self.misses_gpu or self._spec.settings.training.device != "auto":
+        if event.uses_gpu or not self._had_gpu or self.misses_gpu or self.spec.settings.training.device != "auto":
             return None
         self.misses_gpu = True
         return self._incident(IncidentKind.GPU_GONE, "The GPU no longer responds.", self._on_the_cpu(), _SLOWER)
@@ -182,7 +178,7 @@ class Restarts:
             return ()
         first = candles[0]
         which = f"The candle of {moment_text(first.open_time_ms)} was"
-        if self._spec.others:
+        if self.spec.others:
             which = f"In {shown_market(market)}, the candle of {moment_text(first.open_time_ms)} was"
         if len(candles) > 1:
             which = f"{len(candles):,} candles, the first of {moment_text(first.open_time_ms)}, were"
@@ -237,7 +233,7 @@ class Restarts:
     @property
     def can_look_for_gpu(self) -> bool:
         """Whether a lost GPU can be used again: the process in which it was lost cannot get it back."""
-        return self.misses_gpu and self._spec.settings.training.host == "process"
+        return self.misses_gpu and self.spec.settings.training.host == "process"
 
     def _take_back(self, unanswered: Sequence[TrainerCommand]) -> None:
         """The host died before it stored these."""
@@ -272,10 +268,10 @@ class Restarts:
         return f"{done} To use the GPU again, restart the program."
 
     def _change(self, group: str, **values: object) -> None:
-        settings = self._spec.settings
+        settings = self.spec.settings
         with contextlib.suppress(ValueError):  # out of range: the running host refuses it, and so will a new one
             changed = replace(getattr(settings, group), **values)
-            self._spec = replace(self._spec, settings=replace(settings, **{group: changed}))
+            self.spec = replace(self.spec, settings=replace(settings, **{group: changed}))
 
     def _incident(
         self,

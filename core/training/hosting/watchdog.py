@@ -31,7 +31,7 @@ class Watchdog:
         self._hang_s = hang_s
         self._owed = 0
         self._has_answered = False
-        self._silence_s = 0.0
+        self.silence_s = 0.0
         self._polled_at_s = clock.monotonic_s()
         self._answer_times_s: deque[float] = deque(maxlen=_ANSWERS_REMEMBERED)
 
@@ -44,13 +44,9 @@ class Watchdog:
         return max(self._hang_s, _TIMES_USUAL * _usual(times_s), _TIMES_SLOW * max(times_s, default=0.0))
 
     @property
-    def silence_s(self) -> float:
-        return self._silence_s
-
-    @property
     def left_s(self) -> float:
         """Allowed silence left; infinite while no answer is owed."""
-        return max(self.limit_s - self._silence_s, 0.0) if self._owed else math.inf
+        return max(self.limit_s - self.silence_s, 0.0) if self._owed else math.inf
 
     @property
     def is_overdue(self) -> bool:
@@ -66,19 +62,19 @@ class Watchdog:
         """A poll of at most `waited_s` has ended."""
         now_s = self._clock.monotonic_s()
         if self._owed:
-            self._silence_s += min(now_s - self._polled_at_s, waited_s + _SLACK_S)
+            self.silence_s += min(now_s - self._polled_at_s, waited_s + _SLACK_S)
         self._polled_at_s = now_s
 
     def answered(self, *, is_whole: bool = True) -> None:
         """An answer arrived, or a part of one. Call `polled` first."""
         if self._has_answered:
-            self._answer_times_s.append(self._silence_s)
+            self._answer_times_s.append(self.silence_s)
         self._has_answered = True
         self._owed = max(self._owed - is_whole, 0)
         self._reset_silence()
 
     def _reset_silence(self) -> None:
-        self._silence_s = 0.0
+        self.silence_s = 0.0
         self._polled_at_s = self._clock.monotonic_s()
 
 

@@ -203,14 +203,14 @@ class LossLedger:
     weights."""
 
     def __init__(self) -> None:
-        self._best: float | None = None
+        self.best: float | None = None
         self._losses: deque[float] = deque(maxlen=2 * _LOSS_WINDOW)
         self.of_line = 0
         """Number of losses of the current line of weights, at most the number stored."""
 
     def restore(self, best: float | None, newest: Sequence[float], of_line: int) -> None:
         """Continue from the saved `best`, `newest` and `of_line`."""
-        self._best = best
+        self.best = best
         self._losses = deque(newest, maxlen=2 * _LOSS_WINDOW)
         self.of_line = max(0, min(of_line, len(self._losses)))
 
@@ -226,14 +226,14 @@ class LossLedger:
         self._count(1)
         windowed = self.windowed
         if windowed is not None:
-            self._best = windowed if self._best is None else min(self._best, windowed)
+            self.best = windowed if self.best is None else min(self.best, windowed)
 
     def take_all(self, losses: np.ndarray) -> None:
         """As `add` with each of these in a new ledger, in a hundredth of the time. losses: [n]."""
         if len(losses) >= _LOSS_WINDOW:
             means = np.lib.stride_tricks.sliding_window_view(losses, _LOSS_WINDOW).mean(axis=1)
             lowest = int(means.argmin())
-            self._best = statistics.fmean(losses[lowest : lowest + _LOSS_WINDOW].tolist())
+            self.best = statistics.fmean(losses[lowest : lowest + _LOSS_WINDOW].tolist())
         self._losses.extend(losses[-2 * _LOSS_WINDOW :].tolist())
         self._count(len(losses))
 
@@ -245,10 +245,6 @@ class LossLedger:
         return tuple(self._losses)
 
     @property
-    def best(self) -> float | None:
-        return self._best
-
-    @property
     def windowed(self) -> float | None:
         """The mean over the newest window, or None before it is full."""
         newest = self._newest_of_line()
@@ -257,7 +253,7 @@ class LossLedger:
     def summary(self) -> LossSummary:
         newest = self._newest_of_line()
         current = statistics.fmean(newest) if newest else None
-        return LossSummary(current, self._best, self._trend())
+        return LossSummary(current, self.best, self._trend())
 
     def _newest_of_line(self) -> list[float]:
         return list(self._losses)[len(self._losses) - min(self.of_line, _LOSS_WINDOW) :]

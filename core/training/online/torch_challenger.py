@@ -29,13 +29,9 @@ class TorchChallenger:
     """
 
     def __init__(self, name: str, engine: TrainingEngine, seed: int) -> None:
-        self._name = name
+        self.name = name
         self._engine = engine
         self._seed = seed
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     def observe(self, closed: Sequence[MarketCandle]) -> None:
         """Nothing: features are made of them."""

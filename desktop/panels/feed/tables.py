@@ -30,43 +30,39 @@ class NewestFirstModel(QAbstractTableModel, Generic[Row]):
     def __init__(self, titles: Sequence[str], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._titles = titles
-        self._rows: list[Row] = []
-
-    @property
-    def rows(self) -> Sequence[Row]:
+        self.rows: list[Row] = []
         """What is shown."""
-        return self._rows
 
     def show(self, newest_first: Sequence[Row]) -> None:
         """Show these instead."""
         rows = list(newest_first)
-        if rows == self._rows:
+        if rows == self.rows:
             return
         added = self._added(rows)
         if added is None:
             self.beginResetModel()
-            self._rows = rows
+            self.rows = rows
             self.endResetModel()
             return
         if added:
             self.beginInsertRows(QModelIndex(), 0, added - 1)
-            self._rows[:0] = rows[:added]
+            self.rows[:0] = rows[:added]
             self.endInsertRows()
-        if len(self._rows) > len(rows):
-            self.beginRemoveRows(QModelIndex(), len(rows), len(self._rows) - 1)
-            del self._rows[len(rows) :]
+        if len(self.rows) > len(rows):
+            self.beginRemoveRows(QModelIndex(), len(rows), len(self.rows) - 1)
+            del self.rows[len(rows) :]
             self.endRemoveRows()
 
     def _added(self, rows: list[Row]) -> int | None:
         """How many rows lie before those that are shown; None where it is not as simple as that."""
-        if not self._rows or self._rows[0] not in rows:
+        if not self.rows or self.rows[0] not in rows:
             return None
-        added = rows.index(self._rows[0])
+        added = rows.index(self.rows[0])
         kept = len(rows) - added
-        return added if rows[added:] == self._rows[:kept] else None
+        return added if rows[added:] == self.rows[:kept] else None
 
     def rowCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(self._rows)
+        return 0 if parent.isValid() else len(self.rows)
 
     def columnCount(self, parent: Index = ROOT) -> int:
         return 0 if parent.isValid() else len(self._titles)
@@ -85,11 +81,11 @@ class ChangesModel(NewestFirstModel[Line]):
 
     def repaint_icons(self) -> None:
         """The palette changed."""
-        if self._rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, 0))
+        if self.rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, 0))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        at_ms, state, sentence = self._rows[index.row()]
+        at_ms, state, sentence = self.rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return plain((moment(at_ms, self._now_ms()), sentence)[index.column()])
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -114,7 +110,7 @@ class RejectedModel(NewestFirstModel[RejectedMessage]):
         self._now_ms = now_ms
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        message = self._rows[index.row()]
+        message = self.rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return plain((moment(message.at_ms, self._now_ms()), message.reason.capitalize())[index.column()])
         if role == Qt.ItemDataRole.ToolTipRole:

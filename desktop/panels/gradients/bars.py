@@ -46,33 +46,29 @@ class BarList(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._is_log = is_log
-        self._bars: tuple[Bar, ...] = ()
+        self.bars: tuple[Bar, ...] = ()
+        """What is shown."""
         self._low, self._high = 0.0, 1.0
         self._hovered: int | None = None
         self.setFont(tabular(self.font()))
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    @property
-    def bars(self) -> tuple[Bar, ...]:
-        """What is shown."""
-        return self._bars
-
     def show_bars(self, bars: Sequence[Bar]) -> None:
         """Show these, from top to bottom, on a scale that holds all of them."""
-        if len(bars) != len(self._bars):
+        if len(bars) != len(self.bars):
             self.updateGeometry()
-        self._bars = tuple(bars)
+        self.bars = tuple(bars)
         self._low, self._high = self._scale()
         self.update()
 
     def in_words(self) -> str:
         """The rows from top to bottom, for those who do not see them."""
-        return " ".join(f"{bar.title}: {bar.text}." for bar in self._bars)
+        return " ".join(f"{bar.title}: {bar.text}." for bar in self.bars)
 
     def sizeHint(self) -> QSize:
-        scale = self._row_height() if self._is_log and self._bars else 0
-        return QSize(240, len(self._bars) * self._row_height() + scale)
+        scale = self._row_height() if self._is_log and self.bars else 0
+        return QSize(240, len(self.bars) * self._row_height() + scale)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(120, self.sizeHint().height())
@@ -89,7 +85,7 @@ class BarList(QWidget):
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             index = self._index_at(event.pos().y())
-            text = "" if index is None else self._bars[index].tooltip
+            text = "" if index is None else self.bars[index].tooltip
             show_tooltip(event.globalPos(), text, self, None if index is None else self.row_rect(index))
             return True
         return super().event(event)
@@ -108,7 +104,7 @@ class BarList(QWidget):
         left, right = self._columns()
         if self._is_log:
             self._paint_scale(painter, left, right)
-        for index, bar in enumerate(self._bars):
+        for index, bar in enumerate(self.bars):
             row = self.row_rect(index)
             if event.rect().intersects(row):
                 self._paint_row(painter, bar, row, left, right, is_hovered=index == self._hovered)
@@ -161,7 +157,7 @@ class BarList(QWidget):
         widest = max((metrics.horizontalAdvance(exponent_text(each)) for each in decades), default=1)
         most = max(int((right - left) / (widest * _TICK_ROOM)), 1)
         stride = max(math.ceil((len(decades) - 1) / most), 1)
-        bottom = len(self._bars) * self._row_height()
+        bottom = len(self.bars) * self._row_height()
         for decade in decades[::stride]:
             x = left + (decade - self._low) / (self._high - self._low) * (right - left)
             painter.fillRect(QRectF(x - 0.5, 0, 1, bottom), palette.border)
@@ -172,7 +168,7 @@ class BarList(QWidget):
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
 
     def _scale(self) -> tuple[float, float]:
-        values = [value for bar in self._bars for value in (bar.value, bar.newest) if value is not None]
+        values = [value for bar in self.bars for value in (bar.value, bar.newest) if value is not None]
         values = [value for value in values if math.isfinite(value) and value > 0.0]
         if not self._is_log:
             return 0.0, max(values, default=1.0)
@@ -190,23 +186,23 @@ class BarList(QWidget):
     def _columns(self) -> tuple[int, int]:
         """Where bars begin and end."""
         metrics = self.fontMetrics()
-        names = max((metrics.horizontalAdvance(bar.title) for bar in self._bars), default=0)
-        texts = max((metrics.horizontalAdvance(bar.text) for bar in self._bars), default=0)
+        names = max((metrics.horizontalAdvance(bar.title) for bar in self.bars), default=0)
+        texts = max((metrics.horizontalAdvance(bar.text) for bar in self.bars), default=0)
         room = self.width() - texts - 2 * _GAP
         if self._name_start() + names > _SHARE_OF_NAMES * room:
-            names = max((metrics.horizontalAdvance(tight(bar.title)) for bar in self._bars), default=0)
+            names = max((metrics.horizontalAdvance(tight(bar.title)) for bar in self.bars), default=0)
         left = min(self._name_start() + names + _SPARE, round(_SHARE_OF_NAMES * self.width())) + _GAP
         return left, max(self.width() - texts - _GAP, left + 10)
 
     def _name_start(self) -> int:
-        return _MARK if any(bar.is_marked for bar in self._bars) else 0
+        return _MARK if any(bar.is_marked for bar in self.bars) else 0
 
     def _row_height(self) -> int:
         return self.fontMetrics().height() + _ROW_PADDING
 
     def _index_at(self, y: float) -> int | None:
         index = int(y // self._row_height())
-        return index if 0 <= index < len(self._bars) else None
+        return index if 0 <= index < len(self.bars) else None
 
     def _hover(self, index: int | None) -> None:
         if index != self._hovered:

@@ -60,12 +60,8 @@ class MarketsModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows: list[Row] = []
+        self.rows: list[Row] = []
         self._places: dict[Market, int] = {}
-
-    @property
-    def rows(self) -> Sequence[Row]:
-        return self._rows
 
     def place_of(self, market: Market | None) -> int:
         """The number of its row; -1 if it is not shown."""
@@ -87,27 +83,27 @@ class MarketsModel(QAbstractTableModel):
     def show_one(self, row: Row) -> None:
         """Show this in the place of the row of the same market, if there is one."""
         number = self._places.get(row.market)
-        if number is None or row == self._rows[number]:
+        if number is None or row == self.rows[number]:
             return
-        former, now = _facts(self._rows[number]), _facts(row)
-        self._rows[number] = row
+        former, now = _facts(self.rows[number]), _facts(row)
+        self.rows[number] = row
         for column in Column:  # cell by cell: for a range Qt repaints the row below it too
             if now[column] != former[column]:
                 self.dataChanged.emit(self.index(number, column), self.index(number, column))
 
     def repaint(self) -> None:
         """The palette changed."""
-        if self._rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(Column) - 1))
+        if self.rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(Column) - 1))
 
     def rowCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(self._rows)
+        return 0 if parent.isValid() else len(self.rows)
 
     def columnCount(self, parent: Index = ROOT) -> int:
         return 0 if parent.isValid() else len(Column)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        row, column = self._rows[index.row()], Column(index.column())
+        row, column = self.rows[index.row()], Column(index.column())
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return _text(row, column)
@@ -133,14 +129,14 @@ class MarketsModel(QAbstractTableModel):
         """The same markets in another order: what is selected stays selected."""
         self.layoutAboutToBeChanged.emit()
         former = self.persistentIndexList()
-        markets = [self._rows[index.row()].market for index in former]
+        markets = [self.rows[index.row()].market for index in former]
         self._take(rows)
         moved = [self.index(self._places[market], each.column()) for market, each in zip(markets, former, strict=True)]
         self.changePersistentIndexList(former, moved)
         self.layoutChanged.emit()
 
     def _take(self, rows: Sequence[Row]) -> None:
-        self._rows = list(rows)
+        self.rows = list(rows)
         self._places = {row.market: number for number, row in enumerate(rows)}
 
 

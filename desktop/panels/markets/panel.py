@@ -57,7 +57,7 @@ class MarketsPanel(Panel):
         self._is_all_stale = True
         self._message = self._search_message = ""
         self._message_until_ms = 0
-        self._is_seen = self._is_needed = self._is_wanted = False
+        self._is_seen = self._is_needed = self.wants_prices = False
         self._window: QWidget | None = None
         self.model = MarketsModel(self)
         self.table = MarketsTable(self.model, theme)
@@ -70,11 +70,6 @@ class MarketsPanel(Panel):
         self._connect()
         self.apply_palette(theme.palette)
         self.show_markets(markets)
-
-    @property
-    def wants_prices(self) -> bool:
-        """Only where somebody looks or an alert waits for them, and the chart shows an exchange's market."""
-        return self._is_wanted
 
     def need_prices(self, *, is_needed: bool) -> None:
         """Whether an alert of a listed market needs its price, even if the panel is hidden."""
@@ -127,7 +122,7 @@ class MarketsPanel(Panel):
         if not self.is_stale or not self.is_on_screen or self._is_all_stale:
             super().refresh_if_seen()
             return
-        self._is_stale = False
+        self.is_stale = False
         for market in self._changed:
             self.model.show_one(self._row(market))
         self._changed.clear()
@@ -187,7 +182,7 @@ class MarketsPanel(Panel):
         return tuple(self._watched.values())
 
     def _row(self, market: Market) -> Row:
-        return self._reader.row(market, self._watched.get(market), is_polled=self._is_wanted)
+        return self._reader.row(market, self._watched.get(market), is_polled=self.wants_prices)
 
     def _on_price(self) -> None:
         """At once, as the chart has it, so that no picture shows two last prices; one row costs a quarter of a
@@ -204,8 +199,8 @@ class MarketsPanel(Panel):
     def _update_wanted(self) -> None:
         is_of_use = self._is_needed or (self._is_seen and not self.window().isMinimized())
         is_wanted = is_of_use and self._record.is_exchange and bool(self._watched)
-        if is_wanted != self._is_wanted:
-            self._is_wanted = is_wanted
+        if is_wanted != self.wants_prices:
+            self.wants_prices = is_wanted
             self.prices_wanted.emit(is_wanted)
             self.mark_stale()
 
@@ -220,7 +215,7 @@ class MarketsPanel(Panel):
         """The first exchange that does not answer, and when it is asked again."""
         for venue in dict.fromkeys(market.venue for market in self._watched):
             trouble = self._quotes.trouble(venue)
-            if trouble is not None and self._is_wanted:
+            if trouble is not None and self.wants_prices:
                 left_s = round((trouble.next_try_ms - self._clock.now_ms()) / 1000)
                 return f"{trouble.sentence} {_retry_text(left_s)}"
         return ""
@@ -328,7 +323,7 @@ class MarketsPanel(Panel):
         if not 0 <= row < len(self.model.rows):
             return
         market = self.model.rows[row].market
-        standing = self._reader.standing(market, is_polled=self._is_wanted)
+        standing = self._reader.standing(market, is_polled=self.wants_prices)
         if standing.state is QuoteState.NO_MARKET:
             consequence = translate("Panels", "The market cannot be opened.")
             self._show_message(f"{standing.sentence} {consequence}")

@@ -65,7 +65,8 @@ class MarketsTable(QTableView):
         self._theme, self._model = theme, model
         self._pressed: QPoint | None = None
         self._place = QPoint()
-        self._held: int | None = None
+        self.held_row: int | None = None
+        """The row that is being dragged."""
         self._widths: dict[Column, int] = {}
         """Of the texts: as wide as the widest so far, so that columns do not tremble."""
         self._filled: set[Column] = set()
@@ -85,11 +86,6 @@ class MarketsTable(QTableView):
         header_changed.connect(lambda _section, _order: self._measure())
         model.modelReset.connect(self._measure)
         model.dataChanged.connect(self._on_data)
-
-    @property
-    def held_row(self) -> int | None:
-        """The row that is being dragged."""
-        return self._held
 
     @property
     def shown_columns(self) -> tuple[Column, ...]:
@@ -185,15 +181,15 @@ class MarketsTable(QTableView):
             super().mouseMoveEvent(event)
             return
         far = (place - self._pressed).manhattanLength() >= QApplication.startDragDistance()
-        if self._held is None and self.can_be_moved and far and self.indexAt(self._pressed).isValid():
-            self._held = self.indexAt(self._pressed).row()
+        if self.held_row is None and self.can_be_moved and far and self.indexAt(self._pressed).isValid():
+            self.held_row = self.indexAt(self._pressed).row()
             self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
-        if self._held is not None:
+        if self.held_row is not None:
             self.viewport().update()
             self._place = place
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        held, pressed = self._held, self._pressed
+        held, pressed = self.held_row, self._pressed
         self._let_go()
         if held is not None:
             target = self.row_at(event.position().toPoint())
@@ -207,7 +203,7 @@ class MarketsTable(QTableView):
             (self.switched if index.column() == Column.LEARNED else self.opened).emit(index.row())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self._held is not None:
+        if event.key() == Qt.Key.Key_Escape and self.held_row is not None:
             self._let_go()
         elif event.key() == Qt.Key.Key_Enter and self.currentIndex().isValid():
             self.opened.emit(self.currentIndex().row())
@@ -222,18 +218,18 @@ class MarketsTable(QTableView):
 
     def paintEvent(self, event: object) -> None:
         super().paintEvent(event)  # type: ignore[arg-type]
-        if self._held is None:
+        if self.held_row is None:
             return
         target = self.row_at(self._place)
         rectangle = self.visualRect(self._model.index(target, 0))
-        y = rectangle.bottom() if target > self._held else rectangle.top()
+        y = rectangle.bottom() if target > self.held_row else rectangle.top()
         painter = QPainter(self.viewport())
         painter.setPen(QPen(self._theme.palette.accent, 2.0))
         painter.drawLine(0, y, self.viewport().width(), y)
         painter.end()
 
     def _let_go(self) -> None:
-        self._held = self._pressed = None
+        self.held_row = self._pressed = None
         self.viewport().unsetCursor()
         self.viewport().update()
 
