@@ -59,8 +59,6 @@ class Trend(StrEnum):
 
 
 class Severity(StrEnum):
-    """How bad an incident was."""
-
     INFO = "info"
     WARNING = "warning"
     ERROR = "error"
@@ -74,6 +72,11 @@ class Estimate:
     low: float | None
     high: float | None
     n: int
+
+    @property
+    def ci95(self) -> list[float] | None:
+        """The interval, fit for JSON."""
+        return None if self.low is None or self.high is None else [self.low, self.high]
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,11 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
     }
 
 
+def with_interval(name: str, estimate: Estimate) -> dict[str, Any]:
+    """An estimate under this name, and its interval."""
+    return {name: estimate.value, f"{name}_ci95": estimate.ci95}
+
+
 def _anytime(own: JudgedScores) -> dict[str, Any]:
     """Verdicts that are valid at every moment, as in the panel, on all of the run's own forecasts one candle ahead; and
     since when."""
@@ -82,7 +87,7 @@ def verdicts(name: str, shown: FloatArray, without: FloatArray, reference: Float
     return {
         f"{name}_{key}": {
             "value": (estimate := gain_sequence(shown, against, reference)).value,
-            "ci95": _interval(estimate),
+            "ci95": estimate.ci95,
             "proven_after": proven_after(shown, against, reference),
         }
         for key, against in (("skill", reference), ("model_gain", without))
@@ -101,14 +106,14 @@ def _pinball(those: JudgedScores, horizon: int) -> dict[str, Any]:
 
 def _online_gain(found: Estimate) -> dict[str, Any]:
     """The model's gain over the reference model; n: candles that both forecast."""
-    return {"online_gain": found.value, "online_gain_ci95": _interval(found), "online_gain_n": found.n}
+    return {**with_interval("online_gain", found), "online_gain_n": found.n}
 
 
 def _online(first: JudgedScores, run: Run) -> dict[str, Any]:
     """The same for close and range in equal parts, one candle ahead."""
     both, *_ = gains(first.model_and_reference_model())
     twin_age = json.loads(run.settings_json).get("online", {}).get("twin_age", 0)
-    return {"gain": both.value, "ci95": _interval(both), "n": both.n, "twin_age": twin_age}
+    return {"gain": both.value, "ci95": both.ci95, "n": both.n, "twin_age": twin_age}
 
 
 def _drifts(reader: RecordReader) -> list[dict[str, Any]]:
@@ -131,15 +136,12 @@ def _pinball_of(those: JudgedScores, quantity: Quantity, horizon: int) -> dict[s
         "reference": means.get(EXPERTS[REFERENCE]),
         "best_baseline": None if named is None else means[named],
         "best_baseline_name": named,
-        "skill": overall.value,
-        "skill_ci95": _interval(overall),
-        "skill_vs_best": against_best.value,
-        "skill_vs_best_ci95": _interval(against_best),
+        **with_interval("skill", overall),
+        **with_interval("skill_vs_best", against_best),
         "skill_without_model": skill(without, reference).value,
-        "model_gain": model_gain.value,
-        "model_gain_ci95": _interval(model_gain),
+        **with_interval("model_gain", model_gain),
         "skill_of_quarters": [quarter.value for quarter in quarters],
-        "skill_of_quarters_ci95": [_interval(quarter) for quarter in quarters],
+        "skill_of_quarters_ci95": [quarter.ci95 for quarter in quarters],
         "n_of_quarters": [quarter.n for quarter in quarters],
         "experts": means,
         **(_challengers(those, quantity, horizon) if those.experts.challengers else {}),
@@ -150,7 +152,7 @@ def _challengers(those: JudgedScores, quantity: Quantity, horizon: int) -> dict[
     """What all of them together add, and each one alone: against the reference, and against the model."""
     shown, reference = those.shown(quantity), those.losses_of(REFERENCE, quantity)
     added = gain(shown, those.losses_without_challengers(quantity), reference, horizon)
-    found: dict[str, Any] = {"challengers_gain": added.value, "challengers_gain_ci95": _interval(added)}
+    found = with_interval("challengers_gain", added)
     of_each = {name: those.losses_of(place, quantity) for place, name in those.experts.placed_challengers}
     return found | {"challengers": {name: _challenger(own, those, quantity, horizon) for name, own in of_each.items()}}
 
@@ -160,10 +162,8 @@ def _challenger(own: FloatArray, those: JudgedScores, quantity: Quantity, horizo
     against_model = skill(own, those.losses_of(MODEL, quantity), horizon)
     return {
         "loss": _mean(own),
-        "skill": against_reference.value,
-        "skill_ci95": _interval(against_reference),
-        "skill_vs_model": against_model.value,
-        "skill_vs_model_ci95": _interval(against_model),
+        **with_interval("skill", against_reference),
+        **with_interval("skill_vs_model", against_model),
     }
 
 
@@ -173,11 +173,9 @@ def _regime(scores: RegimeScores) -> dict[str, Any]:
     return {
         "n": scores.n,
         "share": scores.share,
-        **{name: {"skill": skill.value, "skill_ci95": _interval(skill)} for name, skill in skills.items()},
-        "coverage_90": scores.coverage_90.value,
-        "coverage_90_ci95": _interval(scores.coverage_90),
-        "direction": scores.direction.value,
-        "direction_ci95": _interval(scores.direction),
+        **{name: with_interval("skill", skill) for name, skill in skills.items()},
+        **with_interval("coverage_90", scores.coverage_90),
+        **with_interval("direction", scores.direction),
         "direction_n": scores.direction.n,
     }
 
@@ -204,7 +202,7 @@ def _direction(scores: list[StoredScore], opened: NDArray[np.int64], closes: Flo
     moved = before != 0.0
     return {
         "accuracy": accuracy.value,
-        "ci95": _interval(accuracy),
+        "ci95": accuracy.ci95,
         "n": accuracy.n,
         "reverse_last": share(int((actual[moved] == -before[moved]).sum()), int(moved.sum())).value,
         "reverse_last_n": int(moved.sum()),
@@ -219,8 +217,7 @@ def _coverage(scores: list[StoredScore]) -> dict[str, Any]:
     windows, overall = rolling_shares(inside, COVERAGE_WINDOW), share(int(inside.sum()), inside.size)
     return {
         "nominal": NOMINAL_COVERAGE,
-        "overall": overall.value,
-        "overall_ci95": _interval(overall),
+        **with_interval("overall", overall),
         "worst_500": float(windows.min()) if windows.size else None,
         "best_500": float(windows.max()) if windows.size else None,
     }
@@ -241,17 +238,10 @@ def _touched_within(found: TouchAccuracy) -> dict[str, Any]:
         "brier": found.brier,
         "brownian": found.brownian,
         "climatology": found.climatology,
-        "skill": found.skill.value,
-        "skill_ci95": _interval(found.skill),
-        "skill_vs_climatology": found.skill_vs_climatology.value,
-        "skill_vs_climatology_ci95": _interval(found.skill_vs_climatology),
+        **with_interval("skill", found.skill),
+        **with_interval("skill_vs_climatology", found.skill_vs_climatology),
         "reliability": [
-            {
-                "cases": tenth.cases,
-                "chance": tenth.chance,
-                "observed": tenth.observed.value,
-                "observed_ci95": _interval(tenth.observed),
-            }
+            {"cases": tenth.cases, "chance": tenth.chance, **with_interval("observed", tenth.observed)}
             for tenth in found.reliability
         ],
     }
@@ -261,16 +251,18 @@ def _paper(score: PaperScore) -> dict[str, Any]:
     """Costs and returns in basis points."""
     return {
         "n": score.n,
-        "break_even_bp": _in_bp(score.break_even.value),
-        "break_even_bp_ci95": _interval(score.break_even, _BASIS_POINT),
+        **with_interval("break_even_bp", _estimate_in_bp(score.break_even)),
         "cost_bp": score.cost / _BASIS_POINT,
-        "net_bp": _in_bp(score.net.value),
-        "net_bp_ci95": _interval(score.net, _BASIS_POINT),
+        **with_interval("net_bp", _estimate_in_bp(score.net)),
         "net_total_bp": _in_bp(score.net_total),
         "drawdown_bp": _in_bp(score.drawdown),
         "trades_per_candle": score.turnover,
         "time_in_market": score.time_in_market,
     }
+
+
+def _estimate_in_bp(of: Estimate) -> Estimate:
+    return Estimate(_in_bp(of.value), _in_bp(of.low), _in_bp(of.high), of.n)
 
 
 def _in_bp(value: float | None) -> float | None:
@@ -285,7 +277,3 @@ def _rate(made_at_ms: NDArray[np.int64]) -> float | None:
 
 def _mean(values: FloatArray) -> float | None:
     return float(values.mean()) if values.size else None
-
-
-def _interval(estimate: Estimate, unit: float = 1.0) -> list[float] | None:
-    return None if estimate.low is None or estimate.high is None else [estimate.low / unit, estimate.high / unit]

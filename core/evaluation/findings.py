@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,3 +169,8 @@ class RunAccuracy:
     chosen: HorizonAccuracy
     paper: PaperScore | None = None
     """Of all candles that count, one candle ahead; None where it was not computed."""
+
+
+def estimate_data(found: Estimate) -> dict[str, Any]:
+    """Plain data, fit for JSON."""
+    return {"value": found.value, "ci95": found.ci95, "n": found.n}

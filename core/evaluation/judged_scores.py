@@ -37,6 +37,11 @@ class JudgedScores:
     """Losses of all experts [n, .., Q], in the order of `ExpertList.loss_rows`."""
     experts: ExpertList = NO_CHALLENGERS
 
+    @property
+    def target_open_time_ms(self) -> NDArray[np.int64]:
+        """[n]"""
+        return np.array([score.target_open_time_ms for score in self.scores], dtype=np.int64)
+
     def shown(self, quantity: Quantity) -> FloatArray:
         """Losses of the combination: [n]."""
         return np.array([getattr(score, SHOWN_LOSSES[quantity]) for score in self.scores], dtype=np.float64)

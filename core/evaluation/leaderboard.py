@@ -18,6 +18,7 @@ from typing import Any
 
 from core.domain.events import Estimate
 from core.evaluation.expert_table import REFERENCE_NAME, ExpertRecord, ExpertTable, Hit, Ranking, Series, is_ranked
+from core.evaluation.findings import estimate_data
 from core.forecast.confidence import RunningBounds, running_bounds
 
 _ALPHA = 0.05
@@ -175,12 +176,6 @@ def _row_data(row: LeaderboardRow) -> dict[str, Any]:
     names = ("close", "range", "coverage_90", "direction", "behind_leader")
     return {
         **{name: getattr(row, name) for name in ("name", "rank", "n", "since_ms", "cost_ms")},
-        **{name: _estimate(getattr(row, name)) for name in names},
+        **{name: None if (found := getattr(row, name)) is None else estimate_data(found) for name in names},
         "indistinguishable": row.is_indistinguishable,
     }
-
-
-def _estimate(found: Estimate | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {"value": found.value, "ci95": None if found.low is None else [found.low, found.high], "n": found.n}

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlite_utils import Database
 
-from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
-from core.evaluation.details import verdicts
+from core.evaluation.details import verdicts, with_interval
 from core.evaluation.judged_scores import JUDGED_QUANTITIES, JudgedScores, judged, judged_from
 from core.evaluation.summary import summarise
 from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE
@@ -100,7 +98,7 @@ def _pool(markets: Sequence[JudgedScores], quantity: Quantity) -> _Pool:
     series = [_in_units(market, quantity) for market in markets]
     if not series:
         return _Pool(np.empty((0, len(LOSS_ROWS) + 1)), 0)
-    times = np.concatenate([_target_times(market) for market in markets])
+    times = np.concatenate([market.target_open_time_ms for market in markets])
     _, place, count = np.unique(times, return_inverse=True, return_counts=True)
     sums = np.zeros((count.size, series[0].shape[1]))
     np.add.at(sums, place, np.concatenate(series))
@@ -113,10 +111,6 @@ def _in_units(market: JudgedScores, quantity: Quantity) -> FloatArray:
     return losses / scale if scale > 0.0 else losses
 
 
-def _target_times(market: JudgedScores) -> NDArray[np.int64]:
-    return np.array([score.target_open_time_ms for score in market.scores], dtype=np.int64)
-
-
 def _pinball(pool: _Pool, quantity: Quantity, horizon: int) -> dict[str, Any]:
     """As in `evaluate_run`; losses in units of the reference's. All None without judged scores."""
     shown, without = pool.losses[:, _SHOWN], pool.losses[:, 0]
@@ -126,10 +120,10 @@ def _pinball(pool: _Pool, quantity: Quantity, horizon: int) -> dict[str, Any]:
     return {
         "n": pool.n,
         "best_baseline_name": EXPERTS[best] if pool.n else None,
-        **_estimate("skill", overall),
-        **_estimate("skill_vs_best", against_best),
+        **with_interval("skill", overall),
+        **with_interval("skill_vs_best", against_best),
         "skill_without_model": skill(without, reference).value,
-        **_estimate("model_gain", model_gain),
+        **with_interval("model_gain", model_gain),
     }
 
 
@@ -142,12 +136,7 @@ def _best_baseline(pool: _Pool, quantity: Quantity) -> int:
 def _coverage(markets: Sequence[JudgedScores]) -> dict[str, Any]:
     """Of the 90 % band of the close, one candle ahead: the mean over the targets of the share of markets inside."""
     inside = [np.array([score.inside_90 for score in market.scores], dtype=np.float64) for market in markets]
-    times = [_target_times(market) for market in markets]
+    times = [market.target_open_time_ms for market in markets]
     _, place, count = np.unique(np.concatenate(times), return_inverse=True, return_counts=True)
     shares = np.bincount(place, weights=np.concatenate(inside), minlength=count.size) / np.maximum(count, 1)
-    return {"nominal": NOMINAL_COVERAGE, **_estimate("overall", mean(shares))}
-
-
-def _estimate(name: str, estimate: Estimate) -> dict[str, Any]:
-    interval = None if estimate.low is None or estimate.high is None else [estimate.low, estimate.high]
-    return {name: estimate.value, f"{name}_ci95": interval}
+    return {"nominal": NOMINAL_COVERAGE, **with_interval("overall", mean(shares))}

@@ -8,7 +8,6 @@ from typing import Any
 from sqlite_utils import Database
 
 from core.domain.events import (
-    Estimate,
     ForecastMode,
     LossSummary,
     MarketStatus,
@@ -18,6 +17,7 @@ from core.domain.events import (
     TrainerStatus,
 )
 from core.domain.incident_kinds import ENDS_OF_EPISODES
+from core.evaluation.findings import estimate_data
 from core.forecast.experts import ExpertList
 from core.settings.tree import Settings
 from core.storage.checkpoints import CheckpointRows
@@ -136,19 +136,19 @@ def _scores(reader: RecordReader, run: Run, scored: int) -> dict[str, Any]:
         "accuracy": {
             "group": summary.group,
             "window": summary.window,
-            "direction": _estimate(summary.direction),
-            "candle": _estimate(summary.candle_accuracy),
+            "direction": estimate_data(summary.direction),
+            "candle": estimate_data(summary.candle_accuracy),
             "candle_reference": summary.reference_candle_accuracy,
-            "coverage_50": _estimate(summary.coverage_50),
-            "coverage_90": _estimate(summary.coverage_90),
+            "coverage_50": estimate_data(summary.coverage_50),
+            "coverage_90": estimate_data(summary.coverage_90),
         },
         "skill": {
-            "close": _estimate(summary.skill_close),
-            "range": _estimate(summary.skill_range),
+            "close": estimate_data(summary.skill_close),
+            "range": estimate_data(summary.skill_range),
             "proven": summary.has_proven_edge,
             "verdict": summary.verdict,
-            "model_gain": None if summary.model_gain is None else _estimate(summary.model_gain[0]),
-            "online_gain": _estimate(ledger.evidence.online_gain(0, 0).gain),
+            "model_gain": None if summary.model_gain is None else estimate_data(summary.model_gain[0]),
+            "online_gain": estimate_data(ledger.evidence.online_gain(0, 0).gain),
         },
     }
 
@@ -157,8 +157,3 @@ def _checkpoints(db: Database, run: Run, saved: int, kept: int) -> dict[str, Any
     best = CheckpointRows(db).best(run.run_id)
     named = None if best is None else {"id": best.checkpoint_id, "step": best.step, "skill": best.skill}
     return {"saved": saved, "kept": kept, "best": named}
-
-
-def _estimate(estimate: Estimate) -> dict[str, Any]:
-    interval = None if estimate.low is None else [estimate.low, estimate.high]
-    return {"value": estimate.value, "ci95": interval, "n": estimate.n}

@@ -59,7 +59,7 @@ def timeline_of(db: Database, run: Run, horizons: int) -> Timeline:
     by_horizon = {horizon: judged(reader, run, horizon, judged_from(opened)) for horizon in sorted({1, horizons})}
     first = by_horizon[1]
     return Timeline(
-        target_open_time_ms=_targets(first),
+        target_open_time_ms=first.target_open_time_ms,
         inside_90=np.array([score.inside_90 for score in first.scores], dtype=np.bool_),
         losses={name: _losses(first, quantity) for name, quantity in JUDGED_QUANTITIES.items()},
         reliability=tuple(
@@ -67,10 +67,6 @@ def timeline_of(db: Database, run: Run, horizons: int) -> Timeline:
             for horizon, those in by_horizon.items()
         ),
     )
-
-
-def _targets(those: JudgedScores) -> NDArray[np.int64]:
-    return np.array([score.target_open_time_ms for score in those.scores], dtype=np.int64)
 
 
 def _losses(those: JudgedScores, quantity: Quantity) -> Losses:
@@ -90,7 +86,7 @@ def _observed(
 ) -> tuple[Estimate, ...]:
     """A target's close is that of the forecast made from it, so the newest target has one too."""
     rows = reader.past_forecasts(horizon, 0, sys.maxsize, sys.maxsize)
-    counts = np.isin(rows.target_open_time_ms, _targets(those)) & np.isin(rows.target_open_time_ms, opened)
+    counts = np.isin(rows.target_open_time_ms, those.target_open_time_ms) & np.isin(rows.target_open_time_ms, opened)
     actual = closes[np.searchsorted(opened, rows.target_open_time_ms[counts])]
     outcome = np.log(actual / rows.origin_close[counts])
     below = outcome[:, None] <= rows.quantiles[counts][:, Quantity.CLOSE]

@@ -20,9 +20,7 @@ def print_evaluation(summary: dict[str, Any]) -> None:
     if words.start(summary):
         console.print(Text(words.start(summary)))
     console.print()
-    console.print(
-        _table(("One candle ahead", *words.QUANTITIES), [(of.name, *of.values) for of in words.findings(summary)])
-    )
+    console.print(_table(("One candle ahead", *words.QUANTITIES), words.findings(summary)))
     console.print()
     console.print(_table(("Other values", *words.ALSO_DRAWN_HEADER[1:]), words.also_drawn(summary)))
     console.print()

@@ -212,7 +212,7 @@ FAULTS = (
     Fault(
         "pooled-as-if-independent",
         "core/evaluation/pooled.py",
-        "    times = np.concatenate([_target_times(market) for market in markets])\n",
+        "    times = np.concatenate([market.target_open_time_ms for market in markets])\n",
         "    times = np.arange(sum(len(market.scores) for market in markets))\n",
     ),
     Fault(

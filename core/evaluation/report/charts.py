@@ -39,7 +39,7 @@ def loss_reduction(timeline: Timeline, name: str) -> Element | None:
     ends = "; ".join(f"{label} ends at {percent(float(values[-1]))}" for label, _, values in curves)
     drawn = [
         *svg.scale_left(upward, _signed, "of the reference’s whole loss"),
-        *_scale_of_targets(timeline, across),
+        *scale_of_time(timeline.target_open_time_ms, across),
         svg.line(svg.LEFT, upward.at(0.0), svg.RIGHT, upward.at(0.0), "zero"),
         *(svg.curve(_points(across, upward, rows, values), f"curve {kind}") for _, kind, values in curves),
         *svg.legend((label, f"curve {kind}") for label, kind, _ in curves),
@@ -102,7 +102,7 @@ def rolling_coverage(timeline: Timeline) -> Element | None:
     nominal = upward.at(NOMINAL_COVERAGE)
     drawn = [
         *svg.scale_left(upward, _share, f"covered of the last {COVERAGE_WINDOW}"),
-        *_scale_of_targets(timeline, across),
+        *scale_of_time(timeline.target_open_time_ms, across),
         svg.line(svg.LEFT, nominal, svg.RIGHT, nominal, "zero"),
         svg.curve(points, "curve combination"),
     ]
@@ -169,10 +169,6 @@ def scale_of_time(opened: NDArray[np.int64], across: svg.Axis) -> list[Element]:
     rows = np.unique(np.linspace(0, opened.size - 1, _TICKS).astype(np.int64)[1:-1])
     names = [(float(row), utc_text(int(opened[row]), form)) for row in rows]
     return svg.scale_below(across, names, f"candles in time order (UTC), n = {opened.size:,}")
-
-
-def _scale_of_targets(timeline: Timeline, across: svg.Axis) -> list[Element]:
-    return scale_of_time(timeline.target_open_time_ms, across)
 
 
 def _cumulative(reference: FloatArray, losses: FloatArray) -> FloatArray:

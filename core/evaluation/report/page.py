@@ -69,10 +69,9 @@ def results(summary: dict[str, Any]) -> list[Element]:
 
 def tables(summary: dict[str, Any]) -> list[Element]:
     """All figures, with their headings."""
-    found = [(row.name, *row.values) for row in words.findings(summary)]
     return [
         node("h2", "One candle ahead"),
-        table(("", *words.QUANTITIES), found),
+        table(("", *words.QUANTITIES), words.findings(summary)),
         table(words.ALSO_DRAWN_HEADER, words.also_drawn(summary)),
         *_challengers(summary),
         node("h2", "Direction and coverage"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from core.domain.dates import utc_text
@@ -33,14 +32,6 @@ REGIMES_EXPLAINED = (
     "the market's past. Each forecast counts for the likeliest regime."
 )
 _COIN = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """A row of the table. values: one for each of QUANTITIES."""
-
-    name: str
-    values: tuple[str, ...]
 
 
 def printable(name: str) -> str:
@@ -134,27 +125,20 @@ def _seen(checkpoint: dict[str, Any]) -> str:
     return f"{seen} are earlier, so it may have learned from them; they do not count."
 
 
-def findings(summary: dict[str, Any]) -> list[TableRow]:
-    """One candle ahead: skill, the best baseline, the model; each followed by its verdict."""
+def findings(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """One candle ahead: skill, the best baseline, the model; each followed by its verdict. A row has its name, and a
+    value for each of QUANTITIES."""
     found = [summary["pinball"][name] for name in QUANTITIES]
     return [
-        TableRow("Skill", tuple(measured(of["skill"], of["skill_ci95"]) for of in found)),
-        TableRow(
-            "",
-            tuple(
-                verdict(
-                    of["skill_ci95"], of["n"], "better: the interval lies above 0", "worse: the interval lies below 0"
-                )
-                for of in found
-            ),
-        ),
-        TableRow("Against the best", tuple(map(_against_best, found))),
-        TableRow("", tuple(map(_best_verdict, found))),
-        TableRow("What the model adds", tuple(map(_gain, found))),
-        TableRow("", tuple(map(_model_verdict, found))),
-        TableRow("Online training", tuple(map(_online_gain, found))),
-        TableRow("", tuple(_online_verdict(of["online_gain_ci95"], of["online_gain_n"]) for of in found)),
-        TableRow("Evaluated candles (n)", tuple(f"{of['n']:,}" for of in found)),
+        ("Skill", *(_measured(of, "skill") for of in found)),
+        ("", *(_better_or_worse(of, "skill") for of in found)),
+        ("Against the best", *map(_against_best, found)),
+        ("", *(_better_or_worse(of, "skill_vs_best") for of in found)),
+        ("What the model adds", *map(_gain, found)),
+        ("", *map(_model_verdict, found)),
+        ("Online training", *map(_online_gain, found)),
+        ("", *(_online_verdict(of["online_gain_ci95"], of["online_gain_n"]) for of in found)),
+        ("Evaluated candles (n)", *(f"{of['n']:,}" for of in found)),
     ]
 
 
@@ -203,6 +187,14 @@ def pooled_horizons(pooled: dict[str, Any]) -> list[tuple[str, ...]]:
 
 def _judged(of: dict[str, Any], key: str) -> str:
     return judged(of[key], of[f"{key}_ci95"], of["n"])
+
+
+def _measured(of: dict[str, Any], key: str, digits: int = 2) -> str:
+    return measured(of[key], of[f"{key}_ci95"], digits)
+
+
+def _better_or_worse(of: dict[str, Any], key: str) -> str:
+    return verdict(of[f"{key}_ci95"], of["n"], "better: the interval lies above 0", "worse: the interval lies below 0")
 
 
 def pooled_coverage(pooled: dict[str, Any]) -> str:
@@ -294,11 +286,7 @@ def of_the_close(summary: dict[str, Any]) -> list[tuple[str, str]]:
 def horizons(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     """A row for each horizon: candles ahead, the skill of each quantity, n."""
     return [
-        (
-            horizon,
-            *(measured(of[name]["skill"], of[name]["skill_ci95"]) for name in QUANTITIES),
-            f"{of[QUANTITIES[0]]['n']:,}",
-        )
+        (horizon, *(_measured(of[name], "skill") for name in QUANTITIES), f"{of[QUANTITIES[0]]['n']:,}")
         for horizon, of in summary["horizons"].items()
     ]
 
@@ -308,7 +296,7 @@ def regimes(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     return [
         (
             f"{name}, {share(of['share'], 0)}",
-            *(measured(of[quantity]["skill"], of[quantity]["skill_ci95"]) for quantity in QUANTITIES),
+            *(_measured(of[quantity], "skill") for quantity in QUANTITIES),
             _covered(of["coverage_90"], of["coverage_90_ci95"]),
             f"{of['n']:,}",
         )
@@ -324,9 +312,7 @@ def after_gap(summary: dict[str, Any]) -> str:
     head = f"Candles after a gap or a session break: {of['n']:,}, in none of the other figures"
     if of["coverage_90"] is None:
         return f"{head}; {NOT_ENOUGH} to judge them."
-    skills = "; ".join(
-        f"skill of the {name} {measured(of[name]['skill'], of[name]['skill_ci95'])}" for name in QUANTITIES
-    )
+    skills = "; ".join(f"skill of the {name} {_measured(of[name], 'skill')}" for name in QUANTITIES)
     covered = _with_n(of["coverage_90"], of["n"], of["coverage_90_ci95"])
     hits = _with_n(of["direction"], of["direction_n"], of["direction_ci95"])
     return f"{head}. One candle ahead: {skills}; 90 % band covers {covered}; direction right {hits}."
@@ -375,33 +361,27 @@ def in_a_sentence(summary: dict[str, Any], name: str) -> str:
     skill = verdict(of["skill_ci95"], of["n"], "better than “no change”", "worse than “no change”")
     gain = _model_verdict(of)
     return (
-        f"The {name}: skill {measured(of['skill'], of['skill_ci95'])}, n = {of['n']:,}: {skill}. "
+        f"The {name}: skill {_measured(of, 'skill')}, n = {of['n']:,}: {skill}. "
         f"Against {of['best_baseline_name']}, the best single baseline, chosen in hindsight: "
-        f"{measured(of['skill_vs_best'], of['skill_vs_best_ci95'])}. "
+        f"{_measured(of, 'skill_vs_best')}. "
         f"What the model adds: {_gain(of)}: {gain}."
     )
 
 
 def _drawn(name: str, of: dict[str, Any]) -> tuple[str, ...]:
-    proves = verdict(of["skill_ci95"], of["n"], "better: the interval lies above 0", "worse: the interval lies below 0")
-    # Without an interval both would be the same text.
-    return name, measured(of["skill"], of["skill_ci95"]), proves if of["skill_ci95"] else "", f"{of['n']:,}"
+    # Without an interval the verdict would be the same text.
+    proves = _better_or_worse(of, "skill") if of["skill_ci95"] else ""
+    return name, _measured(of, "skill"), proves, f"{of['n']:,}"
 
 
 def _against_best(of: dict[str, Any]) -> str:
     name = "" if of["best_baseline_name"] is None else f"{of['best_baseline_name']}: "
-    return name + measured(of["skill_vs_best"], of["skill_vs_best_ci95"])
+    return name + _measured(of, "skill_vs_best")
 
 
 def _gain(of: dict[str, Any]) -> str:
     """With one more digit, since it is small."""
-    return measured(of["model_gain"], of["model_gain_ci95"], 3)
-
-
-def _best_verdict(of: dict[str, Any]) -> str:
-    return verdict(
-        of["skill_vs_best_ci95"], of["n"], "better: the interval lies above 0", "worse: the interval lies below 0"
-    )
+    return _measured(of, "model_gain", 3)
 
 
 def _model_verdict(of: dict[str, Any]) -> str:
@@ -412,7 +392,7 @@ def _model_verdict(of: dict[str, Any]) -> str:
 
 def _online_gain(of: dict[str, Any]) -> str:
     """Against the reference model; with its own n, since there is none at the start."""
-    gain = measured(of["online_gain"], of["online_gain_ci95"])
+    gain = _measured(of, "online_gain")
     return gain if of["online_gain"] is None else f"{gain}, n = {of['online_gain_n']:,}"
 
 

@@ -57,7 +57,9 @@ class MarketsPanel(Panel):
         self._is_all_stale = True
         self._message = self._search_message = ""
         self._message_until_ms = 0
-        self._is_seen = self._is_needed = self.wants_prices = False
+        self._is_seen = self._is_needed = False
+        self.wants_prices = False
+        """Only where somebody looks or an alert waits for them, and the chart shows an exchange's market."""
         self._window: QWidget | None = None
         self.model = MarketsModel(self)
         self.table = MarketsTable(self.model, theme)
