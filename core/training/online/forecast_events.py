@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,11 @@ from core.domain.regimes import MarketConditions
 from core.forecast.ghosts import ghosts
 from core.storage.packed_forecasts import pack_drawn, unpack_drawn
 from core.storage.records import StoredForecast
+
+_ORIGIN_FIELDS = (
+    *("origin_open_time_ms", "inputs_until_ms", "made_at_ms", "mode", "step"),
+    *("checkpoint_id", "origin_close"),
+)
 
 
 def drawn_from_rows(
@@ -27,17 +33,17 @@ def drawn_from_rows(
     natural = np.stack([row.quantiles for row in ordered])
     return ForecastMade(
         run_id=run_id,
-        origin_open_time_ms=first.origin_open_time_ms,
-        inputs_until_ms=first.inputs_until_ms,
-        made_at_ms=first.made_at_ms,
-        mode=first.mode,
-        step=first.step,
-        checkpoint_id=first.checkpoint_id,
-        origin_close=first.origin_close,
+        **origin_fields(first),
         ghosts=ghosts(natural, first.origin_close, first.origin_open_time_ms, interval),
         conditions=conditions,
         quantiles=packed_quantiles(natural) if np.isfinite(natural).all() else None,
     )
+
+
+def origin_fields(of: Any) -> dict[str, Any]:
+    """What a forecast has in common as it is issued, stored and drawn: `IssuedForecast`, `StoredForecast`,
+    `ForecastMade`."""
+    return {name: getattr(of, name) for name in _ORIGIN_FIELDS}
 
 
 def packed_quantiles(natural: FloatArray) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,13 +17,19 @@ from core.forecast.ghosts import ghosts, overlap
 from core.forecast.score import pinball
 from core.storage.packed_scores import as_stored
 from core.storage.records import StoredForecast, StoredScore
-from core.training.online.forecast_events import drawn_experts, packed_quantiles
+from core.training.online.forecast_events import drawn_experts, origin_fields, packed_quantiles
+
+_SHOWN_OF_SCORE = (
+    *("origin_open_time_ms", "target_open_time_ms", "horizon", "mode", "after_gap", "version"),
+    *("loss", "model_loss", "reference_loss", "inside_50", "inside_90", "direction_hit"),
+)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IssuedForecast:
     """One origin's forecast for all its horizons."""
 
+    interval: Interval
     origin_open_time_ms: int
     inputs_until_ms: int
     made_at_ms: int
@@ -33,9 +39,16 @@ class IssuedForecast:
     origin_close: float
     scale: float
     quantiles: Quantiles
-    ghosts: tuple[Ghost, ...]
-    reference_ghosts: tuple[Ghost, ...]
     conditions: MarketConditions | None = None
+    ghosts: tuple[Ghost, ...] = field(init=False)
+    """Drawn from the quantiles."""
+    reference_ghosts: tuple[Ghost, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        reference = self.quantiles.experts[REFERENCE]
+        for name, natural in (("ghosts", self.quantiles.shown), ("reference_ghosts", reference)):
+            drawn = ghosts(natural, self.origin_close, self.origin_open_time_ms, self.interval)
+            object.__setattr__(self, name, drawn)
 
     @property
     def horizons(self) -> int:
@@ -60,14 +73,8 @@ class IssuedForecast:
         """The database rows, one a horizon."""
         return [
             StoredForecast(
-                origin_open_time_ms=self.origin_open_time_ms,
+                **origin_fields(self),
                 horizon=horizon,
-                inputs_until_ms=self.inputs_until_ms,
-                made_at_ms=self.made_at_ms,
-                mode=self.mode,
-                step=self.step,
-                checkpoint_id=self.checkpoint_id,
-                origin_close=self.origin_close,
                 scale=self.scale,
                 quantiles=self.quantiles.shown[horizon - 1],
                 experts=self.quantiles.experts[:, horizon - 1],
@@ -79,13 +86,7 @@ class IssuedForecast:
         """The event for the window."""
         return ForecastMade(
             run_id=run_id,
-            origin_open_time_ms=self.origin_open_time_ms,
-            inputs_until_ms=self.inputs_until_ms,
-            made_at_ms=self.made_at_ms,
-            mode=self.mode,
-            step=self.step,
-            checkpoint_id=self.checkpoint_id,
-            origin_close=self.origin_close,
+            **origin_fields(self),
             ghosts=self.ghosts,
             conditions=self.conditions,
             quantiles=packed_quantiles(self.quantiles.shown),
@@ -101,53 +102,12 @@ def from_rows(
     first = ordered[0]
     shown = np.stack([row.quantiles for row in ordered])
     experts = np.stack([row.experts for row in ordered], axis=1)
-    return issue(
-        Quantiles(shown, experts),
-        interval,
-        origin_open_time_ms=first.origin_open_time_ms,
-        inputs_until_ms=first.inputs_until_ms,
-        made_at_ms=first.made_at_ms,
-        mode=first.mode,
-        step=first.step,
-        checkpoint_id=first.checkpoint_id,
-        origin_close=first.origin_close,
-        scale=first.scale,
-        conditions=conditions,
-    )
-
-
-def issue(
-    quantiles: Quantiles,
-    interval: Interval,
-    *,
-    origin_open_time_ms: int,
-    inputs_until_ms: int,
-    made_at_ms: int,
-    mode: ForecastMode,
-    step: int,
-    checkpoint_id: str | None,
-    origin_close: float,
-    scale: float,
-    conditions: MarketConditions | None = None,
-) -> IssuedForecast:
-    """Make a forecast together with its ghosts."""
-    drawn, reference = (
-        ghosts(natural, origin_close, origin_open_time_ms, interval)
-        for natural in (quantiles.shown, quantiles.experts[REFERENCE])
-    )
     return IssuedForecast(
-        origin_open_time_ms,
-        inputs_until_ms,
-        made_at_ms,
-        mode,
-        step,
-        checkpoint_id,
-        origin_close,
-        scale,
-        quantiles,
-        drawn,
-        reference,
-        conditions,
+        interval=interval,
+        **origin_fields(first),
+        scale=first.scale,
+        quantiles=Quantiles(shown, experts),
+        conditions=conditions,
     )
 
 
@@ -252,20 +212,9 @@ def scored_event(stored: StoredScore, forecast: IssuedForecast, candle: Candle, 
     """The event for the window of a stored score."""
     return ForecastScored(
         run_id=run_id,
-        origin_open_time_ms=stored.origin_open_time_ms,
-        target_open_time_ms=stored.target_open_time_ms,
-        horizon=stored.horizon,
-        mode=stored.mode,
-        after_gap=stored.after_gap,
+        **{name: getattr(stored, name) for name in _SHOWN_OF_SCORE},
         ghost=forecast.ghosts[stored.horizon - 1],
         actual_close=candle.close,
-        loss=stored.loss,
-        model_loss=stored.model_loss,
-        reference_loss=stored.reference_loss,
-        inside_50=stored.inside_50,
-        inside_90=stored.inside_90,
-        direction_hit=stored.direction_hit,
-        version=stored.version,
         made_at_ms=forecast.made_at_ms,
         step=forecast.step,
         checkpoint_id=forecast.checkpoint_id,

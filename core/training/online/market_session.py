@@ -26,7 +26,7 @@ from core.training.engine.samples import usual_weights
 from core.training.online.drift import Rise
 from core.training.online.drift_response import DriftWatch
 from core.training.online.forecaster import Forecaster
-from core.training.online.issued_forecast import IssuedForecast, Outcome, from_rows, issue, losses_of, score
+from core.training.online.issued_forecast import IssuedForecast, Outcome, from_rows, losses_of, score
 from core.training.online.ledger import ScoreLedger, learned_loss, take_scores
 from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceForecasts
@@ -241,9 +241,9 @@ class MarketSession:
         """The forecast after this candle, the newest."""
         target_opens_ms = self._interval.close_time_ms(candle.open_time_ms)
         made_at_ms = self._clock.now_ms()
-        return issue(
-            quantiles,
-            self._interval,
+        return IssuedForecast(
+            interval=self._interval,
+            quantiles=quantiles,
             origin_open_time_ms=candle.open_time_ms,
             inputs_until_ms=target_opens_ms,
             made_at_ms=made_at_ms,
@@ -259,17 +259,14 @@ class MarketSession:
         self, quantiles: Quantiles, newest: IssuedForecast, model: ModelState, learned_until_ms: int
     ) -> IssuedForecast:
         """Another model's forecast at the origin of `newest`. learned_until_ms: it learned from candles up to here."""
-        return issue(
-            quantiles,
-            self._interval,
-            origin_open_time_ms=newest.origin_open_time_ms,
-            inputs_until_ms=newest.inputs_until_ms,
+        return replace(
+            newest,
+            quantiles=quantiles,
             made_at_ms=self._clock.now_ms(),
             mode=ForecastMode.SEEN if newest.inputs_until_ms < learned_until_ms else newest.mode,
             step=model.step,
             checkpoint_id=model.checkpoint_id,
-            origin_close=newest.origin_close,
-            scale=newest.scale,
+            conditions=None,
         )
 
     def event(self, forecast: IssuedForecast) -> ForecastMade:
