@@ -57,26 +57,26 @@ class HoleSink(Protocol):
     def of_exchange(self, market: Market, span: TimeSpan) -> list[TimeSpan]: ...
 
 
-class PipelineListener(Protocol):
-    """Called on the loop that `run` is awaited on."""
+class PipelineListener:
+    """Called on the loop that `run` is awaited on. Here nothing is done with anything."""
 
     def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
         """These candles are stored; those with these opening times came live."""
-        ...
 
-    def on_forming(self, candle: Candle) -> None: ...
+    def on_forming(self, candle: Candle) -> None:
+        """The open candle is this one now."""
 
-    def on_status(self, status: FeedStatus) -> None: ...
+    def on_status(self, status: FeedStatus) -> None:
+        """The feed changed its state, or says more of the one it is in."""
 
-    def on_catch_up(self, progress: CatchUpProgress) -> None: ...
+    def on_catch_up(self, progress: CatchUpProgress) -> None:
+        """So many of the past candles have come."""
 
     def on_corrected(self, candle: Candle) -> None:
         """A stored candle was replaced by this one."""
-        ...
 
-    def on_report(self, report: FeedReport) -> None: ...
-
-    def on_rejected(self, candle: Candle, rejection: Rejection) -> None: ...
+    def on_report(self, report: FeedReport) -> None:
+        """What the feed says about itself; rejected candles are among it, and logged by the pipeline."""
 
 
 class MarketPipeline:
@@ -233,7 +233,6 @@ class MarketPipeline:
 
     def _reject(self, candle: Candle, rejection: Rejection) -> None:
         _log.warning("%s", rejection.sentence)
-        self._listener.on_rejected(candle, rejection)
         self._report_rejected(candle, rejection)
 
     def _report_rejected(self, candle: Candle, rejection: Rejection) -> None:

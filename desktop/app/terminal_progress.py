@@ -58,6 +58,10 @@ class TerminalProgress:
         elif not self._progress.disable:
             self._console.print(plain(sentence, _LONGEST_SENTENCE), highlight=False)
 
+    def show(self, job: JobProgress) -> None:
+        """How far a piece of work is."""
+        self.take_batch(EventBatch((job,)))
+
     def take_feed(self, status: FeedStatus) -> None:
         """A change of the feed's state. An evaluation has not ended with its file: it says what it does next."""
         if not self._evaluated or status.state is not FeedState.ENDED:

@@ -13,7 +13,7 @@ import click
 
 from core.domain.candle import Market
 from core.domain.clock import SystemClock
-from core.domain.events import EventBatch, JobProgress
+from core.domain.events import JobProgress
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.moments import moment_text, parse_moment
 from core.market.history.venue_source import open_venue
@@ -70,8 +70,7 @@ class _Audience:
         self._progress.say(sentence)
 
     def show(self, done: int, total: int) -> None:
-        job = JobProgress(self._title, self._title, done, total, is_over=done >= total)
-        self._progress.take_batch(EventBatch((job,)))
+        self._progress.show(JobProgress(self._title, self._title, done, total, is_over=done >= total))
         self._show(done, total)
 
 

@@ -12,16 +12,15 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from core.domain.candle import Candle, Market
+from core.domain.candle import Market
 from core.domain.clock import Clock, SystemClock
 from core.domain.events import EventBatch, Incident, JobProgress, TrainerEvent
-from core.domain.validation import Rejection
 from core.evaluation.details import evaluate_run
 from core.evaluation.pooled import summarise_together
-from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
+from core.market.feeds.base import FeedState, FeedStatus
 from core.market.feeds.replay import ReplayFeed, replay_name
 from core.market.history.files import read_candle_file
-from core.market.pipeline import FeedReport, MarketPipeline
+from core.market.pipeline import MarketPipeline, PipelineListener
 from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -153,7 +152,7 @@ def _meter(progress: TerminalProgress, title: str, total: int) -> Callable[[int,
         if now_s - shown_s >= _REPORT_EVERY_S or done == total:
             shown_s = now_s
             left_s = (now_s - started_s) / done * (total - done)
-            progress.take_batch(EventBatch((JobProgress(_JOB, title, done, total, left_s, done == total),)))
+            progress.show(JobProgress(_JOB, title, done, total, left_s, done == total))
 
     return on_close
 
@@ -169,7 +168,7 @@ def _judged(db: Database, runs: dict[str, Run], horizons: int, learned_s: float,
     return {**judged_apart, "pooled": pooled}
 
 
-class _Failures:
+class _Failures(PipelineListener):
     """Keeps why a feed ended, if it failed; what it says otherwise, as of rejected candles, is shown."""
 
     def __init__(self, progress: TerminalProgress) -> None:
@@ -181,21 +180,3 @@ class _Failures:
             self.failure = status.sentence
         elif status.state is not FeedState.ENDED:
             self._progress.say(status.sentence)
-
-    def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
-        """They are stored by the pipeline."""
-
-    def on_forming(self, candle: Candle) -> None:
-        """A file has none."""
-
-    def on_catch_up(self, progress: CatchUpProgress) -> None:
-        """A file has none."""
-
-    def on_corrected(self, candle: Candle) -> None:
-        """A file has none."""
-
-    def on_report(self, report: FeedReport) -> None:
-        """Not shown."""
-
-    def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
-        """Logged by the pipeline."""

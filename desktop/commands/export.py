@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from core.domain.candle import Market
-from core.domain.events import EventBatch, JobProgress
+from core.domain.events import JobProgress
 from core.domain.spans import TimeSpan
 from core.market.history.errors import HistoryError
 from core.market.history.exporting import export_candles
@@ -94,7 +94,7 @@ def _export_candles(context: Context, file: Path, overwrite: bool, options: dict
             raise HistoryError(f"Nothing is stored in {context.folder.root} yet.")
 
         def show_progress(done: int) -> None:
-            progress.take_batch(EventBatch((JobProgress(title, title, done, 0),)))
+            progress.show(JobProgress(title, title, done, 0))
 
         count = export_candles(store, market, span, file, overwrites=overwrite, on_progress=show_progress)
     if context.as_json:

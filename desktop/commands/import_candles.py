@@ -14,7 +14,7 @@ from rich.text import Text
 
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.clock import SystemClock
-from core.domain.events import EventBatch, JobProgress
+from core.domain.events import JobProgress
 from core.domain.plain_text import plain
 from core.domain.time_zones import find
 from core.market.history.errors import CandleFileError, HistoryError, UnnamedMarketError
@@ -143,7 +143,7 @@ def _import(file: Path, wanted: dict[str, Any], history: HistoryAccess, progress
     title = f"Storing {file.name}"
 
     def show_progress(done: int) -> None:
-        progress.take_batch(EventBatch((JobProgress(title, title, done, len(rows), is_over=done >= len(rows)),)))
+        progress.show(JobProgress(title, title, done, len(rows), is_over=done >= len(rows)))
         history.show(done, len(rows))
 
     stored = (

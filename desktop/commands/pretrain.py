@@ -13,7 +13,6 @@ from typing import Any
 import click
 
 from core.domain.clock import SystemClock
-from core.domain.events import EventBatch, JobProgress
 from core.training.engine.device_faults import DeviceError
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
@@ -74,26 +73,13 @@ def _pretrain(
     from core.training.pretraining.errors import Interrupted, PretrainingError  # noqa: PLC0415
     from core.training.pretraining.run import PretrainingContext, PretrainingRequest, pretrain  # noqa: PLC0415
 
-    parts = context.settings, context.folder, SystemClock(), _Listener(progress), stop.is_set
+    parts = context.settings, context.folder, SystemClock(), progress, stop.is_set
     try:
         return pretrain(PretrainingRequest(files, **wanted), PretrainingContext(*parts))
     except Interrupted as error:
         raise UserError(str(error), _INTERRUPTED) from error
     except (PretrainingError, DeviceError) as error:
         raise UserError(str(error)) from error
-
-
-class _Listener:
-    """Shows progress in the terminal."""
-
-    def __init__(self, progress: TerminalProgress) -> None:
-        self._progress = progress
-
-    def show(self, job: JobProgress) -> None:
-        self._progress.take_batch(EventBatch((job,)))
-
-    def report(self, sentence: str) -> None:
-        self._progress.say(sentence)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,6 @@ from PySide6.QtCore import QObject, Signal
 
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
 from core.domain.clock import Clock
-from core.domain.validation import Rejection
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import CatchUpProgress, Feed, FeedError, FeedStatus
 from core.market.feeds.many import open_feeds
@@ -20,7 +19,7 @@ from core.market.feeds.pace import JointPace, ReplayPace
 from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.reading import Watch
-from core.market.pipeline import FeedReport, MarketPipeline
+from core.market.pipeline import FeedReport, MarketPipeline, PipelineListener
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore
@@ -160,7 +159,7 @@ class MarketFeeds(QObject):
                 await feed.aclose()
 
 
-class _Listener:
+class _Listener(PipelineListener):
     """Passes on what the pipeline of one market reports."""
 
     def __init__(self, feeds: MarketFeeds, market: Market) -> None:
@@ -177,9 +176,6 @@ class _Listener:
 
     def on_catch_up(self, progress: CatchUpProgress) -> None:
         self._feeds.feed_event.emit(self._market, progress)
-
-    def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
-        """It comes as a RejectedMessage too."""
 
     def on_corrected(self, candle: Candle) -> None:
         self._feeds.corrected.emit(self._market, candle)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -19,62 +19,12 @@ from desktop.state.run_state import RunState
 from desktop.ui.formatting import MISSING, format_count, format_number, format_percent
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
+if TYPE_CHECKING:
+    from desktop.state.library import Library
+
 _PAGE = 500
 """Rows read at once: a few milliseconds' work, so that the window keeps painting while there are many."""
 _UNDONE_AT_MOST = 100
-
-
-class CheckpointLibrary(Protocol):
-    """The table of checkpoints. All methods raise StorageError with a sentence for the user."""
-
-    @property
-    def is_open(self) -> bool:
-        """Before, nothing may be asked."""
-        ...
-
-    def page(self, before: int | None, limit: int) -> Sequence[CheckpointRow]:
-        """The newest, at most `limit`, of those kept with a lower sequence number than `before`; None: of all."""
-        ...
-
-    def newer(self, after: int) -> Sequence[CheckpointRow]:
-        """Those with a higher sequence number."""
-        ...
-
-    def of(self, ids: Sequence[str]) -> Sequence[CheckpointRow]:
-        """Those of these ids that are kept."""
-        ...
-
-    def set_pinned(self, checkpoint_id: str, is_pinned: bool) -> None:
-        """Keep it for good, or no longer."""
-        ...
-
-    def set_note(self, checkpoint_id: str, note: str) -> None:
-        """Replace its note."""
-        ...
-
-    def set_name(self, checkpoint_id: str, name: str) -> None:
-        """Replace its name."""
-        ...
-
-    def set_tags(self, checkpoint_id: str, tags: Sequence[str]) -> None:
-        """Replace its tags."""
-        ...
-
-    def set_verified(self, checkpoint_id: str, fault: str) -> None:
-        """Its file was read now; `fault` says what is wrong with it."""
-        ...
-
-    def set_archived(self, run_id: str, is_archived: bool) -> None:
-        """Put a run away, or take it out again."""
-        ...
-
-    def request_deletion(self, ids: Sequence[str]) -> None:
-        """Ask the trainer to delete these."""
-        ...
-
-    def take_back_deletion(self, ids: Sequence[str]) -> Sequence[str]:
-        """Do not ask any more. Returns those that are still there."""
-        ...
 
 
 class CheckpointSource(QObject):
@@ -92,7 +42,7 @@ class CheckpointSource(QObject):
     held_changed = Signal(object)
     """Tuple of ids: these are open in the window now, and must not be deleted."""
 
-    def __init__(self, library: CheckpointLibrary, state: RunState, parent: QObject | None = None) -> None:
+    def __init__(self, library: Library, state: RunState, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._library = library
         self._state = state
@@ -232,7 +182,7 @@ class CheckpointSource(QObject):
 
         def pin(values: dict[str, bool]) -> None:
             for checkpoint_id, value in values.items():
-                self._library.set_pinned(checkpoint_id, value)
+                self._library.rows.set_pinned(checkpoint_id, value)
 
         after = dict.fromkeys(before, is_pinned)
         words = translate("Checkpoints", "pin {0}") if is_pinned else translate("Checkpoints", "unpin {0}")
@@ -241,14 +191,14 @@ class CheckpointSource(QObject):
     def set_note(self, checkpoint_id: str, note: str) -> None:
         """Replace a note."""
         for info in self._infos_of([checkpoint_id]):
-            write = partial(self._library.set_note, checkpoint_id)
+            write = partial(self._library.rows.set_note, checkpoint_id)
             words = translate("Checkpoints", "change a note")
             self._do(words, [checkpoint_id], partial(write, note), partial(write, info.note))
 
     def set_name(self, checkpoint_id: str, name: str) -> None:
         """Replace a name."""
         for info in self._infos_of([checkpoint_id]):
-            write = partial(self._library.set_name, checkpoint_id)
+            write = partial(self._library.rows.set_name, checkpoint_id)
             words = translate("Checkpoints", "rename a checkpoint")
             self._do(words, [checkpoint_id], partial(write, name), partial(write, info.name))
 
@@ -258,7 +208,7 @@ class CheckpointSource(QObject):
 
         def tag(tags: dict[str, tuple[str, ...]]) -> None:
             for checkpoint_id, words in tags.items():
-                self._library.set_tags(checkpoint_id, words)
+                self._library.rows.set_tags(checkpoint_id, words)
 
         after = {id_: (*(tag for tag in tags if tag not in remove), *add) for id_, tags in before.items()}
         words = translate("Checkpoints", "tag {0}").format(_named(ids))
@@ -317,7 +267,7 @@ class CheckpointSource(QObject):
             self.deletion_requested.emit()
 
         def take_back() -> None:
-            lost = len(ids) - len(self._library.take_back_deletion(ids))
+            lost = len(ids) - len(self._library.rows.take_back_deletion(ids))
             if lost:
                 self.trouble.emit(_lost_text(lost))
 

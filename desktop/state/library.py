@@ -18,14 +18,15 @@ from desktop.state.database import WindowDatabase
 
 
 class Library:
-    """Implements the panels' `CheckpointLibrary`, and primes the state at the start of a run."""
+    """All methods raise StorageError with a sentence for the user. Before the database is open nothing may be asked."""
 
     def __init__(self, database: WindowDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 
     @property
-    def _rows(self) -> CheckpointRows:
+    def rows(self) -> CheckpointRows:
+        """The table of checkpoints."""
         return CheckpointRows(self._database.db)
 
     def _reader(self, run_id: str) -> RecordReader:
@@ -36,37 +37,28 @@ class Library:
         return self._database.is_open
 
     def page(self, before: int | None, limit: int) -> Sequence[CheckpointRow]:
+        """The newest, at most `limit`, of those kept with a lower sequence number than `before`; None: of all."""
         return BrowsedRows(self._database.db).page(before, limit)
 
     def newer(self, after: int) -> Sequence[CheckpointRow]:
+        """Those with a higher sequence number."""
         return BrowsedRows(self._database.db).newer(after)
 
     def of(self, ids: Sequence[str]) -> Sequence[CheckpointRow]:
+        """Those of these ids that are kept."""
         return BrowsedRows(self._database.db).of(ids)
 
-    def set_pinned(self, checkpoint_id: str, is_pinned: bool) -> None:
-        self._rows.set_pinned(checkpoint_id, is_pinned)
-
-    def set_note(self, checkpoint_id: str, note: str) -> None:
-        self._rows.set_note(checkpoint_id, note)
-
     def request_deletion(self, ids: Sequence[str]) -> None:
-        self._rows.request_deletion(ids, self._clock.now_ms())
-
-    def set_name(self, checkpoint_id: str, name: str) -> None:
-        self._rows.set_name(checkpoint_id, name)
-
-    def set_tags(self, checkpoint_id: str, tags: Sequence[str]) -> None:
-        self._rows.set_tags(checkpoint_id, tags)
+        """Ask the trainer to delete these."""
+        self.rows.request_deletion(ids, self._clock.now_ms())
 
     def set_verified(self, checkpoint_id: str, fault: str) -> None:
-        self._rows.set_verified(checkpoint_id, self._clock.now_ms(), fault)
+        """Its file was read now; `fault` says what is wrong with it."""
+        self.rows.set_verified(checkpoint_id, self._clock.now_ms(), fault)
 
     def set_archived(self, run_id: str, is_archived: bool) -> None:
+        """Put a run away, or take it out again."""
         set_archived(self._database.db, run_id, is_archived)
-
-    def take_back_deletion(self, ids: Sequence[str]) -> Sequence[str]:
-        return self._rows.take_back_deletion(ids)
 
     def last_run(self, market: Market | None = None) -> Run | None:
         """The run that was trained last, on a market or on any."""

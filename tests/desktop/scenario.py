@@ -460,6 +460,10 @@ class Library:
         self.archived: set[str] = set()
         self._sequences: dict[str, int] = {}
 
+    @property
+    def rows(self) -> Library:
+        return self
+
     def page(self, before: int | None, limit: int) -> Sequence[CheckpointRow]:
         return [kept for kept in self._kept() if before is None or kept.sequence < before][:limit]
 

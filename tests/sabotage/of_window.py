@@ -242,8 +242,8 @@ FAULTS = (
     Fault(
         "verified-at-no-time",
         "desktop/state/library.py",
-        "self._rows.set_verified(checkpoint_id, self._clock.now_ms(), fault)",
-        "self._rows.set_verified(checkpoint_id, 0, fault)",
+        "self.rows.set_verified(checkpoint_id, self._clock.now_ms(), fault)",
+        "self.rows.set_verified(checkpoint_id, 0, fault)",
     ),
     Fault(
         "backup-tried-again-at-once",

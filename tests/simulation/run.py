@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from core.domain.candle import Candle, Market
-from core.domain.validation import Rejection, problem_of
+from core.domain.validation import problem_of
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import (
     CatchUpProgress,
@@ -96,8 +96,6 @@ class _Listener:
     def on_corrected(self, candle: Candle) -> None: ...
 
     def on_report(self, report: FeedReport) -> None: ...
-
-    def on_rejected(self, candle: Candle, rejection: Rejection) -> None: ...
 
 
 class _Recording(ExchangeFeed):

@@ -16,7 +16,6 @@ from typing import Any
 
 from core.domain.candle import Candle, Interval, Market
 from core.domain.clock import Clock
-from core.domain.validation import Rejection
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
@@ -67,7 +66,6 @@ class RecordingListener:
     corrected: list[Candle] = field(default_factory=list)
     statuses: list[FeedStatus] = field(default_factory=list)
     reports: list[FeedReport] = field(default_factory=list)
-    rejected: list[Rejection] = field(default_factory=list)
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
@@ -91,9 +89,6 @@ class RecordingListener:
 
     def on_report(self, report: FeedReport) -> None:
         self.reports.append(report)
-
-    def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
-        self.rejected.append(rejection)
 
     @property
     def state(self) -> FeedState | None:

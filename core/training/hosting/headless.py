@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from core.domain.candle import Candle
 from core.domain.clock import Clock
 from core.domain.events import EventBatch, Incident, TrainerFailed
-from core.domain.validation import Rejection
-from core.market.feeds.base import CatchUpProgress, Feed, FeedState, FeedStatus
-from core.market.pipeline import FeedReport, MarketPipeline
+from core.market.feeds.base import Feed, FeedState, FeedStatus
+from core.market.pipeline import MarketPipeline, PipelineListener
 from core.storage.backups import BackupCancelled, is_due, make_backup
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -154,8 +153,8 @@ class HeadlessRun:
         self._on_batch(batch)
 
 
-class _Listener:
-    """Passes on what the pipeline of one market has stored."""
+class _Listener(PipelineListener):
+    """Passes on what the pipeline of one market has stored; the driver's own progress covers catching up."""
 
     def __init__(self, market: int, inbox: Inbox, on_status: Callable[[int, FeedStatus], None]) -> None:
         self._market = market
@@ -165,23 +164,11 @@ class _Listener:
     def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
         self._inbox.candles_stored(live_open_times_ms, self._market)
 
-    def on_forming(self, candle: Candle) -> None:
-        """Not shown here."""
-
     def on_status(self, status: FeedStatus) -> None:
         if status.state not in (FeedState.CONNECTING, FeedState.CATCHING_UP):
             self._inbox.caught_up(self._market)
         self._on_status(self._market, status)
 
-    def on_catch_up(self, progress: CatchUpProgress) -> None:
-        """Not used: the driver's own progress covers it."""
-
-    def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
-        """Counted and logged by the pipeline."""
-
     def on_corrected(self, candle: Candle) -> None:
         """The candle is stored; training on it is not undone, and its forecasts are scored again."""
         self._inbox.send(RescoreCandle(candle.open_time_ms, self._market))
-
-    def on_report(self, report: FeedReport) -> None:
-        """Not shown here."""

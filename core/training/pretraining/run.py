@@ -58,7 +58,7 @@ class ProgressListener(Protocol):
 
     def show(self, job: JobProgress) -> None: ...
 
-    def report(self, sentence: str) -> None: ...
+    def say(self, sentence: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ def _prepare(
         Quarantine(folder),
         may_retry=team.world_size == 1,
     )
-    is_first, report = team.rank == 0, context.listener.report
+    is_first, say = team.rank == 0, context.listener.say
     return Pretraining(
         plan,
         dataset,
@@ -216,8 +216,8 @@ def _prepare(
         keep=keeper.keep,
         should_stop=context.should_stop,
         on_progress=meter.at,
-        on_epoch=lambda epoch: report(_epoch_sentence(epoch, plan)) if is_first else None,
-        on_incident=lambda draft: report(f"{draft.happened} {draft.done}") if is_first else None,
+        on_epoch=lambda epoch: say(_epoch_sentence(epoch, plan)) if is_first else None,
+        on_incident=lambda draft: say(f"{draft.happened} {draft.done}") if is_first else None,
     )
 
 

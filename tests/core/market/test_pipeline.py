@@ -15,7 +15,7 @@ from sqlite_utils import Database
 
 from core.domain.candle import Candle, Interval, Market
 from core.domain.clock import ManualClock
-from core.domain.validation import Rejection, RejectionReason
+from core.domain.validation import RejectionReason
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
@@ -82,7 +82,6 @@ class Listener:
         self.forming: list[Candle] = []
         self.statuses: list[FeedStatus] = []
         self.progress: list[CatchUpProgress] = []
-        self.rejected: list[tuple[Candle, Rejection]] = []
         self.corrected: list[Candle] = []
         self.said: list[FeedReport] = []
         self.was_durable = True
@@ -103,14 +102,15 @@ class Listener:
     def on_catch_up(self, progress: CatchUpProgress) -> None:
         self.progress.append(progress)
 
-    def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
-        self.rejected.append((candle, rejection))
-
     def on_corrected(self, candle: Candle) -> None:
         self.corrected.append(candle)
 
     def on_report(self, report: FeedReport) -> None:
         self.said.append(report)
+
+    @property
+    def rejected(self) -> list[RejectedMessage]:
+        return [each for each in self.said if isinstance(each, RejectedMessage)]
 
     @property
     def closed(self) -> list[Candle]:
@@ -240,7 +240,7 @@ def test_a_rejected_candle_leaves_a_gap_and_is_reported(path: Path) -> None:
     with open_database(path) as db:
         listener = run(ScriptedFeed(history([candles[0], broken, *candles[2:]])), db)
         assert CandleStore(db).load(MARKET) == without(candles, 1)
-    assert [rejection.reason for _, rejection in listener.rejected] == [RejectionReason.NOT_FINITE]
+    assert [each.reason for each in listener.rejected] == [RejectionReason.NOT_FINITE.value]
 
 
 @pytest.mark.parametrize("kind", list(FeedKind))
@@ -250,7 +250,7 @@ def test_a_broken_first_time_does_not_move_the_grid(path: Path, kind: FeedKind) 
     with open_database(path) as db:
         listener = run(ScriptedFeed(history([in_seconds, *candles]), kind=kind), db)
         assert CandleStore(db).load(MARKET) == candles
-    assert [rejection.reason for _, rejection in listener.rejected] == [RejectionReason.TIME_UNIT]
+    assert [each.reason for each in listener.rejected] == [RejectionReason.TIME_UNIT.value]
 
 
 def test_an_exchange_uses_the_epoch_grid_up_to_a_day(path: Path) -> None:
@@ -373,9 +373,8 @@ def test_rejected_candles_are_reported_with_their_text(path: Path) -> None:
     bad = dataclasses.replace(candles[1], close=math.nan)
     with open_database(path) as db:
         listener = run(ScriptedFeed([*history([candles[0], bad]), FormingCandle(bad), *history(candles[2:])]), db)
-    rejected = [each for each in listener.said if isinstance(each, RejectedMessage)]
-    assert [each.reason for each in rejected] == ["not a number"] * 2
-    assert all(str(bad.open_time_ms) in each.raw for each in rejected)
+    assert [each.reason for each in listener.rejected] == ["not a number"] * 2
+    assert all(str(bad.open_time_ms) in each.raw for each in listener.rejected)
 
 
 def test_the_fallback_venue_of_a_failed_feed_is_passed_on(path: Path) -> None:

@@ -59,7 +59,7 @@ class Listener:
     def show(self, job: JobProgress) -> None:
         self.jobs.append(job)
 
-    def report(self, sentence: str) -> None:
+    def say(self, sentence: str) -> None:
         self.sentences.append(sentence)
 
 
