@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from core.evaluation.report import touched_words, words
+from desktop.commands.text import text_table
 
 
 def print_evaluation(summary: dict[str, Any]) -> None:
@@ -20,27 +19,27 @@ def print_evaluation(summary: dict[str, Any]) -> None:
     if words.start(summary):
         console.print(Text(words.start(summary)))
     console.print()
-    console.print(_table(("One candle ahead", *words.QUANTITIES), words.findings(summary)))
+    console.print(text_table(("One candle ahead", *words.QUANTITIES), words.findings(summary)))
     console.print()
-    console.print(_table(("Other values", *words.ALSO_DRAWN_HEADER[1:]), words.also_drawn(summary)))
+    console.print(text_table(("Other values", *words.ALSO_DRAWN_HEADER[1:]), words.also_drawn(summary)))
     console.print()
     if challengers := words.challengers(summary):
-        console.print(_table(("Challenger", *words.CHALLENGERS_HEADER[1:]), challengers))
+        console.print(text_table(("Challenger", *words.CHALLENGERS_HEADER[1:]), challengers))
         console.print()
-    console.print(_table(None, words.of_the_close(summary)))
+    console.print(text_table(None, words.of_the_close(summary)))
     console.print()
     console.print(Text(f"Paper score. {words.paper_headline(summary)}"))
     if rows := words.paper(summary):
-        console.print(_table(None, rows))
+        console.print(text_table(None, rows))
     console.print()
     console.print(
-        _table(("Candles ahead", *(f"skill, {name}" for name in words.QUANTITIES), "n"), words.horizons(summary))
+        text_table(("Candles ahead", *(f"skill, {name}" for name in words.QUANTITIES), "n"), words.horizons(summary))
     )
     console.print()
-    console.print(_table(("By regime", *words.REGIME_HEADER[1:]), words.regimes(summary)))
+    console.print(text_table(("By regime", *words.REGIME_HEADER[1:]), words.regimes(summary)))
     console.print()
     if touched := touched_words.touched(summary):
-        console.print(_table(("Touched within", *touched_words.HEADER[1:]), touched))
+        console.print(text_table(("Touched within", *touched_words.HEADER[1:]), touched))
         console.print()
     console.print(Text(words.after_gap(summary)))
     console.print(Text(words.online(summary)))
@@ -58,19 +57,11 @@ def print_together(summary: dict[str, Any]) -> None:
     console.print()
     for title, key in (("Against the best", "skill_vs_best"), ("What the model adds", "model_gain")):
         header = (f"One candle ahead: {title.lower()}", *words.QUANTITIES, "evaluated (n)")
-        console.print(_table(header, words.together(summary, key)))
+        console.print(text_table(header, words.together(summary, key)))
         console.print()
     console.print(
-        _table(("All files against the best, candles ahead", *words.QUANTITIES), words.pooled_horizons(pooled))
+        text_table(("All files against the best, candles ahead", *words.QUANTITIES), words.pooled_horizons(pooled))
     )
     console.print()
     console.print(Text(words.pooled_coverage(pooled)))
     console.print(Text(words.TOGETHER_EXPLAINED))
-
-
-def _table(header: tuple[str, ...] | None, rows: Iterable[tuple[str, ...]]) -> Table:
-    rows = list(rows)
-    table = Table(*(header or ("",) * len(rows[0])), show_header=header is not None, box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table

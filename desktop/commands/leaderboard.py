@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 from sqlite_utils import Database
 
@@ -22,6 +21,7 @@ from core.storage.runs import Run, RunStore
 from desktop.app.context import Context
 from desktop.commands.metrics import chosen_run
 from desktop.commands.options import common_options, print_json, with_context
+from desktop.commands.text import text_table
 
 _POOLED, _MISSING = "pooled", "–"
 _RANKED_BY = {"both": "close and range in equal parts", "close": "close", "range": "range"}
@@ -87,17 +87,12 @@ def _print(found: Mapping[str, dict[str, Any]]) -> None:
             console.print(Text("No scores yet: the first numbers come after 50 candles."))
             continue
         console.print(
-            _table(("Rank", "", "Skill, close", "Skill, range", "Behind the leader"), map(_skills, board["rows"]))
+            text_table(("Rank", "", "Skill, close", "Skill, range", "Behind the leader"), map(_skills, board["rows"]))
         )
-        console.print(_table(("", "90 % band", "Direction", "ms a candle", "n", "Since"), map(_others, board["rows"])))
+        console.print(
+            text_table(("", "90 % band", "Direction", "ms a candle", "n", "Since"), map(_others, board["rows"]))
+        )
     console.print(Text(_EXPLAINED))
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    table = Table(*header, box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table
 
 
 def _skills(row: dict[str, Any]) -> tuple[str, ...]:

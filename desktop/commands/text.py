@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -17,12 +18,25 @@ _QUANTITIES = ("close", "range")
 
 def print_summary(summary: dict[str, Any]) -> None:
     """A run's summary as a short table on stdout."""
+    _print_pairs(summary_rows(summary))
+
+
+def _print_pairs(rows: Iterable[tuple[str, str]]) -> None:
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
-    for name, text in summary_rows(summary):
+    for name, text in rows:
         table.add_row(name, text)
     Console(markup=False).print(table)
+
+
+def text_table(header: Sequence[str] | None, rows: Iterable[Sequence[str]]) -> Table:
+    """Whatever is in a text is shown as it is. rows: at least one, if there is no header."""
+    rows = list(rows)
+    table = Table(*(header or ("",) * len(rows[0])), show_header=header is not None, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
 
 
 def print_markets(summary: dict[str, Any]) -> None:
@@ -95,12 +109,7 @@ def _checkpoints(saved: dict[str, Any]) -> str:
 
 def print_pretraining(account: dict[str, Any]) -> None:
     """What came of pretraining, as a short table on stdout."""
-    table = Table(show_header=False, box=None, pad_edge=False)
-    table.add_column(style="bold")
-    table.add_column()
-    for name, text in pretraining_rows(account):
-        table.add_row(name, text)
-    Console(markup=False).print(table)
+    _print_pairs(pretraining_rows(account))
 
 
 def pretraining_rows(account: dict[str, Any]) -> list[tuple[str, str]]:
