@@ -183,8 +183,7 @@ class CheckpointExchange(QObject):
             on_folder(Path(name))
 
         dialog.fileSelected.connect(take)
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
     def _begin(
         self,

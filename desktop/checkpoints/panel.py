@@ -195,8 +195,7 @@ class CheckpointsPanel(Panel):
         dialog = RunsDialog(self._source, self)
         dialog.show_requested.connect(self._show_run)
         dialog.compare_requested.connect(self.compare_requested)
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
     def _show_run(self, run_id: str) -> None:
         self.show_all_runs()
@@ -213,8 +212,7 @@ class CheckpointsPanel(Panel):
         """Ask which columns are shown, and how."""
         dialog = ColumnDialog(self.table.settings, self.table.wanted_columns(), self)
         dialog.chosen.connect(self._on_columns)
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
     def _on_columns(self, settings: BrowserSettings) -> None:
         self.show_settings(settings)

@@ -77,8 +77,7 @@ class CheckpointTools(QObject):
         palette = self._panel.palette_now
         has_ghosts = self.previews.show_if_answered([each.info for each in kept])
         dialog = CompareDialog(kept, settings, steps.__getitem__, palette, self._shell.window, has_ghosts=has_ghosts)
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
     @Slot()
     def ask_for_rules(self) -> CleanUpDialog:
@@ -88,8 +87,7 @@ class CheckpointTools(QObject):
         state, source = self._state, self._source
         for change in (source.changed, source.held_changed, state.status_changed, state.diagnosis_changed):
             change.connect(dialog.refresh)
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
     def _clean_up_data(self) -> CleanUpData:
         diagnosis = self._state.diagnosis

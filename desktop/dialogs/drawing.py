@@ -69,5 +69,4 @@ def open_drawing(
 ) -> DrawingDialog:
     """Ask, and return at once."""
     dialog = DrawingDialog(drawing, accent, on_done, parent)
-    open_dialog(dialog)
-    return dialog
+    return open_dialog(dialog)

@@ -108,5 +108,4 @@ def open_line_text(
 ) -> LineTextDialog:
     """Ask, and return at once. asks_for_words: as of `LineTextDialog`."""
     dialog = LineTextDialog(title, price, decimals, text, on_done, parent, asks_for_words=asks_for_words)
-    open_dialog(dialog)
-    return dialog
+    return open_dialog(dialog)

@@ -31,7 +31,7 @@ _SIGNS = {
 }
 
 
-def open_dialog(dialog: QDialog) -> QDialog:
+def open_dialog[D: QDialog](dialog: D) -> D:
     """Show a dialog over its window without a nested event loop; it is deleted on close."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     style_icons(dialog)

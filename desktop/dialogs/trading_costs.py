@@ -72,8 +72,7 @@ def ask_trading_costs(shell: Shell, venue: str) -> TradingCostsDialog:
     """Ask, and put the answer into the settings. Returns at once."""
     dialog = TradingCostsDialog(shell.settings.current.paper, venue, shell.window)
     dialog.chosen.connect(lambda costs: _keep(shell, venue, costs))
-    open_dialog(dialog)
-    return dialog
+    return open_dialog(dialog)
 
 
 def _keep(shell: Shell, venue: str, costs: TradeCosts | None) -> None:

@@ -66,8 +66,7 @@ class Finder(QObject):
     def open(self) -> FinderDialog:
         """Show the box."""
         dialog = FinderDialog(self._entries(), self._theme, self._shell.window)
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
     def open_markets(self, typed: str = "") -> FinderDialog:
         """Show the box with markets and intervals alone, and what has been typed so far in its line."""

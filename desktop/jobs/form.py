@@ -190,8 +190,7 @@ class FilePicker(QWidget):
             ]
         )
         dialog.filesSelected.connect(lambda names: self.line.setText(_BETWEEN_FILES.join(names)))
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
 
 def _in_full(name: str) -> Path:

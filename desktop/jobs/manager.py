@@ -259,8 +259,7 @@ class JobManager(QObject):
 
     def _ask(self, dialog: Dialog) -> Dialog:
         dialog.ordered.connect(self.begin)
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
     def _offered(self, chosen: CheckpointRow | None) -> list[CheckpointRow]:
         source = self._source

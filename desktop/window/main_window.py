@@ -162,15 +162,13 @@ class MainWindow(QMainWindow):
         """Ask for another market."""
         dialog = MarketDialog(self._settings.current.market, self, ask=self.ask_market)
         dialog.chosen.connect(self._market_choice.choose)
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
     def open_preferences(self) -> PreferencesDialog:
         """Ask for other settings."""
         dialog = PreferencesDialog(self._settings.current, self)
         dialog.applied.connect(self._settings.change)
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
     def open_setting(self, group: str, name: str) -> None:
         """Open the preferences at one setting."""

@@ -65,8 +65,7 @@ class ChartAppearance(QObject):
         dialog = ZoneDialog(self._shell.settings.current.chart.time_zone, self._shell.window)
         dialog.chosen.connect(lambda name: self._shell.settings.change_chart(time_zone=name))
         dialog.finished.connect(lambda _result: self._show(self._shell.settings.current))
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
     def open_date(self) -> DateDialog | None:
         """Open the dialog for a date to go to, initially the date in the middle of the view. None without a closed
@@ -81,8 +80,7 @@ class ChartAppearance(QObject):
         first, last = (format_time(model.time_at(index), zone) for index in (0, newest))
         said = translate("Dialogs", "Candles are available from {0} to {1}.").format(first, last)
         dialog = DateDialog(shown_ms, said, zone, self._chart.go_to_time, self._shell.window)
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
     def _wire(self) -> None:
         slots: dict[ActionId, Callable[[], object]] = {

@@ -125,8 +125,7 @@ class ChartComparison(QObject):
             return None
         dialog = ComparedMarketDialog(markets, self.compared, self._shell.window)
         dialog.chosen.connect(self.choose)
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
     @Slot(object)
     def _on_settings(self, settings: Settings) -> None:

@@ -124,8 +124,7 @@ class ChartSaving(QObject):
             write(Path(name))
 
         dialog.fileSelected.connect(take)
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
     def _is_empty(self) -> bool:
         is_empty = self._chart.model.is_empty

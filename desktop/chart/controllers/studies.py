@@ -46,8 +46,7 @@ class ChartStudies(QObject):
         """Open the list to add, change and remove; the chart follows immediately."""
         dialog = IndicatorsDialog(self.shown, self._chart.style_shown.palette, self._shell.window)
         dialog.changed.connect(self._change)
-        open_dialog(dialog)
-        return dialog
+        return open_dialog(dialog)
 
     def set_up(self, study: StudyLayer) -> None:
         """Open the list at this indicator."""
