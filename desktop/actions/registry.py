@@ -75,9 +75,8 @@ class ActionRegistry(QObject):
         def open_menu(place: QPoint) -> None:
             if needs_row and not view.indexAt(place).isValid():
                 return
-            menu = QMenu(view)
+            menu = QMenu(view, toolTipsVisible=True)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.setToolTipsVisible(True)
             menu.addActions(self.actions())
             menu.popup(view.viewport().mapToGlobal(place))
 

@@ -29,8 +29,7 @@ def collected_here() -> Iterator[None]:
     collections ran there, and a closed dialog that is part of a reference cycle would be destroyed by the trainer: Qt
     ends in "double free or corruption" then.
     """
-    timer = QTimer()
-    timer.setInterval(_LOOKS_EVERY_MS)
+    timer = QTimer(interval=_LOOKS_EVERY_MS)
     timer.timeout.connect(_collect_due_generations)
     was_enabled = gc.isenabled()
     gc.disable()

@@ -27,9 +27,7 @@ class FrameClock(QObject):
         super().__init__(parent)
         self._on_frame = on_frame
         self._dirty = Dirty.NOTHING
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._tick)
 
     def request(self, dirty: Dirty) -> None:

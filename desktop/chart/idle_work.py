@@ -21,8 +21,7 @@ class IdleWork(QObject):
         super().__init__(parent)
         self._layers, self._model, self._on_made = layers, model, on_made
         self._making: Future[None] | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._turn)
 
     def look(self) -> None:

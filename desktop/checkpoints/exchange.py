@@ -174,8 +174,7 @@ class CheckpointExchange(QObject):
         work.progressed.emit(_PERCENT * done // max(total, 1), _PERCENT)
 
     def _ask(self, title: str, on_folder: Callable[[Path], object]) -> QFileDialog:
-        dialog = QFileDialog(self._shell.window, title, str(self._place))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog = QFileDialog(self._shell.window, title, str(self._place), fileMode=QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly, False)
 
         def take(name: str) -> None:

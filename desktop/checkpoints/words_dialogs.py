@@ -66,10 +66,8 @@ def _ask(
 ) -> QDialog:
     dialog = QDialog(parent)
     dialog.setWindowTitle(title)
-    edit = QLineEdit(text)
-    edit.setMaxLength(longest)
+    edit = QLineEdit(text, maxLength=longest, placeholderText=placeholder)
     edit.setMinimumWidth(380)
-    edit.setPlaceholderText(placeholder)
     edit.setAccessibleName(question)
     edit.selectAll()
     stacked(dialog, Label(question), edit, ok_and_cancel(dialog))

@@ -27,10 +27,8 @@ class DateDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Go to date"))
         self._said, self._time_zone, self._go = said, time_zone, go
-        self.edit = QDateTimeEdit(_on_clock(shown_ms, time_zone))
+        self.edit = QDateTimeEdit(_on_clock(shown_ms, time_zone), displayFormat="yyyy-MM-dd HH:mm", calendarPopup=True)
         self.edit.setDateRange(_FIRST_DAY, _LAST_DAY)
-        self.edit.setDisplayFormat("yyyy-MM-dd HH:mm")
-        self.edit.setCalendarPopup(True)
         self.edit.setAccessibleName(translate("Charting", "Date and time"))
         self.message = Label(said, wraps=True)
         self.buttons = ok_and_cancel(self, translate("Dialogs", "Go"))

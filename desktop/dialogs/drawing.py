@@ -26,14 +26,12 @@ class DrawingDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Drawing"))
         self._drawing, self._on_done = drawing, on_done
-        self.edit = QLineEdit(drawing.text)
-        self.edit.setMaxLength(LONGEST_TEXT)
+        self.edit = QLineEdit(drawing.text, maxLength=LONGEST_TEXT)
         self.edit.setMinimumWidth(360)
         self.colour = ColourBox(accent, drawing.colour)
-        self.width_px = QSpinBox()
-        self.width_px.setRange(1, WIDEST_PX)
-        self.width_px.setSuffix(translate("Dialogs", " px"))
-        self.width_px.setValue(drawing.width_px)
+        self.width_px = QSpinBox(
+            minimum=1, maximum=WIDEST_PX, suffix=translate("Dialogs", " px"), value=drawing.width_px
+        )
         self._lay_out()
 
     def accept(self) -> None:

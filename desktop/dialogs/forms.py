@@ -179,9 +179,7 @@ def bounded_boxes(widget: QWidget) -> list[BoundedBox]:
 def editable(options: Sequence[str], value: str, placeholder: str = "") -> QComboBox:
     """A box that takes also what it does not offer, as it is typed: a completion would make BTC/USDT of BTC/USD, and
     take the first Return for itself."""
-    box = QComboBox()
-    box.setEditable(True)
-    box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+    box = QComboBox(editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
     box.addItems(list(options))
     box.setCurrentText(value)
     box.setCompleter(None)  # type: ignore[arg-type]  # Qt takes it: no completion

@@ -60,8 +60,7 @@ class IndicatorsDialog(QDialog):
         self.add_button.setMenu(self._make_menu())
         self.remove_button = QPushButton(translate("Dialogs", "Remove"))
         self.remove_button.clicked.connect(self.remove_current)
-        self._form_host = QWidget()
-        self._form_host.setMinimumWidth(_FORM_WIDTH)
+        self._form_host = QWidget(minimumWidth=_FORM_WIDTH)
         self._form = QVBoxLayout(self._form_host)
         self.message = Label(wraps=True)
         self._build()
@@ -106,8 +105,7 @@ class IndicatorsDialog(QDialog):
         self.resize(*map(enlarged, _SIZE))
 
     def _make_menu(self) -> QMenu:
-        menu = QMenu(self)
-        menu.setToolTipsVisible(True)
+        menu = QMenu(self, toolTipsVisible=True)
         place = None
         for kind, info in INDICATORS.items():
             if info.place is not place:

@@ -101,13 +101,9 @@ class MarketDialog(QDialog):
         """It was chosen; else the feed's own is shown."""
         if market.speed is not None:
             self.speed.setValue(market.speed)
-        self.catch_up = QSpinBox()
-        self.catch_up.setRange(0, 20_000)
-        self.catch_up.setSingleStep(100)
+        self.catch_up = QSpinBox(minimum=0, maximum=20_000, singleStep=100, value=market.catch_up_candles)
         self.catch_up.setGroupSeparatorShown(True)
-        self.catch_up.setValue(market.catch_up_candles)
-        self.fallback = QLineEdit(", ".join(market.fallback_venues))
-        self.fallback.setPlaceholderText(translate("Dialogs", "None"))
+        self.fallback = QLineEdit(", ".join(market.fallback_venues), placeholderText=translate("Dialogs", "None"))
         self._message = Problem()
         self.buttons = ok_and_cancel(self, translate("Dialogs", "Watch"))
         self._build_layout()
@@ -266,8 +262,7 @@ class MarketDialog(QDialog):
     def _build_layout(self) -> None:
         file = QWidget()
         beside(file, self.file, self.browse, stretched=self.file, margins=NO_MARGINS)
-        self._form = QFormLayout()
-        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self._form = QFormLayout(fieldGrowthPolicy=QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._rows: dict[str, QWidget] = {
             "feed": self.feed,
             "venue": self.venue,
@@ -347,8 +342,4 @@ class MarketDialog(QDialog):
 
 
 def _speed() -> QDoubleSpinBox:
-    spin = QDoubleSpinBox()
-    spin.setRange(0.0, 10_000.0)
-    spin.setDecimals(1)
-    spin.setSuffix(translate("Dialogs", " candles per second"))
-    return spin
+    return QDoubleSpinBox(minimum=0.0, maximum=10_000.0, decimals=1, suffix=translate("Dialogs", " candles per second"))

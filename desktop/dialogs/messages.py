@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from importlib.metadata import PackageNotFoundError, version
+from typing import TypeVar
 
 from PySide6.QtCore import Qt, qVersion
 from PySide6.QtGui import QIcon
@@ -14,6 +15,7 @@ from desktop.ui.icons import icon
 from desktop.ui.plain_text import MessageBox
 from desktop.ui.translation import translate
 
+D = TypeVar("D", bound=QDialog)
 _SIGN_PX = 40
 _KINDS = QDialogButtonBox.StandardButton
 _BUTTON_ICONS = {
@@ -31,7 +33,7 @@ _SIGNS = {
 }
 
 
-def open_dialog[D: QDialog](dialog: D) -> D:
+def open_dialog(dialog: D) -> D:
     """Show a dialog over its window without a nested event loop; it is deleted on close."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     style_icons(dialog)

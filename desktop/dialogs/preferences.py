@@ -126,19 +126,16 @@ class PreferencesDialog(QDialog):
         form.changed.connect(self._check)
         form.refused.connect(self._refuse)
         self._forms[group] = form
-        scroll = QScrollArea()
+        scroll = QScrollArea(widgetResizable=True)
         scroll.setWidget(form)
         scroll.setAccessibleName(title(group))
-        scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         self._pages[group] = scroll
         self.tabs.addTab(scroll, title(group))
 
     def _make_search(self) -> QLineEdit:
-        search = QLineEdit()
-        search.setPlaceholderText(translate("Dialogs", "Find a setting"))
+        search = QLineEdit(placeholderText=translate("Dialogs", "Find a setting"), clearButtonEnabled=True)
         search.setAccessibleName(translate("Dialogs", "Find a setting"))
-        search.setClearButtonEnabled(True)
         search.textChanged.connect(self._on_search)
         return search
 

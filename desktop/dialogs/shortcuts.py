@@ -66,9 +66,8 @@ class ShortcutsDialog(QDialog):
         for line in lines:
             sections.setdefault(line.section, []).append(line)
         room = room_on_screen(self) if room is None else room
-        self.area = QScrollArea()
+        self.area = QScrollArea(widgetResizable=True)
         self.area.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.area.setWidgetResizable(True)
         self.area.setAccessibleName(translate("Dialogs", "Keyboard shortcuts"))
         buttons = close_button(self)
         layout = stacked(self, self.area, buttons, stretched=self.area)

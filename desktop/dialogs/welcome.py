@@ -212,12 +212,11 @@ class ChoiceRow(QWidget):
                 _colour(button, is_down=button.isChecked())
 
     def _button(self, number: int, choice: Choice) -> QPushButton:
-        button = QPushButton(choice.text)
+        button = QPushButton(choice.text, autoDefault=False)
         button.setToolTip(paragraphs(choice.tooltip))
         button.setCheckable(True)
         button.toggled.connect(lambda is_down: _colour(button, is_down=is_down))
         button.setChecked(number == 0)
-        button.setAutoDefault(False)
         button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         button.setMinimumHeight(_BUTTON_HEIGHT)
         self._group.addButton(button, number)

@@ -25,8 +25,7 @@ class ZoneDialog(QDialog):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Time zone"))
-        self.box = QComboBox()
-        self.box.setEditable(True)
+        self.box = QComboBox(editable=True)
         name_box(self.box, translate("Dialogs", "Time zone"))
         self.box.addItems(sorted(each for each in available_timezones() if "/" in each))
         self.box.setCurrentText(name)

@@ -75,14 +75,11 @@ class FinderDialog(QDialog):
         self.setWindowTitle(name)
         self._entries: Sequence[Entry] = ()
         self._chosen: Entry | None = None
-        self.line = QLineEdit()
-        self.line.setPlaceholderText(translate("Finder", question.hint))
+        self.line = QLineEdit(placeholderText=translate("Finder", question.hint), clearButtonEnabled=True)
         self.line.setAccessibleName(name)
-        self.line.setClearButtonEnabled(True)
-        self.list = QListView()
+        self.list = QListView(uniformItemSizes=True)
         self.list.setAccessibleName(translate("Finder", "Matches"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.list.setUniformItemSizes(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.model = _FoundModel(self)
         self.list.setModel(self.model)
@@ -127,8 +124,7 @@ class FinderDialog(QDialog):
         return super().eventFilter(watched, event)
 
     def _build(self) -> None:
-        frame = QFrame()
-        frame.setFrameShape(QFrame.Shape.StyledPanel)
+        frame = QFrame(frameShape=QFrame.Shape.StyledPanel)
         stacked(self, frame, margins=NO_MARGINS)
         parts = (self.line, self.list, self.empty, self.note)
         stacked(frame, *parts, stretched=(self.list, self.empty), margins=(_MARGIN,) * 4)

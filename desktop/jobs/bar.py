@@ -25,8 +25,7 @@ class JobBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title = Label()
-        self._progress = QProgressBar()
-        self._progress.setTextVisible(False)
+        self._progress = QProgressBar(textVisible=False)
         self._progress.setFixedSize(QSize(110, 10))
         self._progress.setAccessibleName(translate("Jobs", "Progress of the oldest job"))
         self._left = Label()

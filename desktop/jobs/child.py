@@ -80,8 +80,7 @@ class ChildProcess(QObject):
         self._lines, self._answer = bytearray(), bytearray()
         self._words: deque[str] = deque(maxlen=_LAST_WORDS)
         self._was_asked = self._is_over = False
-        self._insist = QTimer(self)
-        self._insist.setSingleShot(True)
+        self._insist = QTimer(self, singleShot=True)
         self._insist.timeout.connect(self._on_patience_over)
 
     @property

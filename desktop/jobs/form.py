@@ -46,8 +46,7 @@ class JobDialog(QDialog):
         self._picker: FilePicker | None = None
         self._is_accepting = False
         """Start was pressed, and the files are still being looked at."""
-        self.form = QFormLayout()
-        self.form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self.form = QFormLayout(fieldGrowthPolicy=QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.message = Problem()
         self.buttons = ok_and_cancel(self, start)
         label = WrappedLabel(about)

@@ -65,8 +65,7 @@ class JobsPanel(Panel):
 
     def offer(self, actions: Sequence[QAction]) -> None:
         """What can be started from here."""
-        menu = QMenu(self.start)
-        menu.setToolTipsVisible(True)
+        menu = QMenu(self.start, toolTipsVisible=True)
         menu.addActions(list(actions))
         self.start.setMenu(menu)
 

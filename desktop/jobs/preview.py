@@ -35,9 +35,7 @@ class ImportPreview(QObject):
         self._rows_from: tuple[str, ...] = ()
         self._found: Sequence[Mapping[str, Any]] = ()
         """The files' accounts of the newest dry run that read any of them."""
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._begin)
 
     @property

@@ -124,8 +124,7 @@ class DockSizes(QObject):
         self._text: InterfaceSize | None = None
         self._turns_left = 0
         """Of the loop: bars have their new heights some turns after text has its size, and the column has its then."""
-        self._noting = QTimer(self)  # not amid the window's layout
-        self._noting.setSingleShot(True)
+        self._noting = QTimer(self, singleShot=True)  # not amid the window's layout
         self._noting.timeout.connect(self._see_to_heights)
         self._noting.start()
         for dock in self._docks:

@@ -21,9 +21,7 @@ class ScreenKeeper(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._settling = QTimer(self)
-        self._settling.setSingleShot(True)
-        self._settling.setInterval(_SETTLES_MS)
+        self._settling = QTimer(self, singleShot=True, interval=_SETTLES_MS)
         self._settling.timeout.connect(self.bring_back)
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)

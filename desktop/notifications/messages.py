@@ -60,8 +60,7 @@ class DesktopMessages(QObject):
         if not (QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages()):
             return None
         if self._tray is None:
-            self._tray = QSystemTrayIcon(self._window.windowIcon(), self)
-            self._tray.setToolTip("Ghostcandle")
+            self._tray = QSystemTrayIcon(self._window.windowIcon(), self, toolTip="Ghostcandle")
             self._tray.messageClicked.connect(self.clicked)
             self._tray.activated.connect(lambda _reason: self.clicked.emit())
         self._tray.show()

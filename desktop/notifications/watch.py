@@ -32,9 +32,7 @@ class RunWatch(QObject):
         self._shell, self._state, self._messages = shell, state, messages
         self._was_live = self._is_loss_reported = False
         self._incident_sent_s: float | None = None
-        self._patience = QTimer(self)
-        self._patience.setSingleShot(True)
-        self._patience.setInterval(lost_after_ms)
+        self._patience = QTimer(self, singleShot=True, interval=lost_after_ms)
         self._patience.timeout.connect(self._report_loss)
         state.incident_happened.connect(self._on_incident)
         state.checkpoint_saved.connect(self._on_saved)

@@ -90,8 +90,7 @@ class BackupWatch(QObject):
         self._folder, self._settings, self._clock = folder, settings, clock
         self._maker: BackupMaker | None = None
         self._has_failed = self._is_asked = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.look)
 
     def start(self, first_look_ms: int = FIRST_LOOK_MS) -> None:

@@ -139,9 +139,7 @@ class RecordWatch(QObject):
         """Subject and request of the last question; None while it needs a new answer."""
         self._is_under_way = False
         self._is_reset = False
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE_MS)
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self._ask)
         state.scored.connect(self._on_scored)
         state.record_changed.connect(self._on_record)

@@ -283,9 +283,7 @@ class RemoteCommands(QObject):
         self._commands: list[RemoteCommand] = []
         self._changed: set[Market] = set()
         self._is_closed = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_SHOW_EVERY_MS)
+        self._timer = QTimer(self, singleShot=True, interval=_SHOW_EVERY_MS)
         self._timer.timeout.connect(self._show)
 
     @Slot(object)

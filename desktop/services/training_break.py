@@ -33,8 +33,7 @@ class TrainingBreak(QObject):
         self._was_starting = False
         """The trainer was still being started when the break began: that start is no end of it."""
         self._said = ""
-        self._timer = QTimer(self)
-        self._timer.setInterval(_LOOK_EVERY_MS)
+        self._timer = QTimer(self, interval=_LOOK_EVERY_MS)
         self._timer.timeout.connect(self._look)
         state.status_changed.connect(self._on_status)
         state.run_changed.connect(self._over)

@@ -55,12 +55,10 @@ class CheckpointSource(QObject):
         self._is_stale = True
         self._infos: tuple[int, str | None, tuple[CheckpointInfo, ...]] = (-1, None, ())
         self._newest_ids: tuple[int, frozenset[str]] = (-1, frozenset())
-        self.undo_stack = QUndoStack(self)
-        self.undo_stack.setUndoLimit(_UNDONE_AT_MOST)
+        self.undo_stack = QUndoStack(self, undoLimit=_UNDONE_AT_MOST)
         # By way of this object: at the end the stack speaks while it is being taken down, and others would ask it.
         self.undo_stack.indexChanged.connect(self._on_undo_stack)
-        self._older = QTimer(self)
-        self._older.setInterval(0)
+        self._older = QTimer(self, interval=0)
         self._older.timeout.connect(self.read_older)
         state.checkpoints_deleted.connect(self._gone.update)
         state.checkpoints_changed.connect(self._on_change)

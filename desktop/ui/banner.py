@@ -66,8 +66,7 @@ class BannerRow(QWidget):
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.action = QPushButton()
         self.action.clicked.connect(self.acted)
-        self.dismiss_button = QToolButton()
-        self.dismiss_button.setAutoRaise(True)
+        self.dismiss_button = QToolButton(autoRaise=True)
         self.dismiss_button.setToolTip(translate("Panels", "Dismiss this notice"))
         self.dismiss_button.setAccessibleName(translate("Panels", "Dismiss"))
         enlarge_icons(self.dismiss_button, 16)
@@ -115,9 +114,8 @@ class Banner(QWidget):
         self._answered: str | None = None
         self._timed: Notice | None = None
         """The one that `passing` is about."""
-        self.passing = QTimer(self)
+        self.passing = QTimer(self, interval=_PASSES_AFTER_MS)
         """Runs while a notice is on the screen that goes by itself."""
-        self.passing.setInterval(_PASSES_AFTER_MS)
         self.passing.timeout.connect(self._pass)
         self.alert_row, self.other_row = BannerRow(theme), BannerRow(theme)
         stacked(self, self.alert_row, self.other_row, margins=NO_MARGINS, spacing=1)

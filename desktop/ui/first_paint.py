@@ -17,8 +17,7 @@ class FirstPaint(QObject):
     def __init__(self, window: QWidget, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._window = window
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._on_timeout)
         window.installEventFilter(self)
 

@@ -81,12 +81,9 @@ class Refresher(QObject):
         super().__init__(parent)
         self._panels: list[Panel] = []
         self._is_stopped = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(interval_ms)
+        self._timer = QTimer(self, singleShot=True, interval=interval_ms)
         self._timer.timeout.connect(self._refresh)
-        self._ticker = QTimer(self)
-        self._ticker.setInterval(TICK_INTERVAL_MS)
+        self._ticker = QTimer(self, interval=TICK_INTERVAL_MS)
         self._ticker.timeout.connect(self._tick)
 
     def add(self, panel: Panel) -> None:

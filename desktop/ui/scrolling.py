@@ -34,13 +34,11 @@ class DownScrolling(QScrollArea):
         for ground in (inside, self.viewport()):
             # An opaque child that covers a panel makes it count as not being on the screen.
             ground.setAutoFillBackground(False)
-        self._edge = QWidget(self.viewport())
+        self._edge = QWidget(self.viewport(), autoFillBackground=True)
         """Covers the row that the lower edge would cut."""
-        self._edge.setAutoFillBackground(True)
         self._edge.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._edge.hide()
-        self._settling = QTimer(self)  # layouts in layouts take a turn of the loop each
-        self._settling.setSingleShot(True)
+        self._settling = QTimer(self, singleShot=True)  # layouts in layouts take a turn of the loop each
         self._settling.timeout.connect(self._cover_cut_row)
         self.verticalScrollBar().valueChanged.connect(self._cover_cut_row)
 

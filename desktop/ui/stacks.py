@@ -65,8 +65,7 @@ def _fill(
 
 def divided(*parts: QWidget, shares: tuple[int, ...]) -> QSplitter:
     """The parts from left to right, with handles between them. shares: of the width that is left."""
-    splitter = QSplitter(Qt.Orientation.Horizontal)
-    splitter.setChildrenCollapsible(False)
+    splitter = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
     for place, (part, share) in enumerate(zip(parts, shares, strict=True)):
         splitter.addWidget(part)
         splitter.setStretchFactor(place, share)

@@ -171,9 +171,8 @@ class TrainingInputs(QWidget):
 
 def make_tool_bar(actions: ActionRegistry, inputs: TrainingInputs) -> QToolBar:
     """The window's tool bar: training actions have their name beside the icon."""
-    bar = QToolBar(translate("Panels", "Training"))
+    bar = QToolBar(translate("Panels", "Training"), movable=False)
     bar.setObjectName("tool_bar")
-    bar.setMovable(False)
     enlarge_icons(bar, _ICON_SIZE)
     actions.fill_tool_bar(bar)
     bar.addSeparator()

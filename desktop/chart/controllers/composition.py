@@ -151,12 +151,9 @@ class ForecastNote(QObject):
         changes = (state.status_changed, state.forecast_changed, state.jobs_changed)
         for signal in (*changes, state.record_changed, state.feed_changed, chart.series_changed):
             signal.connect(self.refresh)
-        self._seconds = QTimer(self)
-        self._seconds.setInterval(_SECOND_MS)
+        self._seconds = QTimer(self, interval=_SECOND_MS)
         self._seconds.timeout.connect(self.refresh)
-        self._after_close = QTimer(self)
-        self._after_close.setSingleShot(True)
-        self._after_close.setInterval(_FORECAST_WITHIN_MS)
+        self._after_close = QTimer(self, singleShot=True, interval=_FORECAST_WITHIN_MS)
         self._after_close.timeout.connect(self.refresh)
         chart.candles_changed.connect(self._on_candles)
 

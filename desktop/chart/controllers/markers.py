@@ -45,9 +45,7 @@ class ChartMarkers(QObject, GripTool[Marker]):
         self._chart, self._state, self._source = chart, state, source
         self.layer = MarkersLayer()
         self._placed: dict[tuple[str, int, Severity], int] = {}
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_MERGED_MS)
+        self._timer = QTimer(self, singleShot=True, interval=_MERGED_MS)
         self._timer.timeout.connect(self.gather)
         chart.add_layer(self.layer)
         chart.add_tool(self)

@@ -70,8 +70,7 @@ class MarketBar(QWidget):
             self.interval.setAccessibleName(translate("Chart", "Interval {0}").format(interval))
 
     def _style_buttons(self, actions: ActionRegistry) -> None:
-        menu = QMenu(self.interval)
-        menu.setToolTipsVisible(True)
+        menu = QMenu(self.interval, toolTipsVisible=True)
         menu.addActions([actions[action_id] for action_id in _INTERVALS])
         self.interval.setMenu(menu)
         self.interval.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

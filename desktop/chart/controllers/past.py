@@ -42,8 +42,7 @@ class ChartPast(QObject):
             "regimes": RegimeLayer(),
         }
         """Layers by the setting that shows them."""
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._read)
         self._past.on_wanted = self._regimes.on_wanted = self._timer.start
         self._wire()

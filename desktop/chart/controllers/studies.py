@@ -32,9 +32,7 @@ class ChartStudies(QObject):
         """The indicators shown, with their looks."""
         self.layers: list[StudyLayer] = []
         """Their layers."""
-        self._settling = QTimer(self)
-        self._settling.setSingleShot(True)
-        self._settling.setInterval(_HEIGHTS_SETTLE_MS)
+        self._settling = QTimer(self, singleShot=True, interval=_HEIGHTS_SETTLE_MS)
         self._settling.timeout.connect(self._store_heights)
         chart.heights.chosen = shell.settings.current.chart.pane_heights
         chart.panes_resized.connect(self._settling.start)

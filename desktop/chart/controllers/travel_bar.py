@@ -105,9 +105,8 @@ class TravelBar(QWidget):
 
 
 def _button(actions: ActionRegistry, action_id: ActionId) -> QToolButton:
-    button = QToolButton()
+    button = QToolButton(autoRaise=True)
     button.setDefaultAction(actions[action_id])
-    button.setAutoRaise(True)
     button.setAutoRepeat(action_id in (ActionId.TRAVEL_BACK, ActionId.TRAVEL_FORWARD))
     button.setIconSize(QSize(_ICON_PX, _ICON_PX))
     button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -67,9 +67,7 @@ class Countdown(QObject):
         super().__init__(parent)
         self._on_second, self._clock = on_second, clock
         self._is_live = self._is_seen = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._tick)
 
     def set_live(self, is_live: bool) -> None:

@@ -153,9 +153,7 @@ class Kinetic(QObject):
         self._scale, self._on_moved, self._clock = scale, on_moved, clock
         self._speed = 0.0
         self._last_s = 0.0
-        self._timer = QTimer(self)
-        self._timer.setInterval(FRAME_MS)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer = QTimer(self, interval=FRAME_MS, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._tick)
 
     @property

@@ -89,8 +89,7 @@ class Everything(QObject):
         super().__init__(chart)
         self._chart = chart
         self._studies = [StudyLayer(IndicatorSpec.of(kind), number) for number, kind in enumerate(_STUDIES)]
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
+        self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._read)
         layers: tuple[Layer, ...] = (*self._studies, HindsightLayer(), ErrorStripLayer(), RegimeLayer())
         for layer in layers:

@@ -138,8 +138,7 @@ class _Stage(QObject):
         self._loading = HistoryLoading(path, self)
         self._loading.loaded.connect(self._on_loaded)
         self._loading.failed.connect(self._on_failed)
-        self._timer = QTimer(self)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer = QTimer(self, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._paint)
         self._is_over: Callable[[], bool] = lambda: True
         self._over = asyncio.Event()

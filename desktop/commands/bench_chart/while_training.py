@@ -102,8 +102,7 @@ class Hand(QObject):
             timer.stop()
 
     def _timer(self, interval_ms: int, act: Any) -> QTimer:
-        timer = QTimer(self)
-        timer.setTimerType(Qt.TimerType.PreciseTimer)
+        timer = QTimer(self, timerType=Qt.TimerType.PreciseTimer)
         timer.timeout.connect(act)
         timer.start(interval_ms)
         return timer
