@@ -9,7 +9,6 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QSpinBox, QWidget
 
 from core.domain.drawings import LONGEST_TEXT, WIDEST_PX, Drawing, DrawingKind, text_of
-from desktop.dialogs.messages import open_dialog
 from desktop.ui.colour_box import ColourBox
 from desktop.ui.dialog_parts import ok_and_cancel
 from desktop.ui.stacks import stacked
@@ -17,7 +16,7 @@ from desktop.ui.translation import translate
 
 
 class DrawingDialog(QDialog):
-    """Open it with `open_drawing`; `on_done` gets the drawing as it was set. A text without words is none: then it
+    """Open it with `open_dialog`; `on_done` gets the drawing as it was set. A text without words is none: then it
     stays open."""
 
     def __init__(
@@ -60,11 +59,3 @@ class DrawingDialog(QDialog):
         if self._has_text:
             self.edit.selectAll()
             self.edit.setFocus()
-
-
-def open_drawing(
-    parent: QWidget, drawing: Drawing, accent: QColor, on_done: Callable[[Drawing], object]
-) -> DrawingDialog:
-    """Ask, and return at once."""
-    dialog = DrawingDialog(drawing, accent, on_done, parent)
-    return open_dialog(dialog)

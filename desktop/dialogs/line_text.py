@@ -8,7 +8,6 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QWidget
 
 from core.domain.price_lines import LONGEST_TEXT
-from desktop.dialogs.messages import open_dialog
 from desktop.ui import formatting
 from desktop.ui.dialog_parts import ok_and_cancel
 from desktop.ui.plain_text import Label
@@ -91,18 +90,3 @@ class LineTextDialog(QDialog):
         fields.addRow(translate("Dialogs", "&Price"), self.price_edit)
         fields.addRow(translate("Dialogs", "&Label"), self.edit)
         stacked(self, fields, self.message, self.buttons)
-
-
-def open_line_text(
-    parent: QWidget,
-    title: str,
-    price: float,
-    decimals: int,
-    text: str,
-    on_done: Callable[[float | None, str], object],
-    *,
-    asks_for_words: bool = False,
-) -> LineTextDialog:
-    """Ask, and return at once. asks_for_words: as of `LineTextDialog`."""
-    dialog = LineTextDialog(title, price, decimals, text, on_done, parent, asks_for_words=asks_for_words)
-    return open_dialog(dialog)

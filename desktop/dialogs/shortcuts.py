@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.actions import ActionId, translated
-from desktop.dialogs.messages import open_dialog
 from desktop.ui.dialog_parts import close_button
 from desktop.ui.fitting import room_on_screen
 from desktop.ui.plain_text import Label, paragraphs
@@ -80,11 +79,6 @@ class ShortcutsDialog(QDialog):
         body = _widest_body(sections, room.width() - around.width())
         self.area.setWidget(body)
         self.resize((body.sizeHint() + around).boundedTo(room))
-
-
-def open_shortcuts(parent: QWidget, lines: Iterable[ShortcutLine]) -> QDialog:
-    """Show the sheet."""
-    return open_dialog(ShortcutsDialog(lines, parent))
 
 
 def _widest_body(sections: Mapping[str, Sequence[ShortcutLine]], width_px: int) -> QWidget:

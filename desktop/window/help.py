@@ -12,7 +12,8 @@ from core.domain.events import Severity
 from desktop.actions import ActionId
 from desktop.dialogs.chart_gestures import chart_gestures
 from desktop.dialogs.documentation import open_documentation
-from desktop.dialogs.shortcuts import open_shortcuts, shortcut_lines
+from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.shortcuts import ShortcutsDialog, shortcut_lines
 from desktop.ui.banner import Banner
 from desktop.ui.resources import docs_folder
 from desktop.ui.translation import translate
@@ -37,4 +38,4 @@ def read_documentation(window: QWidget, banner: Banner) -> None:
 
 def list_shortcuts(window: QWidget) -> None:
     """Those of the menus and the panels, and the mouse gestures of the chart."""
-    open_shortcuts(window, (*shortcut_lines(ActionId), *chart_gestures()))
+    open_dialog(ShortcutsDialog((*shortcut_lines(ActionId), *chart_gestures()), window))

@@ -22,7 +22,8 @@ from desktop.chart.items.placed import Grip
 from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, moved_by, price_step, tick_of
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
-from desktop.dialogs.drawing import open_drawing
+from desktop.dialogs.drawing import DrawingDialog
+from desktop.dialogs.messages import open_dialog
 from desktop.state.shell import Shell
 from desktop.ui.banner import Notice
 from desktop.ui.colour_box import COLOURS
@@ -130,4 +131,5 @@ class ChartDrawings(Placeable[Drawing]):
         self.offer(menu, "delete-outline", translate("Chart", "Remove &drawing"), lambda: self.placement.remove(thing))
 
     def _ask(self, drawing: Drawing, on_done: Callable[[Drawing], object]) -> QDialog:
-        return open_drawing(self._shell.window, drawing, self._chart.style_shown.palette.accent, on_done)
+        accent = self._chart.style_shown.palette.accent
+        return open_dialog(DrawingDialog(drawing, accent, on_done, self._shell.window))

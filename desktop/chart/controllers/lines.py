@@ -22,7 +22,8 @@ from desktop.chart.items.price_lines import PriceLinesLayer
 from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, price_step, tick_of
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
-from desktop.dialogs.line_text import open_line_text
+from desktop.dialogs.line_text import LineTextDialog
+from desktop.dialogs.messages import open_dialog
 from desktop.notifications.alert_messages import AlertMessages, late_time
 from desktop.notifications.messages import DesktopMessages
 from desktop.state.shell import Shell
@@ -157,8 +158,9 @@ class ChartLines(Placeable[PriceLine]):
         is_alert, decimals = line.kind is LineKind.ALERT, self._model.decimals()
         text = translate("Chart", "Alert on {0} at {1}") if is_alert else translate("Chart", "Note on {0} at {1}")
         title = text.format(self._symbol, formatting.format_price(line.price, decimals))
-        return open_line_text(
-            self._shell.window, title, line.price, decimals, line.text, on_done, asks_for_words=is_new
+        window = self._shell.window
+        return open_dialog(
+            LineTextDialog(title, line.price, decimals, line.text, on_done, window, asks_for_words=is_new)
         )
 
     def _rewrite(self, line: PriceLine, typed: float | None, text: str) -> None:

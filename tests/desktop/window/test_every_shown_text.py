@@ -31,11 +31,12 @@ from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.words_dialogs import open_name, open_note, open_tags
 from desktop.dialogs.compared_market import ComparedMarketDialog
 from desktop.dialogs.crash_report import open_crash_report
-from desktop.dialogs.drawing import open_drawing
+from desktop.dialogs.drawing import DrawingDialog
 from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.indicators import IndicatorsDialog
-from desktop.dialogs.line_text import open_line_text
+from desktop.dialogs.line_text import LineTextDialog
 from desktop.dialogs.market import _VENUES, USUAL_SYMBOLS
+from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.dialogs.zone import ZoneDialog
 from desktop.finder.finder import Finder
@@ -57,8 +58,8 @@ OPENERS: dict[str, Callable[[Bench], QWidget]] = {
     "zone": lambda bench: ZoneDialog("Europe/Berlin", bench.window),
     "comparison": lambda bench: ComparedMarketDialog((_COMPARED,), _COMPARED, bench.window),
     "date": lambda bench: _date(bench),
-    "line": lambda bench: open_line_text(bench.window, "", 64_000.0, 2, "", lambda _price, _text: None),
-    "drawing": lambda bench: open_drawing(bench.window, _WORDS, QColor("blue"), lambda _drawing: None),
+    "line": lambda bench: open_dialog(LineTextDialog("", 64_000.0, 2, "", lambda _price, _text: None, bench.window)),
+    "drawing": lambda bench: open_dialog(DrawingDialog(_WORDS, QColor("blue"), lambda _drawing: None, bench.window)),
     "note": lambda bench: open_note(bench.window, scenario.checkpoint(12_340), lambda _text: None),
     "crash": lambda bench: open_crash_report(bench.window, CrashReport(5, "Fatal Python error", Path("report.txt"))),
     "about": lambda bench: _after(bench, ActionId.ABOUT),
