@@ -7,28 +7,27 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.plain_text import plain
 from desktop.checkpoints.columns import COLUMNS, MOST_FIRST, marks_text, tooltip
 from desktop.ui.plain_text import paragraphs
-from desktop.ui.tables import ROOT, Index
+from desktop.ui.tables import Index, RowsModel
 from desktop.ui.translation import translate
 
 INFO_ROLE = Qt.ItemDataRole.UserRole + 1
 
 
-class CheckpointTableModel(QAbstractTableModel):
+class CheckpointTableModel(RowsModel[CheckpointRow]):
     """Rows are checkpoints, as they were when they were last shown: what changes meanwhile is not half seen."""
 
     sorting_asked = Signal(int, object)
     """A column, and a Qt.SortOrder: a header was clicked."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._kept: list[CheckpointRow] = []
+        super().__init__([translate("Checkpoints", column.title) for column in COLUMNS], parent)
         self._best = self._in_use = np.zeros(0)
         self._catalog: Catalog | None = None
         self._layout = -1
@@ -41,15 +40,15 @@ class CheckpointTableModel(QAbstractTableModel):
         is_same = self._catalog is catalog and self._layout == catalog.layout and np.array_equal(rows, self._shown)
         if not is_same:
             self.beginResetModel()
-        self._kept = catalog.take(rows)
+        self.rows = catalog.take(rows)
         self._best, self._in_use = catalog.number("best")[rows], catalog.number("in_use")[rows]
         if not is_same:
             self._catalog, self._layout, self._shown = catalog, catalog.layout, rows
             self._place = np.full(len(catalog), -1, dtype=np.int64)
             self._place[rows] = np.arange(len(rows))
             self.endResetModel()
-        elif len(rows):
-            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(COLUMNS) - 1))
+        else:
+            self.repaint()
         return not is_same
 
     def info(self, row: int) -> CheckpointInfo:
@@ -58,29 +57,23 @@ class CheckpointTableModel(QAbstractTableModel):
 
     def kept(self, row: int) -> CheckpointRow:
         """The checkpoint in a row, with its market."""
-        kept = self._kept[row]
+        kept = self.rows[row]
         is_best, is_in_use = bool(self._best[row]), bool(self._in_use[row])
         return replace(kept, info=replace(kept.info, is_best=is_best, is_in_use=is_in_use))
 
     def ids(self, rows: Iterable[int]) -> list[str]:
         """The ids in these rows."""
-        return [self._kept[row].info.checkpoint_id for row in rows]
+        return [self.rows[row].info.checkpoint_id for row in rows]
 
     def rows_of(self, ids: Iterable[str]) -> list[int]:
         """Where these are shown, ascending; those that are not shown are left out."""
         if self._catalog is None or self._catalog.layout != self._layout:
             wanted = set(ids)
-            return [row for row, kept in enumerate(self._kept) if kept.info.checkpoint_id in wanted]
+            return [row for row, kept in enumerate(self.rows) if kept.info.checkpoint_id in wanted]
         rows = (self._catalog.row_of(id_) for id_ in ids)
         known = [row for row in rows if row is not None and row < len(self._place)]
         places = self._place[known]
         return np.sort(places[places >= 0]).tolist() if known else []
-
-    def rowCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(self._kept)
-
-    def columnCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(COLUMNS)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         self.sorting_asked.emit(column, order)
@@ -106,7 +99,7 @@ class CheckpointTableModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal:
             return None
         column = COLUMNS[section]
-        title = translate("Checkpoints", column.title)
+        title = self._titles[section]
         if role == Qt.ItemDataRole.DisplayRole:
             return title if column.is_number else f"  {title}"
         if role == Qt.ItemDataRole.ToolTipRole:

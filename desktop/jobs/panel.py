@@ -72,12 +72,12 @@ class JobsPanel(Panel):
     def selected(self) -> Job | None:
         """The chosen one."""
         rows = self.table.selectionModel().selectedRows()
-        return self.model.jobs[rows[0].row()] if rows else None
+        return self.model.rows[rows[0].row()] if rows else None
 
     def select(self, job_id: str) -> None:
         """Choose a job, the newest of its id."""
         self.refresh()
-        row = next((row for row, job in enumerate(self.model.jobs) if job.job_id == job_id), None)
+        row = next((row for row, job in enumerate(self.model.rows) if job.job_id == job_id), None)
         if row is not None:
             self.table.selectRow(row)
 
@@ -103,7 +103,7 @@ class JobsPanel(Panel):
         self.start.setIcon(icon("plus", palette.text))
         colour_text(self.count, palette.muted_text)
         colour_text(self._empty, palette.muted_text)
-        self.model.show(self.model.jobs)
+        self.model.show(self.model.rows)
 
     def _build_layout(self) -> None:
         buttons = QToolBar(translate("Jobs", "Job actions"))
@@ -134,7 +134,7 @@ class JobsPanel(Panel):
         can_cancel = job is not None and job.state is JobState.RUNNING and self.can_cancel(job.job_id)
         actions[ActionId.JOB_CANCEL].setEnabled(can_cancel)
         actions[ActionId.JOB_OPEN].setEnabled(_can_be_opened(job))
-        actions[ActionId.JOB_CLEAR].setEnabled(any(each.state.is_over for each in self.model.jobs))
+        actions[ActionId.JOB_CLEAR].setEnabled(any(each.state.is_over for each in self.model.rows))
         self._show_details()
 
     def _show_details(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
@@ -16,7 +16,7 @@ from desktop.ui.formatting import MISSING, format_count, format_duration, format
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import follow_interface_size, space_rows
 from desktop.ui.plain_text import paragraphs
-from desktop.ui.tables import ROOT, Index, style_table, title_at
+from desktop.ui.tables import Index, RowsModel, style_table
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
@@ -39,20 +39,18 @@ def share_of(job: Job) -> float | None:
     return None if report.total <= 0 else min(max(report.done / report.total, 0.0), 1.0)
 
 
-class JobsModel(QAbstractTableModel):
+class JobsModel(RowsModel[Job]):
     """Jobs in the order of the list: those under way first."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.jobs: tuple[Job, ...] = ()
-        """What is shown."""
-        self._titles = (
+        titles = (
             translate("Jobs", "Job"),
             translate("Jobs", "Progress"),
             translate("Jobs", "Time left"),
             translate("Jobs", "State"),
         )
+        super().__init__(titles, parent)
+        self._theme = theme
         self._states = {
             JobState.RUNNING: translate("Jobs", "Running"),
             JobState.CANCELLING: translate("Jobs", "Cancelling…"),
@@ -64,17 +62,16 @@ class JobsModel(QAbstractTableModel):
 
     def show(self, jobs: Sequence[Job]) -> None:
         """Show these instead; rows of the same jobs stay the same rows."""
-        before, self.jobs = [_key(job) for job in self.jobs], tuple(jobs)
-        if before == [_key(job) for job in self.jobs]:
-            if self.jobs:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(self.jobs) - 1, RESULT))
+        before, self.rows = [_key(job) for job in self.rows], list(jobs)
+        if before == [_key(job) for job in self.rows]:
+            self.repaint()
             return
         self.beginResetModel()
         self.endResetModel()
 
     def row_of(self, job: Job) -> int | None:
         """The row of the same job."""
-        return next((row for row, each in enumerate(self.jobs) if _key(each) == _key(job)), None)
+        return next((row for row, each in enumerate(self.rows) if _key(each) == _key(job)), None)
 
     def words(self, job: Job) -> str:
         """Its state, and what it does or what came of it."""
@@ -92,17 +89,8 @@ class JobsModel(QAbstractTableModel):
         count = translate("Jobs", "{0} of {1}").format(format_count(report.done), format_count(report.total))
         return f"{job.doing}: {count}" if job.doing else count
 
-    def rowCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(self.jobs)
-
-    def columnCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(self._titles)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        return title_at(self._titles, section, orientation, role)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        job, column = self.jobs[index.row()], index.column()
+        job, column = self.rows[index.row()], index.column()
         if role == Qt.ItemDataRole.DisplayRole:
             return plain(self._text(job, column))
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -146,7 +134,7 @@ class ProgressDelegate(QStyledItemDelegate):
         model = index.model()
         if not isinstance(model, JobsModel):
             return
-        job, palette, room = model.jobs[index.row()], self._theme.palette, rectangle.adjusted(6, 0, -6, 0)
+        job, palette, room = model.rows[index.row()], self._theme.palette, rectangle.adjusted(6, 0, -6, 0)
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
         text = palette.inverse_text if is_selected else palette.text
         words = str(index.data())

@@ -7,10 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QItemSelection,
     QItemSelectionModel,
-    QModelIndex,
     QObject,
     Qt,
 )
@@ -34,7 +32,7 @@ from desktop.ui.interface_size import enlarge_icons, follow_interface_size, spac
 from desktop.ui.panel_base import EmptyState, Panel, colour_text
 from desktop.ui.plain_text import paragraphs, with_whole_figures
 from desktop.ui.stacks import NO_MARGINS, divided, stacked
-from desktop.ui.tables import ROOT, Index, style_table, title_at
+from desktop.ui.tables import Index, NewestFirstModel, style_table
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
@@ -51,43 +49,25 @@ _DONE_FROM_CHARACTERS = 90
 """Narrower, the list shows only the event: the action taken is in the details beside it."""
 
 
-class IncidentsModel(QAbstractTableModel):
+class IncidentsModel(NewestFirstModel[Incident]):
     """Newest first. New incidents come in at the top, so that the selection stays."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(("", *(translate("Panels", title) for title in _TITLES[1:])), parent)
         self._theme = theme
-        self._incidents: list[Incident] = []
 
     def show(self, newest_first: Sequence[Incident]) -> None:
         """Show these instead. The newest may be one more time of its episode."""
-        added = len(newest_first) - len(self._incidents)
-        is_same_row = added == 0 and bool(newest_first) and newest_first[0].episode == self._incidents[0].episode
-        if is_same_row and list(newest_first[1:]) == self._incidents[1:]:
-            self._incidents[0] = newest_first[0]
+        is_as_long = bool(newest_first) and len(newest_first) == len(self.rows)
+        is_same_row = is_as_long and newest_first[0].episode == self.rows[0].episode
+        if is_same_row and list(newest_first[1:]) == self.rows[1:]:
+            self.rows[0] = newest_first[0]
             self.dataChanged.emit(self.index(0, 0), self.index(0, len(_TITLES) - 1))
-        elif added < 0 or list(newest_first[added:]) != self._incidents:
-            self.beginResetModel()
-            self._incidents = list(newest_first)
-            self.endResetModel()
-        elif added:
-            self.beginInsertRows(QModelIndex(), 0, added - 1)
-            self._incidents[:0] = newest_first[:added]
-            self.endInsertRows()
-
-    def repaint_icons(self) -> None:
-        """The palette changed."""
-        if self._incidents:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._incidents) - 1, 0))
-
-    def rowCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(self._incidents)
-
-    def columnCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(_TITLES)
+        else:
+            super().show(newest_first)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        incident = self._incidents[index.row()]
+        incident = self.rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             texts = ("", format_time(incident.newest_at_ms), _happened(incident), incident.what_was_done)
             return plain(texts[index.column()])
@@ -99,10 +79,6 @@ class IncidentsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 0:
             return word(incident.severity)
         return incident if role == _INCIDENT_ROLE else None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        titles = ("", *(translate("Panels", title) for title in _TITLES[1:]))
-        return title_at(titles, section, orientation, role)
 
 
 class IncidentsPanel(Panel):
@@ -144,7 +120,7 @@ class IncidentsPanel(Panel):
 
     def apply_palette(self, palette: Palette) -> None:
         self.actions_of_panel.apply_palette(palette)
-        self.model.repaint_icons()
+        self.model.repaint()
         colour_text(self._empty, palette.muted_text)
 
     def selected(self) -> list[Incident]:

@@ -23,7 +23,6 @@ from core.domain.plain_text import plain
 from core.logs.merged import LogBook
 from core.logs.reading import LogEntry
 from desktop.actions import ActionId, ActionRegistry, panel_actions
-from desktop.panels.feed.tables import NewestFirstModel
 from desktop.panels.feed.words import moment
 from desktop.ui.accessible import name_box
 from desktop.ui.formatting import format_count, format_time
@@ -32,7 +31,7 @@ from desktop.ui.interface_size import enlarge_icons, space_rows
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import beside, divided, stacked
-from desktop.ui.tables import Index, style_table
+from desktop.ui.tables import Index, NewestFirstModel, style_table
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
@@ -55,11 +54,6 @@ class LogModel(NewestFirstModel[LogEntry]):
             (translate("Panels", "When"), translate("Panels", "Source"), translate("Panels", "Message")), parent
         )
         self._theme, self._now_ms = theme, now_ms
-
-    def repaint_icons(self) -> None:
-        """The palette changed."""
-        if self.rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, 0))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         entry = self.rows[index.row()]
@@ -120,7 +114,7 @@ class LogPanel(Panel):
 
     def apply_palette(self, palette: Palette) -> None:
         self.actions_of_panel.apply_palette(palette)
-        self.model.repaint_icons()
+        self.model.repaint()
         colour_text(self.count, palette.muted_text)
         colour_text(self._empty, palette.muted_text)
 

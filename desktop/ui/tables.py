@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTableWidget, QTableWidgetItem
 
 from core.domain.plain_text import plain
@@ -14,6 +14,7 @@ from desktop.ui.plain_text import paragraphs
 
 Index = QModelIndex | QPersistentModelIndex
 ROOT = QModelIndex()
+Row = TypeVar("Row")
 
 
 def style_table(table: QTableView, name: str, *, several: bool = True) -> None:
@@ -60,13 +61,64 @@ def set_line_height(table: QTableWidget) -> None:
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
 
 
-def title_at(titles: Sequence[str], section: int, orientation: Qt.Orientation, role: int) -> Any:
-    """What `headerData` answers of a table whose columns have titles, to the left, and whose rows have none. A title is
-    whole in its tooltip."""
-    if orientation is not Qt.Orientation.Horizontal:
-        return None
-    if role == Qt.ItemDataRole.TextAlignmentRole:
-        return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-    if role == Qt.ItemDataRole.ToolTipRole:
-        return paragraphs(titles[section])
-    return titles[section] if role == Qt.ItemDataRole.DisplayRole else None
+class RowsModel(QAbstractTableModel, Generic[Row]):
+    """Rows under columns with titles, to the left; a title is whole in its tooltip. What a cell shows, a subclass
+    says."""
+
+    def __init__(self, titles: Sequence[str], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._titles = titles
+        self.rows: list[Row] = []
+        """What is shown."""
+
+    def repaint(self) -> None:
+        """Rows or palette changed."""
+        if self.rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(self._titles) - 1))
+
+    def rowCount(self, parent: Index = ROOT) -> int:
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = ROOT) -> int:
+        return 0 if parent.isValid() else len(self._titles)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return paragraphs(self._titles[section])
+        return self._titles[section] if role == Qt.ItemDataRole.DisplayRole else None
+
+
+class NewestFirstModel(RowsModel[Row]):
+    """Rows that come in at the top and leave at the bottom, so that the selection stays on its row."""
+
+    def show(self, newest_first: Sequence[Row]) -> None:
+        """Show these instead."""
+        rows = list(newest_first)
+        if rows == self.rows:
+            return
+        added = self._added(rows)
+        if added is None:
+            self.beginResetModel()
+            self.rows = rows
+            self.endResetModel()
+            return
+        if added:
+            self.beginInsertRows(QModelIndex(), 0, added - 1)
+            self.rows[:0] = rows[:added]
+            self.endInsertRows()
+        if len(self.rows) > len(rows):
+            self.beginRemoveRows(QModelIndex(), len(rows), len(self.rows) - 1)
+            del self.rows[len(rows) :]
+            self.endRemoveRows()
+
+    def _added(self, rows: list[Row]) -> int | None:
+        """How many rows lie before those that are shown; None where it is not as simple as that."""
+        if not self.rows or self.rows[0] not in rows:
+            return None
+        added = rows.index(self.rows[0])
+        kept = len(rows) - added
+        return added if rows[added:] == self.rows[:kept] else None

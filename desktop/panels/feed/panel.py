@@ -105,7 +105,7 @@ class FeedPanel(Panel):
     def apply_palette(self, palette: Palette) -> None:
         self.actions_of_panel.apply_palette(palette)
         self.numbers.apply_palette(palette)
-        self.changes.repaint_icons()
+        self.changes.repaint()
         self.try_again.setIcon(icon("refresh", palette.text))
         self.use_next.setIcon(icon("swap-horizontal", palette.text))
         for label in (self.since, self.market, self.reasons):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable
+from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QLocale, QModelIndex, QObject, QSize, Qt
+from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QLocale, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QTableView
 
@@ -16,59 +16,11 @@ from desktop.ui.formatting import format_time
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import follow_interface_size
 from desktop.ui.plain_text import paragraphs, with_whole_figures
-from desktop.ui.tables import ROOT, Index, style_table, title_at
+from desktop.ui.tables import Index, NewestFirstModel, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
 _DOT = 9
-Row = TypeVar("Row")
-
-
-class NewestFirstModel(QAbstractTableModel, Generic[Row]):
-    """Rows that come in at the top and leave at the bottom, so that the selection stays on its row."""
-
-    def __init__(self, titles: Sequence[str], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._titles = titles
-        self.rows: list[Row] = []
-        """What is shown."""
-
-    def show(self, newest_first: Sequence[Row]) -> None:
-        """Show these instead."""
-        rows = list(newest_first)
-        if rows == self.rows:
-            return
-        added = self._added(rows)
-        if added is None:
-            self.beginResetModel()
-            self.rows = rows
-            self.endResetModel()
-            return
-        if added:
-            self.beginInsertRows(QModelIndex(), 0, added - 1)
-            self.rows[:0] = rows[:added]
-            self.endInsertRows()
-        if len(self.rows) > len(rows):
-            self.beginRemoveRows(QModelIndex(), len(rows), len(self.rows) - 1)
-            del self.rows[len(rows) :]
-            self.endRemoveRows()
-
-    def _added(self, rows: list[Row]) -> int | None:
-        """How many rows lie before those that are shown; None where it is not as simple as that."""
-        if not self.rows or self.rows[0] not in rows:
-            return None
-        added = rows.index(self.rows[0])
-        kept = len(rows) - added
-        return added if rows[added:] == self.rows[:kept] else None
-
-    def rowCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(self._titles)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        return title_at(self._titles, section, orientation, role)
 
 
 class ChangesModel(NewestFirstModel[Line]):
@@ -78,11 +30,6 @@ class ChangesModel(NewestFirstModel[Line]):
         super().__init__((translate("Panels", "When"), translate("Panels", "Event")), parent)
         self._theme = theme
         self._now_ms = now_ms
-
-    def repaint_icons(self) -> None:
-        """The palette changed."""
-        if self.rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, 0))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         at_ms, state, sentence = self.rows[index.row()]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QObject, Qt
+from PySide6.QtCore import QObject, Qt
 
 from core.domain.candle import Market
 from desktop.panels.markets.ordering import Column
 from desktop.panels.markets.row import Row, proof_text, worth_text
 from desktop.ui.plain_text import paragraphs
-from desktop.ui.tables import ROOT, Index
+from desktop.ui.tables import Index, RowsModel
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 ROW_ROLE = Qt.ItemDataRole.UserRole
@@ -55,12 +55,11 @@ def title(column: Column) -> str:
     return translate("Panels", _TITLES[column])
 
 
-class MarketsModel(QAbstractTableModel):
+class MarketsModel(RowsModel[Row]):
     """Rows as they are shown. Changes are signalled cell by cell, so that the selection stays."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.rows: list[Row] = []
+        super().__init__([title(column) for column in Column], parent)
         self._places: dict[Market, int] = {}
 
     def place_of(self, market: Market | None) -> int:
@@ -91,17 +90,6 @@ class MarketsModel(QAbstractTableModel):
             if now[column] != former[column]:
                 self.dataChanged.emit(self.index(number, column), self.index(number, column))
 
-    def repaint(self) -> None:
-        """The palette changed."""
-        if self.rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(Column) - 1))
-
-    def rowCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(Column)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row, column = self.rows[index.row()], Column(index.column())
         match role:
@@ -123,7 +111,7 @@ class MarketsModel(QAbstractTableModel):
             return _side(column)
         if role == Qt.ItemDataRole.ToolTipRole:
             return paragraphs(translate("Panels", _MEANINGS[column]))
-        return title(column) if role == Qt.ItemDataRole.DisplayRole else None
+        return self._titles[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def _reorder(self, rows: Sequence[Row]) -> None:
         """The same markets in another order: what is selected stays selected."""

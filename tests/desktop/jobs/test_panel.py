@@ -147,7 +147,7 @@ def test_the_bar_does_not_overlap_the_percentage(panel: JobsPanel, state: RunSta
     panel.refresh()
     cell = panel.table.visualRect(panel.model.index(0, PROGRESS))
     image = panel.table.viewport().grab().toImage()
-    bar = colour_of(panel.model.jobs[0], theme.palette).rgb()
+    bar = colour_of(panel.model.rows[0], theme.palette).rgb()
     row = cell.center().y()
     ends = max(x for x in range(cell.left(), cell.right()) if image.pixelColor(x, row).rgb() == bar)
     assert ends < cell.right() - 6 - panel.table.fontMetrics().horizontalAdvance("100 %")
