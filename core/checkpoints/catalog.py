@@ -106,7 +106,6 @@ class Texts:
         self._ranks: Rows | None = None
 
     def put(self, row: int, text: str) -> None:
-        """Change one row."""
         self.codes[row] = self._code(text)
 
     def extend(self, texts: Iterable[str]) -> None:
@@ -125,7 +124,6 @@ class Texts:
         self.codes = self.codes[rows]
 
     def has_any(self) -> bool:
-        """Whether any row has a text."""
         return bool(self.where(bool).any())
 
     def where(self, predicate: Callable[[str], bool]) -> Mask:
@@ -169,7 +167,6 @@ class Catalog:
         return self._kept[row]
 
     def take(self, rows: Rows) -> list[CheckpointRow]:
-        """Several rows."""
         kept = self._kept
         return [kept[row] for row in rows.tolist()]
 
@@ -234,7 +231,6 @@ class Catalog:
         return self._numbers[name]
 
     def text(self, name: str) -> Texts:
-        """A column of texts."""
         return self._texts[name]
 
     def ordered(self, rows: Rows, name: str, is_descending: bool) -> Rows:

@@ -26,7 +26,6 @@ class Rules:
 
 
 def rules_of(settings: CheckpointSettings) -> Rules:
-    """The rules of the settings."""
     return Rules(settings.keep_newest, settings.keep_best, settings.keep_every_steps, settings.keep_hours)
 
 

@@ -22,8 +22,6 @@ _COLOUR = re.compile("#[0-9a-f]{6}")
 
 
 class DrawingKind(StrEnum):
-    """The kind of a drawing."""
-
     TREND_LINE = "trend_line"
     RAY = "ray"
     HORIZONTAL = "horizontal"
@@ -33,7 +31,6 @@ class DrawingKind(StrEnum):
 
     @property
     def anchors(self) -> int:
-        """The number of anchors."""
         return 1 if self in (DrawingKind.HORIZONTAL, DrawingKind.TEXT) else 2
 
 
@@ -53,8 +50,6 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """One drawing."""
-
     kind: DrawingKind
     anchors: tuple[Anchor, ...]
     text: str = ""
@@ -84,6 +79,5 @@ def text_of(text: str) -> str:
 
 
 def fibonacci_prices(drawing: Drawing) -> tuple[float, ...]:
-    """The prices of the levels."""
     start, end = (anchor.price for anchor in drawing.anchors)
     return tuple(end + share * (start - end) for share in FIBONACCI_LEVELS)

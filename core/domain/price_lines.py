@@ -10,8 +10,6 @@ LONGEST_TEXT = 120
 
 
 class LineKind(StrEnum):
-    """The purpose of a line."""
-
     ALERT = "alert"
     NOTE = "note"
 

@@ -7,8 +7,6 @@ from enum import StrEnum
 
 
 class Regime(StrEnum):
-    """A market regime."""
-
     CALM = "calm"
     TRENDING = "trending"
     VOLATILE = "volatile"
@@ -28,7 +26,6 @@ class RegimeProbabilities:
         return max(Regime, key=self.of)
 
     def of(self, regime: Regime) -> float:
-        """The probability of one of them."""
         return {Regime.CALM: self.calm, Regime.TRENDING: self.trending, Regime.VOLATILE: self.volatile}[regime]
 
 

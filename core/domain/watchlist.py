@@ -55,7 +55,6 @@ def added(markets: Sequence[WatchedMarket], market: WatchedMarket) -> Watchlist:
 
 
 def without(markets: Sequence[WatchedMarket], market: WatchedMarket) -> Watchlist:
-    """Remove `market`."""
     return tuple(each for each in markets if each != market)
 
 

@@ -93,7 +93,6 @@ class GarchGrid:
         return moves
 
     def state(self) -> Arrays:
-        """The complete state."""
         return {
             "usual": self._usual.copy(),
             "variance": self._variance.copy(),

@@ -88,7 +88,6 @@ class NoveltyDetector:
         self._products = _KEEP * self._products + np.outer(values, values)
 
     def state(self) -> Arrays:
-        """The complete state."""
         score = self.newest.score
         return {
             "weight": np.array([self._weight]),

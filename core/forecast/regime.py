@@ -73,7 +73,6 @@ class RegimeMixture:
         return RegimeProbabilities(*(float(value) for value in self._now))
 
     def state(self) -> Arrays:
-        """The complete state."""
         close = [] if self._log_close is None else [self._log_close]
         return {
             "height": self._height.state(),

@@ -44,7 +44,6 @@ class TimeOfDayMeans:
         return bucket
 
     def state(self) -> FloatArray:
-        """The complete state."""
         return self._sums.copy()
 
     def restore(self, state: NDArray[np.generic]) -> None:

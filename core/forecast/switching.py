@@ -86,7 +86,6 @@ class RegimeSwitching:
         return moves
 
     def state(self) -> Arrays:
-        """The complete state."""
         return {
             "log_ranges": self._log_ranges.copy(),
             "returns": self._returns.copy(),

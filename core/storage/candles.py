@@ -197,7 +197,6 @@ class CandleStore:
             before_ms = int(columns.open_time_ms[0])
 
     def latest_open_time_ms(self, market: Market) -> int | None:
-        """The opening time of the newest stored candle, or None."""
         newest = self.newest(market, 1)
         return newest[0].open_time_ms if newest else None
 

@@ -72,7 +72,6 @@ class CheckpointRows:
         return _with_best(rows)
 
     def newest(self, run_id: str) -> CheckpointInfo | None:
-        """The newest checkpoint."""
         return next(iter(self.list(run_id)), None)
 
     def best(self, run_id: str) -> CheckpointInfo | None:
@@ -80,7 +79,6 @@ class CheckpointRows:
         return next((info for info in self.list(run_id) if info.is_best), None)
 
     def by_id(self, checkpoint_id: str) -> CheckpointInfo | None:
-        """One stored checkpoint."""
         rows = select(self._db, f"{_SELECT} AND checkpoint_id = ?", (checkpoint_id,))
         if not rows:
             return None

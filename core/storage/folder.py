@@ -36,7 +36,6 @@ class DataFolder:
 
     @property
     def crashes(self) -> Path:
-        """Crash reports."""
         return self.logs / "crashes"
 
     @property
@@ -60,7 +59,6 @@ class DataFolder:
 
     @property
     def reports(self) -> Path:
-        """Reports of evaluations."""
         return self.root / "reports"
 
     @property

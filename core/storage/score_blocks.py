@@ -43,7 +43,6 @@ class ScoreBlock:
         return len(self.target_open_time_ms)
 
     def at(self, horizon: int) -> ScoreBlock:
-        """The scores of one horizon."""
         return self.taken(self.records["horizon"] == horizon)
 
     @property

@@ -31,7 +31,6 @@ class FrameClock(QObject):
         self._timer.timeout.connect(self._tick)
 
     def request(self, dirty: Dirty) -> None:
-        """Request a frame."""
         self._dirty |= dirty
         if not self._timer.isActive():
             self._timer.start(0)

@@ -114,7 +114,6 @@ class ChartWidget(InteractiveView):
         self.layers_changed()
 
     def remove_layer(self, layer: Layer) -> None:
-        """Remove a layer."""
         self._layers.remove(layer)
         self.layers_changed()
 

@@ -120,7 +120,6 @@ class CheckpointExchange(QObject):
 
     @Slot()
     def ask_import_folder(self) -> QFileDialog:
-        """Ask for the folder of an exported checkpoint."""
         return self._ask(translate("Checkpoints", "Import an exported checkpoint: choose its folder"), self.import_from)
 
     def export(self, kept: Sequence[CheckpointRow], place: Path) -> None:

@@ -52,7 +52,6 @@ class CheckpointTableModel(RowsModel[CheckpointRow]):
         return not is_same
 
     def info(self, row: int) -> CheckpointInfo:
-        """The checkpoint in a row."""
         return self.kept(row).info
 
     def kept(self, row: int) -> CheckpointRow:
@@ -62,7 +61,6 @@ class CheckpointTableModel(RowsModel[CheckpointRow]):
         return replace(kept, info=replace(kept.info, is_best=is_best, is_in_use=is_in_use))
 
     def ids(self, rows: Iterable[int]) -> list[str]:
-        """The ids in these rows."""
         return [self.rows[row].info.checkpoint_id for row in rows]
 
     def rows_of(self, ids: Iterable[str]) -> list[int]:

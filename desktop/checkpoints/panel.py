@@ -189,7 +189,6 @@ class CheckpointsPanel(Panel):
         self.actions_of_panel[ActionId.CHECKPOINT_ALL_RUNS].setChecked(True)
 
     def open_runs(self) -> RunsDialog:
-        """List all runs."""
         dialog = RunsDialog(self._source, self)
         dialog.show_requested.connect(self._show_run)
         dialog.compare_requested.connect(self.compare_requested)

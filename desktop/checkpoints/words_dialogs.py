@@ -20,7 +20,6 @@ _LONGEST_NOTE = 200
 
 
 def open_note(parent: QWidget, info: CheckpointInfo, on_note: Callable[[str], object]) -> QDialog:
-    """Ask for its note."""
     question = translate("Checkpoints", "Note on the checkpoint of step {0}:").format(format_count(info.step))
     title, hint = translate("Checkpoints", "Note"), translate("Checkpoints", "Your note")
     return _ask(parent, title, question, info.note, hint, _LONGEST_NOTE, on_note)

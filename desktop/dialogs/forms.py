@@ -146,7 +146,6 @@ class GroupForm(QWidget, Generic[T]):
         grid.setRowStretch(grid.rowCount(), 1)
 
     def editor(self, name: str) -> FieldEditor:
-        """The editor of one field."""
         return self._editors[name]
 
     def show_only(self, words: Sequence[str], page: str) -> int:

@@ -70,7 +70,6 @@ class IndicatorsDialog(QDialog):
 
     @property
     def shown(self) -> tuple[ShownIndicator, ...]:
-        """What is in the list."""
         return tuple(self._shown)
 
     def add(self, kind: str) -> None:

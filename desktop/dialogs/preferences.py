@@ -62,7 +62,6 @@ class PreferencesDialog(QDialog):
         self.resize(self._fitting_size(layout, room_on_screen(self) if room is None else room))
 
     def form(self, group: str) -> GroupForm[object]:
-        """The form of one group."""
         return self._forms[group]
 
     def show_setting(self, group: str, name: str) -> None:

@@ -175,7 +175,6 @@ class ChildProcess(QObject):
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """The JSON object that a text is, or None."""
     try:
         parsed = json.loads(text)
     except (ValueError, RecursionError):

@@ -175,7 +175,6 @@ class FilePicker(QWidget):
             self.line.setText(_BETWEEN_FILES.join(map(str, files)))
 
     def open(self) -> QFileDialog:
-        """Ask for them."""
         first = self.line.text().split(_BETWEEN_FILES)[0].strip()
         dialog = QFileDialog(
             self, translate("Jobs", "Choose candle files"), str(Path(first).parent if first else Path.home())

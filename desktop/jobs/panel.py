@@ -70,7 +70,6 @@ class JobsPanel(Panel):
         self.start.setMenu(menu)
 
     def selected(self) -> Job | None:
-        """The chosen one."""
         rows = self.table.selectionModel().selectedRows()
         return self.model.rows[rows[0].row()] if rows else None
 

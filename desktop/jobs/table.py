@@ -70,7 +70,6 @@ class JobsModel(RowsModel[Job]):
         self.endResetModel()
 
     def row_of(self, job: Job) -> int | None:
-        """The row of the same job."""
         return next((row for row, each in enumerate(self.rows) if _key(each) == _key(job)), None)
 
     def words(self, job: Job) -> str:
@@ -166,7 +165,6 @@ def _paint_bar(
 
 
 def colour_of(job: Job, palette: Palette) -> QColor:
-    """Of its state."""
     return {
         JobState.RUNNING: palette.accent,
         JobState.DONE: palette.good,

@@ -46,7 +46,6 @@ class Heading:
 
 
 def heading(row: MarketRow, palette: Palette) -> Heading:
-    """Of a market."""
     answers = None if row.accuracy is None else answers_of(row.accuracy, None)
     feed = state_word(row.feed) if row.is_in_run else translate("Overview", "Stored candles")
     return Heading(

@@ -171,7 +171,6 @@ def _has(entry: LogEntry, words: Sequence[str]) -> bool:
 
 
 def severity_of(entry: LogEntry) -> Severity:
-    """By its level."""
     if entry.level >= logging.ERROR:
         return Severity.ERROR
     return Severity.WARNING if entry.level >= logging.WARNING else Severity.INFO

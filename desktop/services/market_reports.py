@@ -36,7 +36,6 @@ class MarketReports:
         self.begin()
 
     def begin(self) -> None:
-        """The feeds begin."""
         self._reports: defaultdict[Market, MarketReport] = defaultdict(MarketReport)
         self.caught_up: set[Market] = set()
         """Markets whose past candles are stored, or cannot be had for now."""

@@ -38,7 +38,6 @@ class QuoteFeed(QObject):
         return self._thread is not None
 
     def watch(self, keys: Iterable[MarketKey]) -> None:
-        """Ask for these from now on."""
         self._keys = tuple(keys)
         if self._thread is not None:
             self._thread.call(self._poller.watch, self._keys)  # where it is not up yet, it begins with them

@@ -300,7 +300,6 @@ class RemoteCommands(QObject):
         self._commands.append(command)
 
     def cancel(self, job_id: str) -> None:
-        """Cancel the command with this job id."""
         for command in tuple(self._commands):
             if command.job_id == job_id:
                 command.cancel()

@@ -187,14 +187,12 @@ class CheckpointSource(QObject):
         self._do(words.format(_named(ids)), ids, partial(pin, after), partial(pin, before))
 
     def set_note(self, checkpoint_id: str, note: str) -> None:
-        """Replace a note."""
         for info in self._infos_of([checkpoint_id]):
             write = partial(self._library.rows.set_note, checkpoint_id)
             words = translate("Checkpoints", "change a note")
             self._do(words, [checkpoint_id], partial(write, note), partial(write, info.note))
 
     def set_name(self, checkpoint_id: str, name: str) -> None:
-        """Replace a name."""
         for info in self._infos_of([checkpoint_id]):
             write = partial(self._library.rows.set_name, checkpoint_id)
             words = translate("Checkpoints", "rename a checkpoint")

@@ -151,7 +151,6 @@ class JobList:
             self.end(job_id)
 
     def clear_over(self) -> None:
-        """Forget what is over."""
         self._over.clear()
 
     def _close(self, report: JobProgress, state: JobState) -> None:

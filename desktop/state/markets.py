@@ -97,7 +97,6 @@ class MarketsState(QObject):
         return self._by_run.get(run_id)
 
     def set_list(self, markets: Iterable[Market]) -> None:
-        """The markets that the user has listed."""
         self._list = tuple(dict.fromkeys(markets))
         self._arrange()
 

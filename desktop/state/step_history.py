@@ -66,7 +66,6 @@ class StepHistory:
         return self._reasons.get(step)
 
     def clear(self) -> None:
-        """Forget all steps."""
         self._first = self._end = 0
         self._reasons.clear()
         self.last = None
@@ -129,7 +128,6 @@ class RecentGradients:
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(parts))
 
     def clear(self) -> None:
-        """Forget all steps."""
         self._steps.clear()
         self._after_ms = None
 

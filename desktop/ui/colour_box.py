@@ -35,5 +35,4 @@ class ColourBox(QComboBox):
 
     @property
     def colour(self) -> str:
-        """The one that is chosen."""
         return str(self.currentData())

@@ -16,7 +16,6 @@ class Dot(QWidget):
         self.setFixedSize(QSize(12, 12))
 
     def show_colour(self, colour: QColor) -> None:
-        """Take a colour."""
         if colour != self._colour:
             self._colour = colour
             self.update()

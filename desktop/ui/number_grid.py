@@ -40,7 +40,6 @@ class NumberGrid(QWidget):
                 label.setToolTip(paragraphs(meaning))
 
     def put(self, name: str, text: str, *, is_shown: bool = True) -> None:
-        """Show a number."""
         set_text(self.values[name], text)
         for label in (self.names[name], self.values[name]):
             label.setVisible(is_shown)

@@ -35,7 +35,6 @@ class SeekSlider(QSlider):
         event.accept()
 
     def handle_rect(self) -> QRect:
-        """Where the handle is."""
         return self._rect_of(QStyle.SubControl.SC_SliderHandle)
 
     def _value_at(self, place: QPoint) -> int:

@@ -96,7 +96,6 @@ class NewestFirstModel(RowsModel[Row]):
     """Rows that come in at the top and leave at the bottom, so that the selection stays on its row."""
 
     def show(self, newest_first: Sequence[Row]) -> None:
-        """Show these instead."""
         rows = list(newest_first)
         if rows == self.rows:
             return

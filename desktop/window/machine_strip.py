@@ -41,7 +41,6 @@ class MachineStrip(QWidget):
         return super().sizeHint().expandedTo(self.minimumSize())
 
     def show_reading(self, reading: MachineReading) -> None:
-        """Show this instead."""
         self._reading = reading
         parts = list(_parts(reading))
         if len(parts) != len(self.labels):

@@ -171,7 +171,6 @@ class MainWindow(QMainWindow):
         return open_dialog(dialog)
 
     def open_setting(self, group: str, name: str) -> None:
-        """Open the preferences at one setting."""
         self.open_preferences().show_setting(group, name)
 
     def reset_layout(self) -> None:

@@ -64,7 +64,6 @@ class Requests:
         return self._gate.held
 
     async def open(self, older: Venue | None) -> None:
-        """Open the venue."""
         await self._gate.ask(lambda: self._venue.open(older))
 
     async def sync(self) -> None:

@@ -121,7 +121,6 @@ class TickerSource:
         return unknown
 
     async def last_prices(self, symbols: Sequence[str]) -> dict[str, float]:
-        """The last price of each symbol that has one."""
         if not symbols:
             return {}
         if self._exchange.has.get("fetchTickers"):
@@ -140,7 +139,6 @@ class TickerSource:
         return day_of(_candles(rows), interval_ms)
 
     async def close(self) -> None:
-        """Close the sockets."""
         with contextlib.suppress(Exception):
             await self._exchange.close()
 
@@ -206,7 +204,6 @@ def _price_at(candles: Sequence[Candle], time_ms: int, interval_ms: int) -> floa
 
 
 def _price(value: Any) -> float | None:
-    """A valid price, or None."""
     if value is None:
         return None
     number = float(value)

@@ -56,7 +56,6 @@ class GradientDoctor:
         self._step = step.step
 
     def diagnose(self) -> Diagnosis:
-        """The diagnosis of the steps so far."""
         evidence = measure(self._window, self._names, self._start, self._window.closed)
         with_closed = measure(self._window, self._names, self._start) if self._window.has_closed_steps else evidence
         verdict = judge(evidence, self._settings(), with_closed)

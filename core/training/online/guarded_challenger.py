@@ -70,7 +70,6 @@ class GuardedChallenger:
         return self._challenger.name
 
     def observe(self, closed: Sequence[MarketCandle]) -> None:
-        """As `Challenger.observe`."""
         self._attempt(_READING, lambda: self._challenger.observe(closed))
 
     def forecast(self, markets: Sequence[MarketInputs]) -> list[FloatArray | None]:
@@ -82,7 +81,6 @@ class GuardedChallenger:
         return [None] * len(markets) if made is None else made
 
     def learn(self, batch: Batch, anchors: FloatArray, step: int) -> None:
-        """As `Challenger.learn`."""
         self._step = step
         own = Batch(batch.features.copy(), batch.is_real.copy(), batch.targets.copy(), batch.weights.copy())
         done = self._attempt(_LEARNING, lambda: self._learn(own, anchors.copy(), step))
@@ -94,7 +92,6 @@ class GuardedChallenger:
         return True
 
     def compare(self, own: FloatArray, without_model: FloatArray) -> None:
-        """As `Challenger.compare`."""
         self._attempt(_LEARNING, lambda: self._challenger.compare(own, without_model))
 
     def resume(self) -> None:

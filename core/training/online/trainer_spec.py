@@ -69,7 +69,6 @@ class SessionSpec:
 
     @property
     def challengers(self) -> tuple[str, ...]:
-        """What they are called."""
         return names_of(self.settings.model.challengers)
 
     @property

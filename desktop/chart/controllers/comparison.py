@@ -55,7 +55,6 @@ class ChartComparison(QObject):
 
     @property
     def compared(self) -> Market | None:
-        """The selected market."""
         return Market.parse(self._wanted) if self._wanted else None
 
     def show_market(self, market: Market) -> None:

@@ -94,7 +94,6 @@ class ChartPlaced(Tool):
         self.show()
 
     def stop(self) -> None:
-        """Stop placing."""
         self._placing = self.start = self.end = self._asked = None
         self.show()
 

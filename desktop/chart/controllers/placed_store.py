@@ -58,7 +58,6 @@ class Book:
 
     @property
     def is_open(self) -> bool:
-        """Whether a symbol is open."""
         return self._market is not None
 
     @property
@@ -107,7 +106,6 @@ class Book:
         return stored
 
     def remove(self, kept: Kept) -> None:
-        """Remove an object."""
         before = self.get(key_of(kept))
         if before is not None and self._delete(before):
             self._remember(Change(before, None), None)

@@ -59,7 +59,6 @@ class ChartSaving(QObject):
         return self._ask(title, kind, ".csv", self.save_csv)
 
     def copy_picture(self) -> None:
-        """Copy the picture to the clipboard."""
         if not self._is_empty():
             QGuiApplication.clipboard().setImage(image_of(self._chart))
             self._notify(translate("Chart", "Copied the chart to the clipboard."))

@@ -52,7 +52,6 @@ class ChartStudies(QObject):
             self.open().list.setCurrentRow(self.layers.index(study))
 
     def remove(self, study: StudyLayer) -> None:
-        """Remove it from the chart."""
         if study in self.layers:
             self._change(without(self.shown, self.layers.index(study)))
 

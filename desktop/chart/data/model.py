@@ -293,7 +293,6 @@ class ChartModel:
         return self._placed
 
     def ghost(self, index: int) -> PlacedGhost | None:
-        """The ghost at an index."""
         return next((placed for placed in self.ghosts() if placed.index == index), None)
 
     def close_at(self, index: int) -> float | None:

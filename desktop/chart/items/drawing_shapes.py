@@ -63,7 +63,6 @@ def shape_of(frame: Frame, model: ChartModel, drawing: Drawing) -> Shape:
 
 
 def text_font(frame: Frame, drawing: Drawing) -> QFont:
-    """The font of a text drawing."""
     font = QFont(frame.fonts.regular)
     font.setPixelSize(round(font.pixelSize() * (1 + _GROWTH * (drawing.width_px - 1))))
     return font

@@ -75,7 +75,6 @@ class MarkersLayer(Layer):
                 painter.drawPixmap(cell.rect.topLeft(), stamps[cell.marker.kind])
 
     def marker_at(self, frame: Frame, model: ChartModel, pixel: QPoint) -> Marker | None:
-        """The marker at a device pixel."""
         cell = self._cell_at(frame, model, pixel)
         return None if cell is None else cell.marker
 

@@ -81,7 +81,6 @@ class PreviewLayer(Layer):
         return ((what, *(Span(f" {preview.label}", colour) for preview, colour in named)),)
 
     def colour(self, frame: Frame, number: int) -> QColor:
-        """The colour of this preview."""
         return preview_colour(frame.palette, number)
 
 

@@ -172,7 +172,6 @@ class StudyLayer(Layer):
         return Span(self.spec.label, plain), *[Span(f" {value}", plain, glue=True)] * len(self._info.outputs)
 
     def colours(self, frame: Frame) -> tuple[QColor, ...]:
-        """One for each output."""
         return study_colours(self._info, self.number, self.look, frame.palette)
 
     def _follow(self, model: ChartModel) -> IndicatorSeries | None:

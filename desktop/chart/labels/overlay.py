@@ -182,7 +182,6 @@ def _taken(frame: Frame, readout: QRect, note: Box | None) -> tuple[QRect, ...]:
 
 
 def _present(*boxes: Box | None) -> tuple[Box, ...]:
-    """The boxes that are not None."""
     return tuple(box for box in boxes if box is not None)
 
 

@@ -123,7 +123,6 @@ class CachedPixels:
         self._key: object = None
 
     def forget(self) -> None:
-        """Drop the cached pixels."""
         self._key = None
 
     def is_of(self, key: object) -> bool:

@@ -112,7 +112,6 @@ def _pieces(row: Sequence[Span]) -> list[Row]:
 
 
 def box_size(rows: Sequence[Row], fonts: Fonts, *, is_table: bool = False) -> QSize:
-    """The size of a box around these rows."""
     padding = padding_px(fonts)
     widest = max((row_width(row, fonts) for row in rows), default=0)
     height = len(rows) * fonts.line

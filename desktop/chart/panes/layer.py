@@ -204,7 +204,6 @@ class LayerSet:
         return tags
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> list[PlotLabel]:
-        """The labels of all layers over the plot."""
         return [label for layer in self._layers for label in layer.plot_labels(frame, model, taken)]
 
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:

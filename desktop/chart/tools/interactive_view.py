@@ -74,7 +74,6 @@ class InteractiveView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgrap
         raise NotImplementedError
 
     def cursor_moved(self) -> None:
-        """The crosshair moved."""
         raise NotImplementedError
 
     @property

@@ -55,7 +55,6 @@ class FeedNumbers(NumberGrid):
         self.arrange(0)
 
     def show_record(self, record: FeedRecord, now_ms: int) -> None:
-        """Show what is known."""
         vitals = record.vitals
         texts = {
             "Last message": format_age(None if vitals is None else vitals.last_message_ms, now_ms),

@@ -74,7 +74,6 @@ class BarList(QWidget):
         return QSize(120, self.sizeHint().height())
 
     def row_rect(self, index: int) -> QRect:
-        """Where a row is."""
         return QRect(0, index * self._row_height(), self.width(), self._row_height())
 
     def rows_of_text(self) -> list[tuple[int, int]]:

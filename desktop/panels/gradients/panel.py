@@ -64,7 +64,6 @@ class GradientsPanel(Panel):
         return self._measured
 
     def show_settings(self, settings: Settings) -> None:
-        """The settings as they are now."""
         self.card.show_settings(settings)
 
     def refresh(self) -> None:

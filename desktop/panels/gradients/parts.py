@@ -94,7 +94,6 @@ class NumberTable(NumberGrid):
         return is_done
 
     def arrange(self, width: int) -> None:
-        """Use a width."""
         pairs = next((pairs for pairs in range(_MOST_IN_A_ROW, 1, -1) if self.room_for(pairs) <= width), 1)
         if pairs == self._pairs:
             return

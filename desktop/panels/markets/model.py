@@ -67,7 +67,6 @@ class MarketsModel(RowsModel[Row]):
         return -1 if market is None else self._places.get(market, -1)
 
     def show(self, rows: Sequence[Row]) -> None:
-        """Show these instead."""
         markets = [row.market for row in rows]
         if markets == list(self._places):
             for row in rows:

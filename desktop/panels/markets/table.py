@@ -235,7 +235,6 @@ class MarketsTable(QTableView):
 
 
 def _filled(row: Row) -> set[Column]:
-    """Columns that the row has a number in."""
     numbers = {Column.CHANGE: row.change, Column.SKILL: row.known.skill, Column.GAIN: row.known.model_gain}
     return {column for column, number in numbers.items() if number is not None}
 
