@@ -8,6 +8,7 @@ from __future__ import annotations
 import traceback
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from core.domain.challenger_sources import ChallengerError
@@ -23,26 +24,23 @@ if TYPE_CHECKING:
     from core.training.hosting.service import TrainingService
 
 
+@dataclass(eq=False)
 class HostDiedError(Exception):
-    """The host ended unexpectedly, or was ended. `is_final`: a restart would end the same way."""
+    """The host ended unexpectedly, or was ended. Also the last message of a child process.
 
-    def __init__(
-        self,
-        sentence: str,
-        details: str = "",
-        is_final: bool = False,
-        cause: DeathCause = DeathCause.ERROR,
-        candle_ms: int | None = None,
-        market: int = 0,
-    ) -> None:
-        """candle_ms: open time (UTC ms) of the candle that ended the host, if known; market: of this one of the run."""
-        super().__init__(sentence)
-        self.sentence = sentence
-        self.details = details
-        self.is_final = is_final
-        self.cause = cause
-        self.candle_ms = candle_ms
-        self.market = market
+    is_final: a restart would end the same way. candle_ms: open time (UTC ms) of the candle that ended the host, if
+    known; market: of this one of the run.
+    """
+
+    sentence: str
+    details: str = ""
+    is_final: bool = False
+    cause: DeathCause = DeathCause.ERROR
+    candle_ms: int | None = None
+    market: int = 0
+
+    def __post_init__(self) -> None:
+        super().__init__(self.sentence)
 
 
 class CandleError(Exception):

@@ -18,7 +18,7 @@ from core.domain.events import EventBatch
 from core.training.commands import TrainerCommand
 from core.training.hosting.crash_output import FILE_NAME, StderrTail
 from core.training.hosting.host import HostDiedError
-from core.training.hosting.trainer_process import Failure, run_trainer
+from core.training.hosting.trainer_process import run_trainer
 from core.training.hosting.watchdog import Watchdog
 from core.training.online.trainer_spec import SessionSpec
 from core.training.recovery.exit_reasons import DeathCause, exit_reason
@@ -82,11 +82,10 @@ class ProcessHost:
             message = self._look(pipe, timeout_s)
         except (EOFError, OSError) as error:
             raise self._died() from error
-        if isinstance(message, Failure):
+        if isinstance(message, HostDiedError):
             self.close()
-            details = self._with_stderr_tail(message.details)
-            of_candle = message.candle_ms, message.market
-            raise HostDiedError(message.sentence, details, message.is_final, message.cause, *of_candle)
+            message.details = self._with_stderr_tail(message.details)
+            raise message
         assert message is None or isinstance(message, EventBatch)
         return message
 

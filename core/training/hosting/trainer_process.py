@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import NoReturn
 
@@ -32,20 +31,6 @@ _LEFT_TO_THE_PARENT = ("SIGINT", "SIGTERM", "SIGHUP")
 the pipe. A child that must end for another reason is killed."""
 _IMMEDIATE_EXIT = {DeathCause.STICKY: EXIT_STICKY, DeathCause.GONE: EXIT_GONE}
 """After these, any further use of the device hangs or aborts: freeing tensors, the interpreter's exit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """The child's last message."""
-
-    sentence: str
-    details: str
-    is_final: bool
-    cause: DeathCause
-    candle_ms: int | None = None
-    """Open time (UTC ms) of the candle that it died on, if known."""
-    market: int = 0
-    """The market of that candle."""
 
 
 def run_trainer(spec: SessionSpec, pipe: Connection) -> None:
@@ -88,9 +73,8 @@ def _answer(spec: SessionSpec, pipe: Connection, after_answer: Callable[[], None
 def _report_and_exit(error: Exception, pipe: Connection, exit_now: Callable[[int], NoReturn]) -> NoReturn:
     failure = died(error)
     logging.getLogger("ghostcandle.training").error("%s", failure.details)
-    of_candle = failure.candle_ms, failure.market
     with contextlib.suppress(OSError):
-        pipe.send(Failure(failure.sentence, failure.details, failure.is_final, failure.cause, *of_candle))
+        pipe.send(failure)
     if failure.cause in _IMMEDIATE_EXIT:
         logging.shutdown()
         exit_now(_IMMEDIATE_EXIT[failure.cause])

@@ -16,7 +16,6 @@ from core.training.commands import SetPaused
 from core.training.hosting.crash_output import FILE_NAME
 from core.training.hosting.host import HostDiedError
 from core.training.hosting.process_host import ProcessHost
-from core.training.hosting.trainer_process import Failure
 from core.training.recovery.exit_reasons import EXIT_STICKY, DeathCause
 from tests.core.training import rigs
 
@@ -152,7 +151,7 @@ def test_remaining_answers_come_before_the_reason_of_the_end(tmp_path: Path, hos
 
 
 def test_the_last_message_names_the_reason(host: ProcessHost, child: Child) -> None:
-    child.answers.append(Failure("The disk is full.", "a stack", True, DeathCause.FULL_DISK))
+    child.answers.append(HostDiedError("The disk is full.", "a stack", True, DeathCause.FULL_DISK))
     child.exitcode = EXIT_STICKY
     death = death_of(host)
     assert (death.sentence, death.is_final, death.cause) == ("The disk is full.", True, DeathCause.FULL_DISK)
