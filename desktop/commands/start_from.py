@@ -111,18 +111,7 @@ def _exported(place: Path) -> Chosen:
     found = package.read(place)
     card = found.card
     market = Market(card.venue, card.symbol, Interval.parse(card.interval))
-    description = look_into(found.weights, package.WEIGHTS)
-    _require_one_market(description, card.checkpoint_id)
-    return Chosen(
-        card.checkpoint_id,
-        card.step,
-        market,
-        (place / package.WEIGHTS).resolve(),
-        card.sha256,
-        learned_until_ms(description, card.candle_open_time_ms, market.interval),
-        description["model"],
-        card.settings,
-    )
+    return _chosen(card, market, place / package.WEIGHTS, found.weights, card.settings)
 
 
 def _kept(checkpoint_id: str, folder: DataFolder) -> Chosen:
@@ -137,22 +126,18 @@ def _kept(checkpoint_id: str, folder: DataFolder) -> Chosen:
             )
         market = RunStore(db).get(info.run_id).market
         settings = None if info.settings_id is None else settings_of(db, info.settings_id)
-    return _of_row(info, market, folder.absolute(info.file), settings)
+    file = folder.absolute(info.file)
+    return _chosen(info, market, file, read_whole(file, info.sha256), settings)
 
 
-def _of_row(info: CheckpointInfo, market: Market, file: Path, settings: Mapping[str, Any] | None) -> Chosen:
-    description = look_into(read_whole(file, info.sha256), file.name)
-    _require_one_market(description, info.checkpoint_id)
-    return Chosen(
-        info.checkpoint_id,
-        info.step,
-        market,
-        file.resolve(),
-        info.sha256,
-        learned_until_ms(description, info.candle_open_time_ms, market.interval),
-        description["model"],
-        settings,
-    )
+def _chosen(
+    of: CheckpointInfo | package.Card, market: Market, file: Path, weights: bytes, settings: Mapping[str, Any] | None
+) -> Chosen:
+    description = look_into(weights, file.name)
+    _require_one_market(description, of.checkpoint_id)
+    until_ms = learned_until_ms(description, of.candle_open_time_ms, market.interval)
+    place = file.resolve()
+    return Chosen(of.checkpoint_id, of.step, market, place, of.sha256, until_ms, description["model"], settings)
 
 
 def _require_one_market(description: Mapping[str, Any], checkpoint_id: str) -> None:

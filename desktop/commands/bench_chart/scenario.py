@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries
 from core.domain.events import QUANTILE_LEVELS, ForecastMade, ForecastMode, Ghost
+from core.indicators.columns import Columns
 
 MINUTE = Interval.parse("1m")
 HORIZONS = 8
@@ -21,18 +20,6 @@ _VOLATILITY = 4e-4
 _REACH = 3e-4
 _TICK_PULL, _TICK_STEP = 0.05, 4e-5
 _VOLUME = 12.0
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Closed candles in ascending time, oldest first; each array has the shape (count,)."""
-
-    open_time_ms: NDArray[np.int64]
-    open: NDArray[np.float64]
-    high: NDArray[np.float64]
-    low: NDArray[np.float64]
-    close: NDArray[np.float64]
-    volume: NDArray[np.float64]
 
 
 def columns(count: int, seed: int = 4) -> Columns:
