@@ -11,82 +11,48 @@ from core.files.private import make_private, make_private_folder
 from core.storage.errors import StorageError
 
 
+class _Place:
+    """A file or folder, by its name in the data folder."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, folder: DataFolder, kind: type[DataFolder]) -> Path:
+        return folder.root / self._name
+
+
 @dataclass(frozen=True, slots=True)
 class DataFolder:
     """The only folder that a session writes to. Nothing is created before `ensure`."""
 
     root: Path
 
-    @property
-    def database(self) -> Path:
-        return self.root / "ghostcandle.sqlite3"
-
-    @property
-    def settings(self) -> Path:
-        return self.root / "settings.json"
-
-    @property
-    def layout(self) -> Path:
-        """The window's geometry and docks."""
-        return self.root / "layout.json"
-
-    @property
-    def logs(self) -> Path:
-        return self.root / "logs"
-
-    @property
-    def crashes(self) -> Path:
-        return self.logs / "crashes"
-
-    @property
-    def models(self) -> Path:
-        return self.root / "models"
-
-    @property
-    def threads(self) -> Path:
-        """The measured CPU thread counts."""
-        return self.root / "threads.json"
-
-    @property
-    def symbols(self) -> Path:
-        """The lists of the exchanges' markets."""
-        return self.root / "symbols"
-
-    @property
-    def backups(self) -> Path:
-        """Verified copies of the database, one folder each."""
-        return self.root / "backups"
-
-    @property
-    def reports(self) -> Path:
-        return self.root / "reports"
-
-    @property
-    def jobs(self) -> Path:
-        """Temporary files of jobs; empty while none runs."""
-        return self.root / "jobs"
-
-    @property
-    def exporting(self) -> Path:
-        """Hard links to weight files during an export; else empty."""
-        return self.root / "exporting"
-
-    @property
-    def quarantine(self) -> Path:
-        """Damaged files are moved here, never deleted."""
-        return self.root / "quarantine"
+    database = _Place("ghostcandle.sqlite3")
+    settings = _Place("settings.json")
+    layout = _Place("layout.json")
+    """The window's geometry and docks."""
+    logs = _Place("logs")
+    crashes = _Place("logs/crashes")
+    models = _Place("models")
+    threads = _Place("threads.json")
+    """The measured CPU thread counts."""
+    symbols = _Place("symbols")
+    """The lists of the exchanges' markets."""
+    backups = _Place("backups")
+    """Verified copies of the database, one folder each."""
+    reports = _Place("reports")
+    jobs = _Place("jobs")
+    """Temporary files of jobs; empty while none runs."""
+    exporting = _Place("exporting")
+    """Hard links to weight files during an export; else empty."""
+    owner_lock = _Place("owner.lock")
+    owner = _Place("owner.json")
+    quarantine = _Place("quarantine")
+    """Damaged files are moved here, never deleted."""
 
     def bad_batches(self, run_id: str) -> Path:
         """Skipped batches of one run, for inspection. Raises ValueError like `checkpoints`."""
         return self.quarantine / "batches" / self.checkpoints(run_id).name
-
-    @property
-    def owner_lock(self) -> Path:
-        return self.root / "owner.lock"
-
-    @property
-    def owner(self) -> Path:
-        return self.root / "owner.json"
 
     def checkpoints(self, run_id: str) -> Path:
         """The folder of one run's checkpoint files. Raises ValueError for an id that is not a plain name."""
