@@ -54,6 +54,7 @@ class CcxtSession:
         self._interval = interval
         self._answer = HttpResponse()
         self.exchange = make_exchange(venue, urls, request_s, self._answer)
+        self.name = str(self.exchange.name)
         self.timeframe = timeframe_of(self.exchange, interval)
         if self._is_shared:
             use_one_socket(self.exchange)
@@ -67,10 +68,6 @@ class CcxtSession:
         self._watches: dict[asyncio.Task[None], Sequence[str]] = {}
         self._closing: asyncio.Task[None] | None = None
         self._opened_s = self._received_s = asyncio.get_running_loop().time()
-
-    @property
-    def name(self) -> str:
-        return str(self.exchange.name)
 
     @property
     def is_over(self) -> bool:

@@ -31,22 +31,10 @@ class CcxtVenue:
         self.page_rows = _MOST_ROWS
         self._inbox = self._session.join(market.symbol)
         self._is_closed = False
-
-    @property
-    def name(self) -> str:
-        return self._session.name
-
-    @property
-    def listed_rows(self) -> int | None:
-        return _LISTED_ROWS.get(self._market.venue)
-
-    @property
-    def reports_close(self) -> bool:
-        return reports_close(self._market.venue) and bool(self._exchange.has.get("watchOHLCV"))
-
-    @property
-    def has_consecutive_ids(self) -> bool:
-        return self._market.venue in BINANCE_FAMILY
+        self.name = self._session.name
+        self.listed_rows = _LISTED_ROWS.get(market.venue)
+        self.reports_close = reports_close(market.venue) and bool(self._exchange.has.get("watchOHLCV"))
+        self.has_consecutive_ids = market.venue in BINANCE_FAMILY
 
     @property
     def is_streaming(self) -> bool:

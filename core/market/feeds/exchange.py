@@ -33,6 +33,8 @@ _OFFERED_AFTER = 3
 class ExchangeFeed:
     """Spot candles without a key: history, then live. Implements `core.market.feeds.base.Feed`."""
 
+    kind = FeedKind.EXCHANGE
+
     def __init__(
         self,
         market: Market,
@@ -67,10 +69,6 @@ class ExchangeFeed:
         self._was_live = False
         self._lost: str | None = None
         self._failures = 0
-
-    @property
-    def kind(self) -> FeedKind:
-        return FeedKind.EXCHANGE
 
     async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
         # No `finally` that awaits: qasync's loop does not close generators, and a dropped one could not end.

@@ -37,6 +37,8 @@ def replay_name(path: Path, file: CandleFile) -> str:
 class ReplayFeed:
     """Yields a file's candles in order. Their forecasts are never `live`, as the future is in the file already."""
 
+    kind = FeedKind.REPLAY
+
     def __init__(
         self,
         file: CandleFile,
@@ -57,10 +59,6 @@ class ReplayFeed:
         """The pace of its candles after the first part; None: all at once."""
         self._catch_up = len(self._candles) if speed == 0.0 else _at_once(catch_up or 0, len(self._candles), limit)
         self._closed = asyncio.Event()
-
-    @property
-    def kind(self) -> FeedKind:
-        return FeedKind.REPLAY
 
     async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
         first = 0 if after_ms is None else bisect_right(self._candles, after_ms, key=attrgetter("open_time_ms"))

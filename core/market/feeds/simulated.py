@@ -69,6 +69,8 @@ class _Path:
 class SimulatedFeed:
     """`catch_up` candles at once, then candles in real time, or `speed` of them a second (0: as fast as possible)."""
 
+    kind = FeedKind.SIMULATED
+
     def __init__(
         self,
         interval: Interval,
@@ -90,10 +92,6 @@ class SimulatedFeed:
         self._first_ms = interval.open_time_ms(1_700_000_000_000)
         self._closed = asyncio.Event()
         self._order, self._place = order or StepOrder(1), place
-
-    @property
-    def kind(self) -> FeedKind:
-        return FeedKind.SIMULATED
 
     async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
         yield self._status(FeedState.CATCHING_UP, "Generating the market's history.")

@@ -13,12 +13,10 @@ from core.market.shown_names import shown_market
 class StoredFeed:
     """Yields no candles: chart and trainer read the stored ones themselves."""
 
+    kind = FeedKind.REPLAY
+
     def __init__(self, market: Market, clock: Clock) -> None:
         self.market, self._clock = market, clock
-
-    @property
-    def kind(self) -> FeedKind:
-        return FeedKind.REPLAY
 
     async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
         sentence = f"The stored candles of {shown_market(self.market)} are shown; no new ones will follow."

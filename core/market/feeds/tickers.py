@@ -74,14 +74,11 @@ class TickerSource:
         self._hold = hold
         self._answer = HttpResponse()
         self._exchange = make_exchange(venue, urls, request_s, self._answer)
+        self.name = str(self._exchange.name)
+        """Display name: ``Binance``."""
         self._described: dict[str, Mapping[str, Any]] = {}
         if markets:
             self._describe(markets)
-
-    @property
-    def name(self) -> str:
-        """Display name: ``Binance``."""
-        return str(self._exchange.name)
 
     @property
     def markets(self) -> tuple[Mapping[str, Any], ...]:

@@ -19,18 +19,11 @@ class VenueSource:
     def __init__(self, market: Market, clock: Clock, venue: CcxtVenue) -> None:
         self._clock, self.venue = clock, venue
         self._time = ServerClock(clock, market.interval)
-
-    @property
-    def name(self) -> str:
-        return self.venue.name
+        self.name, self.listed_rows = venue.name, venue.listed_rows
 
     @property
     def page_rows(self) -> int:
         return self.venue.page_rows
-
-    @property
-    def listed_rows(self) -> int | None:
-        return self.venue.listed_rows
 
     def now_ms(self) -> int:
         return self._time.now_ms()

@@ -51,7 +51,7 @@ class GuardedChallenger:
     def __init__(self, challenger: Challenger, recovery: RecoverySettings, remember_every: int, clock: Clock) -> None:
         """remember_every: steps between two copies of the state, as between two checkpoints, so that a run that is
         continued from one does the same."""
-        self._challenger = challenger
+        self._challenger, self.name = challenger, challenger.name
         self._remember_every = remember_every
         self._clock = clock
         self._budget = RollbackBudget(recovery)
@@ -64,10 +64,6 @@ class GuardedChallenger:
         self._incidents: list[IncidentDraft] = []
         self._cost_ms = 0.0
         self._candles = 0
-
-    @property
-    def name(self) -> str:
-        return self._challenger.name
 
     def observe(self, closed: Sequence[MarketCandle]) -> None:
         self._attempt(_READING, lambda: self._challenger.observe(closed))
