@@ -6,7 +6,6 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 import psutil
 from filelock import FileLock, Timeout
@@ -52,9 +51,7 @@ class Ownership:
     def __enter__(self) -> Ownership:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -46,9 +45,7 @@ class TerminalProgress:
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
     def say(self, sentence: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication
@@ -79,9 +78,7 @@ class WindowWriter:
             self._clock.sleep_s(_STARTING_PAUSE_S)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._is_connected and error is None:
             self._send({"op": "end"})
             self._socket.waitForBytesWritten(1_000)
