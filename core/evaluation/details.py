@@ -18,15 +18,7 @@ from core.evaluation.paper import TRADE_COST, PaperScore, paper_score_of
 from core.evaluation.touches import MULTIPLES, assess_touches, joined, read_touches
 from core.forecast.confidence import gain_sequence, proven_after
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
-from core.forecast.score import (
-    COVERAGE_WINDOW,
-    NOMINAL_COVERAGE,
-    diebold_mariano,
-    gain,
-    rolling_shares,
-    share,
-    skill,
-)
+from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE, diebold_mariano, gain, rolling_shares, share, skill
 from core.storage.challengers import challenger_costs
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore

@@ -74,10 +74,7 @@ class _Copy:
     """Groups of old rows, converted to one row and its detail each."""
 
     def __init__(
-        self,
-        db: Database,
-        to_row: Callable[[list[sqlite3.Row]], _Converted],
-        key: Callable[[sqlite3.Row], object],
+        self, db: Database, to_row: Callable[[list[sqlite3.Row]], _Converted], key: Callable[[sqlite3.Row], object]
     ) -> None:
         self._db, self._to_row, self._key = db, to_row, key
         self._rows: list[Row] = []
@@ -175,11 +172,7 @@ def _score(row: sqlite3.Row) -> StoredScore:
     hit = row["direction_hit"]
     plain: dict[str, Any] = {name: row[name] for name in _PLAIN_SCORE}
     plain |= {name: bool(row[name]) for name in ("after_gap", "inside_50", "inside_90")}
-    return StoredScore(
-        **plain,
-        mode=ForecastMode(row["mode"]),
-        direction_hit=None if hit is None else bool(hit),
-    )
+    return StoredScore(**plain, mode=ForecastMode(row["mode"]), direction_hit=None if hit is None else bool(hit))
 
 
 def _target(run: int, scores: Sequence[StoredScore]) -> _Converted:

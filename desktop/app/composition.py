@@ -416,9 +416,7 @@ class Application(QObject):
         as_it_was = translate("Window", "The database is unchanged.")
         answer(CONVERSION_JOB, lambda _id: self._opener.give_up_conversion(), as_it_was)
         answer(
-            FILES_JOB,
-            lambda _id: self.browser.exchange.cancel(),
-            translate("Window", "The files before it are done."),
+            FILES_JOB, lambda _id: self.browser.exchange.cancel(), translate("Window", "The files before it are done.")
         )
         stays = translate("Window", "The market is unchanged.")
         answer(READING_JOB, lambda _id: self.runs.cancel_reading(), stays)

@@ -6,15 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QHeaderView,
-    QPushButton,
-    QTableWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QHeaderView, QPushButton, QTableWidget, QWidget
 
 from core.checkpoints.retention import reasons_to_keep, rules_of
 from core.domain.checkpoint_info import CheckpointInfo
@@ -55,10 +47,7 @@ class CleanUpDialog(QDialog):
     kept_by = Signal(object, bool)
 
     def __init__(
-        self,
-        look: Callable[[], CleanUpData],
-        settings: CheckpointSettings,
-        parent: QWidget | None = None,
+        self, look: Callable[[], CleanUpData], settings: CheckpointSettings, parent: QWidget | None = None
     ) -> None:
         """look: gives what there is at the moment of the call."""
         super().__init__(parent)

@@ -10,15 +10,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QHeaderView,
-    QTableWidget,
-    QTableWidgetItem,
-    QTabWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QDialog, QHeaderView, QTableWidget, QTableWidgetItem, QTabWidget, QWidget
 
 from core.checkpoints.best import is_wrecked
 from core.checkpoints.catalog import CheckpointRow
@@ -128,14 +120,10 @@ class CompareDialog(QDialog):
         page = QWidget()
         runs = len({each.info.run_id for each in self._kept})
         words = (
-            translate(
-                "Checkpoints",
-                "Training loss of one run, mean of {0} steps; marks show the checkpoints' steps.",
-            )
+            translate("Checkpoints", "Training loss of one run, mean of {0} steps; marks show the checkpoints' steps.")
             if runs == 1
             else translate(
-                "Checkpoints",
-                "Training loss of {1} runs, mean of {0} steps; marks show the checkpoints' steps.",
+                "Checkpoints", "Training loss of {1} runs, mean of {0} steps; marks show the checkpoints' steps."
             )
         )
         stacked(page, Label(words.format(_SMOOTHED_STEPS, runs), wraps=True), self.plot, stretched=self.plot)
@@ -151,10 +139,7 @@ class CompareDialog(QDialog):
 
     def _rows_on_origin(self) -> list[Row]:
         return [
-            self._row(
-                translate("Checkpoints", "Market"),
-                _market_text,
-            ),
+            self._row(translate("Checkpoints", "Market"), _market_text),
             self._row(translate("Checkpoints", "Run"), lambda each: each.info.run_id),
             self._row(translate("Checkpoints", "Saved"), lambda each: format_time(each.info.created_at_ms)),
             self._row(translate("Checkpoints", "Reason"), lambda each: why_saved(each.info)),

@@ -184,10 +184,7 @@ class CheckpointExchange(QObject):
         return open_dialog(dialog)
 
     def _begin(
-        self,
-        title: str,
-        tasks: Sequence[tuple[str, Callable[[], object]]],
-        on_over: Callable[[Sequence[Done]], object],
+        self, title: str, tasks: Sequence[tuple[str, Callable[[], object]]], on_over: Callable[[Sequence[Done]], object]
     ) -> None:
         if self.is_busy:
             self._show_busy()

@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QPushButton,
-    QTableWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QTableWidget, QWidget
 
 from core.checkpoints.catalog import Catalog, CheckpointRow
 from core.domain.candle import Interval, Market
@@ -92,8 +86,7 @@ class RunsDialog(QDialog):
     def _build(self) -> None:
         about = Label(
             translate(
-                "Checkpoints",
-                "“All runs” excludes archived runs. To see their checkpoints, filter by: archived = yes.",
+                "Checkpoints", "“All runs” excludes archived runs. To see their checkpoints, filter by: archived = yes."
             ),
             wraps=True,
         )

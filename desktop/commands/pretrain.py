@@ -64,11 +64,7 @@ def pretrain(context: Context, files: tuple[Path, ...], **wanted: Any) -> None:
 
 
 def _pretrain(
-    context: Context,
-    files: tuple[Path, ...],
-    wanted: dict[str, Any],
-    progress: TerminalProgress,
-    stop: threading.Event,
+    context: Context, files: tuple[Path, ...], wanted: dict[str, Any], progress: TerminalProgress, stop: threading.Event
 ) -> dict[str, Any] | None:
     from core.training.pretraining.errors import Interrupted, PretrainingError  # noqa: PLC0415
     from core.training.pretraining.run import PretrainingContext, PretrainingRequest, pretrain  # noqa: PLC0415

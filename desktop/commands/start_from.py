@@ -89,12 +89,7 @@ def starting_point(
             "none would be new to it. Give later candles; or, where the file is of another market, --count-seen."
         )
     start = StartingPoint(
-        chosen.file,
-        chosen.sha256,
-        chosen.checkpoint_id,
-        chosen.learned_until_ms,
-        counts_seen,
-        learns,
+        chosen.file, chosen.sha256, chosen.checkpoint_id, chosen.learned_until_ms, counts_seen, learns
     )
     return start, {
         "id": chosen.checkpoint_id,

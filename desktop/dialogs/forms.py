@@ -11,15 +11,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QGridLayout,
-    QHBoxLayout,
-    QLineEdit,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QLineEdit, QSizePolicy, QWidget
 
 from core.settings.faults import sentence_of
 from core.settings.group import OWN_DIALOG, SECRET
@@ -220,10 +212,7 @@ def _choice(options: tuple[str, ...]) -> FieldEditor:
     box = QComboBox()
     box.addItems(list(options))
     return FieldEditor(
-        box,
-        box.currentText,
-        box.setCurrentText,
-        lambda call: box.currentIndexChanged.connect(lambda _index: call()),
+        box, box.currentText, box.setCurrentText, lambda call: box.currentIndexChanged.connect(lambda _index: call())
     )
 
 

@@ -50,14 +50,10 @@ class Choice:
 
 _SOURCES = (
     Choice(
-        QT_TRANSLATE_NOOP("Dialogs", "Live from Binance"),
-        QT_TRANSLATE_NOOP("Dialogs", "No account needed"),
-        "binance",
+        QT_TRANSLATE_NOOP("Dialogs", "Live from Binance"), QT_TRANSLATE_NOOP("Dialogs", "No account needed"), "binance"
     ),
     Choice(
-        QT_TRANSLATE_NOOP("Dialogs", "Live from Kraken"),
-        QT_TRANSLATE_NOOP("Dialogs", "No account needed"),
-        "kraken",
+        QT_TRANSLATE_NOOP("Dialogs", "Live from Kraken"), QT_TRANSLATE_NOOP("Dialogs", "No account needed"), "kraken"
     ),
     Choice(
         QT_TRANSLATE_NOOP("Dialogs", "A file…"),
@@ -229,8 +225,7 @@ def _why_no_cuda(reading: MachineReading) -> str:
         return translate("Dialogs", "CUDA is not available: no NVIDIA driver answers on this computer.")
     if is_torch_for_cpu_only():
         return translate(
-            "Dialogs",
-            "CUDA is not available: {0} was found, but the installed torch is a build for CPUs only.",
+            "Dialogs", "CUDA is not available: {0} was found, but the installed torch is a build for CPUs only."
         ).format(reading.gpus[0].name)
     return ""
 

@@ -375,9 +375,7 @@ class JobManager(QObject):
         notice = Notice(_KEY, severity, text, details=result, is_answer=True, passes=passes)
         if page is not None:
             notice = replace(
-                notice,
-                action=translate("Jobs", "Open report"),
-                on_action=lambda: self._panel.open_page(page),
+                notice, action=translate("Jobs", "Open report"), on_action=lambda: self._panel.open_page(page)
             )
         elif market is not None and market != self._watched():
             notice = replace(

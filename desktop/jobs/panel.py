@@ -7,13 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import (
-    QMenu,
-    QPlainTextEdit,
-    QToolBar,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QMenu, QPlainTextEdit, QToolBar, QToolButton, QWidget
 
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.jobs.table import JobsModel, make_table

@@ -6,20 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from PySide6.QtCore import (
-    QItemSelection,
-    QItemSelectionModel,
-    QObject,
-    Qt,
-)
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QObject, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import (
-    QHeaderView,
-    QPlainTextEdit,
-    QTableView,
-    QToolBar,
-    QWidget,
-)
+from PySide6.QtWidgets import QHeaderView, QPlainTextEdit, QTableView, QToolBar, QWidget
 
 from core.domain.events import Incident, Severity
 from core.domain.plain_text import plain

@@ -8,15 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHeaderView,
-    QLineEdit,
-    QPlainTextEdit,
-    QTableView,
-    QToolBar,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QHeaderView, QLineEdit, QPlainTextEdit, QTableView, QToolBar, QWidget
 
 from core.domain.events import Severity
 from core.domain.plain_text import plain

@@ -59,11 +59,7 @@ class RecordThread(QThread):
     answered = Signal()
 
     def __init__(
-        self,
-        name: str,
-        database: Path,
-        open_subject: Callable[[Database, Any], Answers],
-        parent: QObject | None = None,
+        self, name: str, database: Path, open_subject: Callable[[Database, Any], Answers], parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self.setObjectName(name)

@@ -48,9 +48,7 @@ def bound_answers(exchange: Any) -> None:
         if is_new and exchange.session is not None:
             exchange.session.detach()
             exchange.session = aiohttp.ClientSession(
-                connector=exchange.tcp_connector,
-                trust_env=exchange.aiohttp_trust_env,
-                response_class=BoundedResponse,
+                connector=exchange.tcp_connector, trust_env=exchange.aiohttp_trust_env, response_class=BoundedResponse
             )
 
     exchange.open = open_bounded

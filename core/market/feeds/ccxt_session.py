@@ -18,13 +18,7 @@ from core.market.feeds.ccxt_objects import (
     timeframe_of,
     use_one_socket,
 )
-from core.market.feeds.ccxt_tap import (
-    announces_shutdown,
-    closed_times,
-    guard_clients,
-    tap_candles,
-    tap_trades,
-)
+from core.market.feeds.ccxt_tap import announces_shutdown, closed_times, guard_clients, tap_candles, tap_trades
 from core.market.feeds.stream_inbox import StreamInbox, raw_text
 from core.market.feeds.trouble import HttpResponse, VenueError, explain, refuses_interval
 from core.market.feeds.urls import ExchangeUrls

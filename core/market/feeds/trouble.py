@@ -182,9 +182,7 @@ def _of_status(status: int | None, name: str, answer: HttpResponse) -> VenueErro
             )
         case 429:
             return VenueError(
-                f"{name} demands fewer requests (429).",
-                wait_s=asked_s or _SLOW_DOWN_WAIT_S,
-                is_asked=True,
+                f"{name} demands fewer requests (429).", wait_s=asked_s or _SLOW_DOWN_WAIT_S, is_asked=True
             )
         case 503:
             return VenueError(
@@ -195,10 +193,7 @@ def _of_status(status: int | None, name: str, answer: HttpResponse) -> VenueErro
             )
     if status is not None and status >= _SERVER_FAULT:
         return VenueError(
-            f"{name} reports a server error ({status}).",
-            is_brief=True,
-            wait_s=asked_s or 0.0,
-            is_asked=bool(asked_s),
+            f"{name} reports a server error ({status}).", is_brief=True, wait_s=asked_s or 0.0, is_asked=bool(asked_s)
         )
     return None
 
@@ -274,9 +269,7 @@ def _by_class(error: Exception, name: str, has_answered: bool) -> VenueError:
         return VenueError(f"{name} is down for maintenance.", wait_s=_MAINTENANCE_WAIT_S, is_of_venue=True)
     if isinstance(error, ccxt.ExchangeNotAvailable) and has_answered:
         return VenueError(
-            f"{name} reports that it is down for maintenance or overloaded.",
-            is_brief=True,
-            is_of_venue=True,
+            f"{name} reports that it is down for maintenance or overloaded.", is_brief=True, is_of_venue=True
         )
     if isinstance(error, ccxt.RequestTimeout | TimeoutError):
         return VenueError(f"{name} did not answer in time.", is_brief=True)

@@ -18,14 +18,7 @@ import numpy as np
 from core.domain.diagnosis import Disease, NonFiniteOrigin
 from core.settings.tree import Settings
 from core.training.doctor import remedies
-from core.training.doctor.evidence import (
-    RECENT_STEPS,
-    SETTLING_STEPS,
-    Evidence,
-    Layers,
-    LossTrend,
-    NotFinite,
-)
+from core.training.doctor.evidence import RECENT_STEPS, SETTLING_STEPS, Evidence, Layers, LossTrend, NotFinite
 from core.training.doctor.remedies import EXPLODING_NORM, LARGE_UPDATE, USUAL_NORM, Remedy, text
 
 FEWEST_STEPS = 50

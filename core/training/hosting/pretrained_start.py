@@ -36,10 +36,7 @@ class PretrainedStart:
 
 
 def start_from_newest(
-    engine: TrainingEngine,
-    store: PretrainedStore,
-    model: ModelSettings,
-    interval: Interval,
+    engine: TrainingEngine, store: PretrainedStore, model: ModelSettings, interval: Interval
 ) -> PretrainedStart:
     """Load the newest fitting model and its optimizer into the engine. The rest of the engine stays new."""
     incidents: list[IncidentDraft] = []

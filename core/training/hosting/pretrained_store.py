@@ -54,12 +54,7 @@ class PretrainedStore:
         path = self._folder / f"{checkpoint_id}.safetensors"
         written = write_weights(path, tensors, {**metadata, "checkpoint_id": checkpoint_id})
         kept = Pretrained(
-            checkpoint_id,
-            self._data.relative(path),
-            written.sha256,
-            written.size_bytes,
-            created_at_ms,
-            **facts,
+            checkpoint_id, self._data.relative(path), written.sha256, written.size_bytes, created_at_ms, **facts
         )
         write_durably(path.with_suffix(".json"), json.dumps(asdict(kept), indent=2).encode())
         return kept

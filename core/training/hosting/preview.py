@@ -22,11 +22,7 @@ _SEED = 0
 
 
 def preview(
-    session: TrainingSession,
-    market: MarketSession,
-    keeper: CheckpointKeeper,
-    settings: Settings,
-    checkpoint_id: str,
+    session: TrainingSession, market: MarketSession, keeper: CheckpointKeeper, settings: Settings, checkpoint_id: str
 ) -> CheckpointForecast:
     """Its ghosts after the newest candle, or a sentence that says why there are none."""
     try:

@@ -35,11 +35,7 @@ class Forecaster:
     """
 
     def __init__(
-        self,
-        history: History,
-        engine: TrainingEngine,
-        context: int,
-        experts: ExpertList = NO_CHALLENGERS,
+        self, history: History, engine: TrainingEngine, context: int, experts: ExpertList = NO_CHALLENGERS
     ) -> None:
         self._history = history
         self._engine = engine

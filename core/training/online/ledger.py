@@ -86,11 +86,7 @@ class ScoreLedger:
         self._own.append(score)
         self.evidence.add_own(score, hits)
 
-    def extend(
-        self,
-        scores: Iterable[StoredScore],
-        first_loss: Callable[[StoredScore], float] | None = None,
-    ) -> None:
+    def extend(self, scores: Iterable[StoredScore], first_loss: Callable[[StoredScore], float] | None = None) -> None:
         """Take scores, each in its newest version. first_loss: gives the loss that was learned from (see
         `usual_loss`)."""
         for score in scores:

@@ -60,11 +60,7 @@ class ForecastGuard:
         self._lasting = None
 
     def _retry(
-        self,
-        make: Callable[[], Forecasts],
-        step: int,
-        first: Forecasts | Failure,
-        missing: _Missing,
+        self, make: Callable[[], Forecasts], step: int, first: Forecasts | Failure, missing: _Missing
     ) -> GuardedForecast:
         back = self._prepare(missing, step)
         again = _try(make)

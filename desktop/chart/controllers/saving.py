@@ -140,10 +140,7 @@ class ChartSaving(QObject):
             return True
         nothing = translate("Chart", "No closed candle is in view. Move the chart to one.")
         if not self._chart.model.count:
-            nothing = translate(
-                "Chart",
-                "No candle has closed on this chart yet. Export when the first one has.",
-            )
+            nothing = translate("Chart", "No candle has closed on this chart yet. Export when the first one has.")
         self._notify(nothing, Severity.WARNING)
         return True
 

@@ -42,8 +42,7 @@ class ChartTools(QObject):
         clock = state.clock
         self.markers = ChartMarkers(shell, chart, state, source)
         self.book = Book(
-            {PriceLine: lambda: database.lines, Drawing: lambda: database.drawings},
-            shell.banner.notify_storage_error,
+            {PriceLine: lambda: database.lines, Drawing: lambda: database.drawings}, shell.banner.notify_storage_error
         )
         self.lines = ChartLines(shell, chart, self.book, clock, messages)
         self.drawings = ChartDrawings(shell, chart, self.book, clock)

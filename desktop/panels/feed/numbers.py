@@ -27,8 +27,7 @@ _TERMS = {
         "Panels", "From the end of the newest candle to its arrival here."
     ),
     QT_TRANSLATE_NOOP("Panels", "Reconnect attempts"): QT_TRANSLATE_NOOP(
-        "Panels",
-        "Connection attempts after a break, since this market was chosen; failed ones included.",
+        "Panels", "Connection attempts after a break, since this market was chosen; failed ones included."
     ),
     QT_TRANSLATE_NOOP("Panels", "Candles back-filled"): QT_TRANSLATE_NOOP(
         "Panels", "Candles fetched after a break, since this market was chosen."

@@ -54,8 +54,7 @@ _DIVERGED = ("chart-line-variant", QT_TRANSLATE_NOOP("Panels", "diverged"))
 """The doctor's word, in place of where a loss goes that stays far above its best."""
 _TERMS = {
     QT_TRANSLATE_NOOP("Panels", "Current"): QT_TRANSLATE_NOOP(
-        "Panels",
-        "Training loss, averaged over the newest 50 steps, or over those since a rollback. Lower is better.",
+        "Panels", "Training loss, averaged over the newest 50 steps, or over those since a rollback. Lower is better."
     ),
     QT_TRANSLATE_NOOP("Panels", "Best"): QT_TRANSLATE_NOOP(
         "Panels", "The run's lowest average over 50 full steps; Current may be lower while it covers fewer."
