@@ -86,10 +86,6 @@ class History:
         return int(self._time[self._size - 1]) if self._size else None
 
     @property
-    def last_close(self) -> float:
-        return math.exp(float(self.column("log_close")[-1]))
-
-    @property
     def open_time_ms(self) -> NDArray[np.int64]:
         return self._time[: self._size]
 

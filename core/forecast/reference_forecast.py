@@ -20,7 +20,6 @@ REFERENCE_WINDOW = 1000
 FEWEST_OUTCOMES = 30
 """With fewer outcomes than this, draws of an assumed distribution complete the sample."""
 
-_UNSIGNED = [quantity for quantity in Quantity if quantity not in SIGNED]
 _NORMAL = (-1.645, -1.282, -0.674, 0.0, 0.674, 1.282, 1.645)
 _PRIOR = np.zeros((QUANTITIES, len(LEVELS)))
 _PRIOR[Quantity.CLOSE] = _NORMAL

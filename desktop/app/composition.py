@@ -377,7 +377,7 @@ class Application(QObject):
         window = self.window
         window.command_requested.connect(self.runs.send)
         window.start_requested.connect(self._on_start)
-        window.stop_requested.connect(self.runs.stop_training)
+        window.stop_requested.connect(self.runs.trainer.stop)
         window.try_again_requested.connect(self.runs.try_again)
         window.try_again_requested.connect(self.watching.try_again)  # after the hold was dropped
         self.market_choice.chosen.connect(self._open_market)
@@ -387,7 +387,7 @@ class Application(QObject):
 
     def _connect_break(self) -> None:
         pause = self.training_break
-        pause.stop_requested.connect(self.runs.stop_training)
+        pause.stop_requested.connect(self.runs.trainer.stop)
         pause.start_requested.connect(self._on_start)
         self._shell.actions.wire(
             {
@@ -410,7 +410,7 @@ class Application(QObject):
         """Jobs of other parts that the list can cancel."""
         answer = self.jobs.answer_cancel
         stopped = translate("Window", "Training was stopped with a checkpoint; Start continues from it.")
-        answer(JOB_ID, lambda _id: self.runs.stop_training(), stopped)
+        answer(JOB_ID, lambda _id: self.runs.trainer.stop(), stopped)
         skipped = translate("Window", "The check was skipped; the next start runs it.")
         answer(CHECK_JOB, lambda _id: self._opener.skip(), skipped)
         as_it_was = translate("Window", "The database is unchanged.")

@@ -26,7 +26,7 @@ class RunMarkets(QObject):
         super().__init__(runs)
         self._runs, self._markets, self._database, self._library = runs, markets, database, library
         runs.universe_changed.connect(self._begin)
-        runs.training_begins.connect(self._continue_run)
+        runs.trainer.begins.connect(self._continue_run)
         runs.market_closed.connect(markets.add_closed)
         runs.market_forming.connect(markets.set_forming)
         runs.market_feed_event.connect(markets.take_feed)

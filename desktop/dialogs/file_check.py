@@ -128,11 +128,9 @@ class FileCheck(QObject):
         super().__init__(parent)
         self._look, self._names = look, _wanted(())
         self._looking: _Looking | None = None
-        self._pause, self._wait = QTimer(self), QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._begin)
-        self._wait.setInterval(_ASKED_EVERY_MS)
+        self._wait = QTimer(self, interval=_ASKED_EVERY_MS)
         self._wait.timeout.connect(self._ask_look)
 
     def ask(self, *names: str) -> None:

@@ -30,8 +30,10 @@ class MarketQuestion(QObject):
     """A sentence: the exchange is being asked."""
     answered = Signal(object)
     """Objection, or None: the market may be opened."""
-    _began = Signal()
-    _found = Signal(object)
+    began = Signal()
+    """The exchange is being asked now; emitted from any thread."""
+    found = Signal(object)
+    """Objection, or None; emitted from any thread."""
 
     def __init__(self, market: MarketSettings, parent: QObject) -> None:
         super().__init__(parent)
@@ -39,23 +41,15 @@ class MarketQuestion(QObject):
         self.words = words.format(venue_name(market.venue), market.symbol)
         self._thread: LoopThread | None = None
         self._is_answered = False
-        self._began.connect(self._on_asking, Qt.ConnectionType.QueuedConnection)
-        self._found.connect(self._answer, Qt.ConnectionType.QueuedConnection)
+        self.began.connect(self._on_asking, Qt.ConnectionType.QueuedConnection)
+        self.found.connect(self._answer, Qt.ConnectionType.QueuedConnection)
 
     def run(self, thread: LoopThread) -> None:
-        """On this thread, whose work calls `find`."""
+        """On this thread, whose work emits `found`."""
         self._thread = thread
         thread.failed.connect(self._on_failed)
         thread.finished.connect(self.deleteLater)
         thread.start()
-
-    def begin_request(self) -> None:
-        """Callable from any thread."""
-        self._began.emit()
-
-    def find(self, objection: Objection | None) -> None:
-        """Callable from any thread."""
-        self._found.emit(objection)
 
     def cancel(self) -> None:
         """Nobody wants to know any more."""
@@ -112,10 +106,10 @@ class MarketCheck(QObject):
         try:
             asked = Market(market.venue, market.symbol, Interval.parse(market.interval))
         except ValueError as error:
-            question.find(Objection(str(error), is_certain=True))
+            question.found.emit(Objection(str(error), is_certain=True))
             return question
         if market.feed not in EXCHANGE_FEEDS or self._is_stored(asked):
-            question.find(None)
+            question.found.emit(None)
             return question
         work = partial(self._work, asked, question, must_be_known=self.is_watching())
         thread = LoopThread(work, f"Is there {asked}?", self)
@@ -133,9 +127,9 @@ class MarketCheck(QObject):
     async def _work(self, market: Market, question: MarketQuestion, *, must_be_known: bool) -> None:
         """On the thread."""
         hold = self._holds.of(market.venue)
-        objection = await check_market(market, self._cache, self._urls, self._clock, hold, question.begin_request)
+        objection = await check_market(market, self._cache, self._urls, self._clock, hold, question.began.emit)
         is_waited_for = objection is not None and not objection.is_certain and not must_be_known
-        question.find(None if is_waited_for else objection)
+        question.found.emit(None if is_waited_for else objection)
 
     def _on_finished(self, thread: LoopThread) -> None:
         self._threads.remove(thread)

@@ -63,7 +63,7 @@ class Trainer(QObject):
 
     def send(self, command: TrainerCommand) -> None:
         if self.worker is not None:
-            self.worker.send(command)
+            self.worker.inbox.send(command)
 
     def stop(self) -> None:
         """Let it end with a last checkpoint. Does not wait."""

@@ -58,10 +58,6 @@ class WatchedMarkets(QObject):
     """FeedStatus or CatchUpProgress"""
     batch = Signal(object)
     """EventBatch"""
-    training_begins = Signal(object)
-    """A trainer is started. Run: the one in the database that it continues; None: there is none."""
-    training_over = Signal()
-    """The trainer's thread has ended, in whatever way."""
 
     def __init__(
         self,
@@ -83,8 +79,6 @@ class WatchedMarkets(QObject):
         self._task: asyncio.Task[None] | None = None
         self.trainer = Trainer(database, clock, self)
         self.trainer.batch.connect(self._on_batch)
-        self.trainer.begins.connect(self.training_begins)
-        self.trainer.over.connect(self.training_over)
         self._market: Market | None = None
         self._asked: dict[Market, MarketSettings] = {}
         """All watched markets, in their order, with what they were asked for."""
@@ -139,10 +133,6 @@ class WatchedMarkets(QObject):
         """Which of several watched markets this is, if it is not on the chart."""
         found = (market for market, known in self._asked.items() if is_same(known, asked))
         return next((market for market in found if market != self._market), None)
-
-    def stop_training(self) -> None:
-        """End training with a last checkpoint. The chart keeps running."""
-        self.trainer.stop()
 
     def send(self, command: TrainerCommand) -> None:
         """Pass a command to the trainer, where there is one; checkpoints forecast the market on the chart."""

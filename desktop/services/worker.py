@@ -14,7 +14,6 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import FullDiskError
 from core.storage.folder import DataFolder
-from core.training.commands import TrainerCommand
 from core.training.hosting.driver import TrainingDriver
 from core.training.hosting.host_choice import host_maker
 from core.training.hosting.inbox import Inbox
@@ -46,10 +45,6 @@ class TrainingWorker(QThread):
         self._shown = shown or spec.market
         self.inbox = Inbox()
         """Where any thread leaves word for the run."""
-
-    def send(self, command: TrainerCommand) -> None:
-        """Queue a command. Callable from any thread."""
-        self.inbox.send(command)
 
     def stop(self) -> bool:
         """End the run, with a last checkpoint, and wait. False where it did not end in time."""

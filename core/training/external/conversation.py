@@ -49,8 +49,6 @@ class Conversation:
         """Answers that came after they had been waited for."""
         self.skipped = ""
         """The fault of the first line that was skipped at the newest question; completes "Its answer"."""
-        self.answer_s = 0.0
-        """How long the newest answer took."""
         self._silent_closes: set[int] = set()
         """Those that an answer was waited for in vain, since its newest one."""
         self._newest_answer_s = self.started_s
@@ -88,9 +86,6 @@ class Conversation:
         self._asked[market, candle.open_time_ms] = self._clock.monotonic_s()
         self._transport.send(candle_line(market, candle))
 
-    def has_asked(self, question: Question) -> bool:
-        return question in self._asked or question in self._answers
-
     def answer(self, question: Question, wait_s: float) -> ExternalForecast | None:
         """The answer, waited for until `wait_s` after the question; None if there is none by then. Lines that are no
         answer are skipped. Raises InvalidAnswerError."""
@@ -114,12 +109,11 @@ class Conversation:
         except InvalidAnswerError as error:
             self.skipped = self.skipped or str(error)
             return
-        asked_s, now_s = self._asked.pop(answered), self._clock.monotonic_s()
+        self._asked.pop(answered)
         self._silent_closes.clear()
-        self._newest_answer_s = now_s
+        self._newest_answer_s = self._clock.monotonic_s()
         if answered[1] == awaited[1]:
             self._answers[answered] = message
-            self.answer_s = now_s - asked_s
         else:
             self.late += 1
 

@@ -73,11 +73,6 @@ class ExternalModel:
         """Answers that came too late."""
         return self._late + (0 if self._conversation is None else self._conversation.late)
 
-    @property
-    def answer_ms(self) -> float:
-        """How long the newest answer took."""
-        return 0.0 if self._conversation is None else 1000.0 * self._conversation.answer_s
-
     def begin(self) -> None:
         """Start it."""
         try:

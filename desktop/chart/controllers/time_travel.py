@@ -42,8 +42,7 @@ class TimeTravel(QObject):
         self._speed = _USUAL_SPEED
         self.bar = TravelBar(shell.actions, lambda: chart.style_shown.palette)
         self.bar.show_speed(self._speed)
-        self._reading, self._walk = QTimer(self), QTimer(self)
-        self._reading.setSingleShot(True)
+        self._reading, self._walk = QTimer(self, singleShot=True), QTimer(self)
         self._reading.timeout.connect(self._read)
         self._walk.timeout.connect(self._walk_on)
         self._pace: ReplayPace | None = None

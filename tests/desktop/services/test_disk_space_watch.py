@@ -130,7 +130,7 @@ def test_the_feed_resumes_and_training_stopped_by_the_user_does_not(
         state = application.state
         await until(lambda: application.runs.is_training and application.series is not None, "a trainer")
         execute = application._database.db.execute
-        application.runs.stop_training()
+        application.runs.trainer.stop()
         await until(lambda: not application.runs.is_training, "its end")
         execute("VACUUM")  # or pages that are empty would take the candles
         execute("PRAGMA max_page_count = 1")
