@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 FILE_VENUE = "file"
 SIMULATED_VENUE = "simulated"
+DAY_MS = 86_400_000
 
-_UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": DAY_MS, "w": 604_800_000}
 _INTERVAL_PATTERN = re.compile(r"(\d+)([smhdw])")
 _MARKET_PATTERN = re.compile(r"(.+) (\d+[smhdw]) \((.+)\)")
 

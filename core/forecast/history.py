@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.candle import Candle, Interval
+from core.domain.candle import DAY_MS, Candle, Interval
 from core.domain.quantities import (
     LEVELS,
     NO_VOLUME,
@@ -32,8 +32,7 @@ _RANGE_TO_DEVIATION = 1.0 / (2.0 * math.sqrt(math.log(2.0)))
 _FEWEST_RETURNS = 10
 _LARGEST_ANCHOR = 1e4
 """Of normalised quantiles, so that they fit into half precision."""
-_DAY_MS = 86_400_000
-_WEEK_MS = 7 * _DAY_MS
+_WEEK_MS = 7 * DAY_MS
 
 _MOMENTS = {"return": 60, "slow_return": 240, "range": 50, "volume": 50}
 """The moving averages and their spans in candles. 60 and 50 define the reference forecast (see baselines)."""
@@ -257,7 +256,7 @@ class History:
         past = row - 1 if row else row
         scale, volume_level = float(self._values["scale"][past]), float(self._values["volume_level"][past])
         slow = self._moments["slow_return"].deviation or now["scale"]
-        day = 2.0 * math.pi * (int(self._time[row]) % _DAY_MS) / _DAY_MS
+        day = 2.0 * math.pi * (int(self._time[row]) % DAY_MS) / DAY_MS
         week = 2.0 * math.pi * (int(self._time[row]) % _WEEK_MS) / _WEEK_MS
         numbers = (
             (log_return or 0.0) / scale,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.candle import Interval
+from core.domain.candle import DAY_MS, Interval
 from core.domain.quantities import FloatArray
 
-_DAY_MS = 86_400_000
 _SHORTEST_BUCKET_MS = 300_000
 _KEEP = 0.98
 _KEEP_OVERALL = 0.999
@@ -21,7 +20,7 @@ class TimeOfDayMeans:
 
     def __init__(self, interval: Interval) -> None:
         self._width_ms = max(interval.duration_ms, _SHORTEST_BUCKET_MS)
-        buckets = -(-_DAY_MS // self._width_ms) if self._width_ms < _DAY_MS else 7
+        buckets = -(-DAY_MS // self._width_ms) if self._width_ms < DAY_MS else 7
         self._sums = np.zeros((2, buckets + 1))
         """Weights and weighted values; the last column is over all times."""
 

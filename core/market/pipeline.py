@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from typing import Protocol
 
-from core.domain.candle import Candle, Market
+from core.domain.candle import DAY_MS, Candle, Market
 from core.domain.clock import Clock
 from core.domain.plain_text import plain
 from core.domain.spans import TimeSpan
@@ -34,7 +34,6 @@ from core.storage.errors import FullDiskError, StorageError
 
 _BATCH_CANDLES = 256
 _BATCH_S = 0.05
-_DAY_MS = 86_400_000
 _log = logging.getLogger("ghostcandle.feed")
 
 FeedReport = MissingCandles | RejectedMessage | FeedVitals
@@ -219,9 +218,7 @@ class MarketPipeline:
     @property
     def _knows_phase(self) -> bool:
         """Whether the grid is known without the first candle."""
-        has_epoch_grid = (
-            self._feed.kind is not FeedKind.REPLAY and _DAY_MS % self._feed.market.interval.duration_ms == 0
-        )
+        has_epoch_grid = self._feed.kind is not FeedKind.REPLAY and DAY_MS % self._feed.market.interval.duration_ms == 0
         return has_epoch_grid or self._latest_ms is not None
 
     def _phase_ms(self, candle: Candle) -> int:

@@ -19,12 +19,10 @@ from core.market.history.moments import moment_text, parse_moment
 from core.market.history.venue_source import open_venue
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
-from desktop.commands.errors import UserError
+from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.history_store import HistoryAccess, open_history
 from desktop.commands.market_options import market_options, read_interval, require_exchange
 from desktop.commands.options import common_options, print_json, with_context
-
-_INTERRUPTED = 130
 
 
 @click.command("backfill")
@@ -92,7 +90,7 @@ async def _run(job: Backfill, span_ms: tuple[int, int | None], asks_again: bool)
     except asyncio.CancelledError:
         raise UserError(
             f"Stopped. {job.stored:,} candles have come and are stored; the same command continues from there.",
-            _INTERRUPTED,
+            INTERRUPTED,
         ) from None
 
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import click
 
+from desktop.commands.errors import INTERRUPTED
 from desktop.commands.torchrun_output import speaks
 
-_INTERRUPTED = 130
 _log = logging.getLogger("ghostcandle")
 _COMMANDS = {
     "run": ("desktop.commands.run", "run", "Open the window (the default)."),
@@ -83,7 +83,7 @@ def run_command_line(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         return _report_usage(error, as_json)
     except click.Abort:
-        return _INTERRUPTED
+        return INTERRUPTED
     except Exception as error:
         return _report_fault(error, as_json)
     return 0

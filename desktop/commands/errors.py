@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+INTERRUPTED = 130
+"""The exit code after Ctrl+C, as shells have it."""
+
 
 class UserError(Exception):
     """What the user can mend. The message is a whole sentence; `exit_code` is the process's."""

@@ -30,11 +30,10 @@ from core.storage.runs import Run
 from core.training.online.trainer_spec import SessionSpec, in_order
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
-from desktop.commands.errors import UserError
+from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.start_from import judged
 
 _JOB = "together"
-_INTERRUPTED = 130
 _REPORT_EVERY_S = 0.25
 
 
@@ -64,7 +63,7 @@ def evaluate_together(context: Context, files: Sequence[Path], count: int | None
                 context.lines.start_part("Judging the forecasts")
             return _judged(db, runs, settings.model.horizons, learned_s, trade_cost)
         except KeyboardInterrupt as error:
-            raise UserError("Stopped before the end of the files; nothing was judged.", _INTERRUPTED) from error
+            raise UserError("Stopped before the end of the files; nothing was judged.", INTERRUPTED) from error
         finally:
             db.close()
 

@@ -31,12 +31,11 @@ from core.training.hosting.headless import HeadlessRun
 from core.training.online.trainer_spec import SessionSpec, in_order
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
-from desktop.commands.errors import UserError
+from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.evaluate_together import require_different_candles
 from desktop.commands.options import common_options, model_option, print_json, run_options, with_context
 from desktop.commands.text import print_markets, print_summary
 
-_INTERRUPTED = 130
 _log = logging.getLogger("ghostcandle")
 
 
@@ -116,7 +115,7 @@ async def _run(
     if run.failure is not None:
         raise UserError(run.failure)
     if run.is_stopped and stopped is not None:
-        raise UserError(stopped, _INTERRUPTED)
+        raise UserError(stopped, INTERRUPTED)
     return _summary(context, spec, progress, clock.monotonic_s() - started_s)
 
 

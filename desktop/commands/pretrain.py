@@ -16,12 +16,10 @@ from core.domain.clock import SystemClock
 from core.training.engine.device_faults import DeviceError
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
-from desktop.commands.errors import UserError
+from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.options import common_options, print_json, with_context
 from desktop.commands.text import print_pretraining
 from desktop.commands.torchrun_output import speaks
-
-_INTERRUPTED = 130
 
 
 @click.command()
@@ -73,7 +71,7 @@ def _pretrain(
     try:
         return pretrain(PretrainingRequest(files, **wanted), PretrainingContext(*parts))
     except Interrupted as error:
-        raise UserError(str(error), _INTERRUPTED) from error
+        raise UserError(str(error), INTERRUPTED) from error
     except (PretrainingError, DeviceError) as error:
         raise UserError(str(error)) from error
 

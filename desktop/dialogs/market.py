@@ -46,11 +46,11 @@ _FEEDS = (
     ("stored", QT_TRANSLATE_NOOP("Dialogs", "Stored candles only")),
     ("simulate", QT_TRANSLATE_NOOP("Dialogs", "Simulated ticks")),
 )
-_VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
+EXCHANGES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
 _WIDTH = 460
 USUAL_SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT", "BTC/USD", "ETH/USD", "BTC/EUR")
 """Offered before an exchange's own list is known."""
-_INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d")
+INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d")
 _USED = {
     "auto": frozenset({"venue", "symbol", "interval", "catch_up_candles", "fallback_venues"}),
     "live": frozenset({"venue", "symbol", "interval", "catch_up_candles", "fallback_venues"}),
@@ -82,10 +82,10 @@ class MarketDialog(QDialog):
         self.feed = QComboBox()
         for value, text in _FEEDS:
             self.feed.addItem(translate("Dialogs", text), value)
-        self.venue = editable(_VENUES, market.venue)
+        self.venue = editable(EXCHANGES, market.venue)
         self._shown_symbol = shown_symbol(market.venue, market.symbol)
         self.symbol = editable(USUAL_SYMBOLS, self._shown_symbol)
-        self.interval = editable(_INTERVALS, market.interval)
+        self.interval = editable(INTERVALS, market.interval)
         self.file = PathLine(market.file or "")
         self._check = FileCheck(check_replayable, self)
         self._check.answered.connect(self._on_checked)
@@ -308,7 +308,7 @@ class MarketDialog(QDialog):
         self._show_speed()
         if self.feed.currentData() in ("auto", "live") and self._market.feed == "stored" and self._has_no_exchange():
             with QSignalBlocker(self.venue):  # the stored market's own
-                self.venue.setCurrentText(_VENUES[0])
+                self.venue.setCurrentText(EXCHANGES[0])
         self._is_accepting = False
         self._end_question()
         self._check.ask(self.file.text().strip() if "file" in used else "")

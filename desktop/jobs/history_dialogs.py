@@ -18,14 +18,13 @@ from core.market.symbols import known_venues
 from core.settings.tree import MarketSettings
 from desktop.dialogs.file_check import check_importable
 from desktop.dialogs.forms import editable
+from desktop.dialogs.market import EXCHANGES, USUAL_SYMBOLS
 from desktop.jobs.form import INTERVALS, FilePicker, JobDialog
 from desktop.jobs.job_commands import Order, backfill_order, import_order, in_fields
 from desktop.jobs.preview import ImportPreview, StartChild
 from desktop.ui.plain_text import WrappedLabel
 from desktop.ui.translation import translate
 
-_VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
-_SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT", "BTC/USD", "ETH/USD", "BTC/EUR")
 _FIRST_DAYS = 30
 
 
@@ -44,8 +43,8 @@ class ImportDialog(JobDialog):
         super().__init__(translate("Jobs", "Import candles"), about, translate("Jobs", "Import"), parent)
         self.picker = FilePicker(several=True, look=check_importable)
         from_file = translate("Jobs", "From the file")
-        self.venue = editable(("", FILE_VENUE, *_VENUES), "", from_file)
-        self.symbol = editable(("", *_SYMBOLS), "", from_file)
+        self.venue = editable(("", FILE_VENUE, *EXCHANGES), "", from_file)
+        self.symbol = editable(("", *USUAL_SYMBOLS), "", from_file)
         self.interval = editable(("", *INTERVALS), "", from_file)
         self.zone = QLineEdit("UTC")
         self.replaces = QCheckBox(translate("Jobs", "Overwrite stored candles that differ"))
@@ -163,8 +162,8 @@ class BackfillDialog(JobDialog):
         )
         super().__init__(translate("Jobs", "Fetch history"), about, translate("Jobs", "Fetch"), parent)
         self._now_ms = now_ms
-        self.venue = editable(_VENUES, market.venue)
-        self.symbol = editable(_SYMBOLS, market.symbol)
+        self.venue = editable(EXCHANGES, market.venue)
+        self.symbol = editable(USUAL_SYMBOLS, market.symbol)
         self.interval = editable(INTERVALS, market.interval)
         first = calendar_moment(now_ms) - timedelta(days=_FIRST_DAYS)
         self.since = QLineEdit(first.strftime("%Y-%m-%d"))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from core.domain.candle import Candle, Interval
+from core.domain.candle import DAY_MS, Candle, Interval
 from core.domain.clock import Clock
 
-_DAY_MS = 86_400_000
 _AHEAD_MS = 5_000
 
 
@@ -38,7 +37,7 @@ class ServerClock:
     @property
     def has_own_grid(self) -> bool:
         """Whether opening times may lie off the epoch's grid, as those of weeks do."""
-        return self._interval.duration_ms > _DAY_MS
+        return self._interval.duration_ms > DAY_MS
 
     @property
     def offset_ms(self) -> float | None:

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from core.domain.candle import Candle, Market
+from core.domain.candle import DAY_MS, Candle, Market
 from core.domain.clock import Clock
 from core.domain.spans import TimeSpan, candles_in, without
 from core.market.feeds.backoff import Backoff
@@ -31,7 +31,6 @@ from core.storage.holes import HoleStore
 _MOST_TRIES = 12
 _GRACE_MS = 2_000
 _LONG_WAIT_S = 3.0
-_DAY_MS = 86_400_000
 
 
 class HistorySource(Protocol):
@@ -139,7 +138,7 @@ class Backfill:
     async def _closed_span(self, since_ms: int, until_ms: int | None) -> TimeSpan:
         """From the first candle that opens at or after `since_ms` to the last closed one."""
         interval = self.market.interval
-        if interval.duration_ms > _DAY_MS:
+        if interval.duration_ms > DAY_MS:
             await self._ask(since_ms)  # weeks open on Mondays: a candle tells
         source = await self._connected()
         forming_ms = source.forming_ms()

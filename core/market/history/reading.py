@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.candle import Interval
+from core.domain.candle import DAY_MS, Interval
 from core.domain.validation import RejectionReason
 from core.market.history.candle_csv import COLUMNS
 from core.market.history.checks import check_columns
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LARGEST_TRADE_ID = 2**62
-_DAY_MS = 86_400_000
 
 UNREADABLE_TIME = "time cannot be read"
 TOO_MANY_CELLS = "too many cells in the line"
@@ -171,7 +170,7 @@ class _Reader:
                 f"{self.path.name} holds trades, not candles. Name with --interval how long the candles made of them "
                 "last, such as 1m."
             )
-        if _DAY_MS % interval.duration_ms:
+        if DAY_MS % interval.duration_ms:
             raise CandleFileError(
                 f"Trades are not made into candles of {interval}: where those begin is not the same everywhere. "
                 "Name one that divides a day, such as --interval 1d; the chart joins them to longer ones."

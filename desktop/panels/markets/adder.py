@@ -11,15 +11,14 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QToolButton, QWi
 from core.domain.candle import SIMULATED_VENUE
 from core.domain.venue_names import venue_name
 from core.market.symbols import SymbolIndex, SymbolList
+from desktop.dialogs.market import EXCHANGES, INTERVALS
 from desktop.ui.accessible import name_box
 from desktop.ui.icons import icon
 from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.theme import Palette
 from desktop.ui.translation import translate
 
-_EXCHANGES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
-VENUES = (*_EXCHANGES, SIMULATED_VENUE)
-INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d")
+VENUES = (*EXCHANGES, SIMULATED_VENUE)
 _SHOWN_MATCHES = 50
 _SIMULATED = tuple(f"SIM-{seed}" for seed in range(1, 201))
 """Of more than anybody could watch: each seed is a market."""

@@ -19,13 +19,14 @@ from core.evaluation.assess import SHOWN, assess, skill_at
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.forecast.experts import EXPERTS, LOSS_ROWS
 from core.market.feeds.base import FeedState
+from desktop.dialogs.market import INTERVALS
 from desktop.panels.accuracy import names
 from desktop.panels.accuracy.answers import AnswerLine, answers_of
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
 from desktop.panels.accuracy.experts import ExpertsPage
 from desktop.panels.feed.panel import FeedPanel
 from desktop.panels.feed.words import state_within, state_word
-from desktop.panels.markets.adder import INTERVALS, VENUES
+from desktop.panels.markets.adder import VENUES
 from desktop.panels.markets.ordering import Column
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.quotes import QuoteState, quote_word

@@ -35,7 +35,7 @@ from desktop.dialogs.drawing import DrawingDialog
 from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.indicators import IndicatorsDialog
 from desktop.dialogs.line_text import LineTextDialog
-from desktop.dialogs.market import _VENUES, USUAL_SYMBOLS
+from desktop.dialogs.market import EXCHANGES, USUAL_SYMBOLS
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.dialogs.zone import ZoneDialog
@@ -195,7 +195,7 @@ def _data() -> frozenset[str]:
         each for group in dataclasses.fields(Settings) for each in _of_group(getattr(Settings(), group.name))
     ]
     of_studies = [text for info in INDICATORS.values() for text in _of_study(info)]
-    markets = [FILE_VENUE, *_VENUES, *USUAL_SYMBOLS, *map(venue_name, VENUES), scenario.live_feed().sentence]
+    markets = [FILE_VENUE, *EXCHANGES, *USUAL_SYMBOLS, *map(venue_name, VENUES), scenario.live_feed().sentence]
     headline, _colon, reason = scenario.status().accuracy.verdict.partition(": ")
     of_run = [headline, reason[:1].upper() + reason[1:], scenario.status().device]
     return frozenset((*said, *of_settings, *of_studies, *markets, *of_run, *available_timezones()))
