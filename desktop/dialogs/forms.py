@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QSizePolicy, QWidget
 
 from core.settings.faults import sentence_of
 from core.settings.group import OWN_DIALOG, SECRET
@@ -19,6 +19,7 @@ from desktop.dialogs.setting_facts import description, facts, group_of
 from desktop.dialogs.setting_words import title
 from desktop.ui.inputs import BoundedBox, DecimalSpinBox, LogSpinBox, whole_number_box
 from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.translation import translate
 
 _OWN_CHILDREN = Qt.FindChildOption.FindDirectChildrenOnly
@@ -269,10 +270,7 @@ def _optional(inner: FieldEditor) -> FieldEditor:
     """A switch beside an editor: off is None."""
     host = QWidget()
     switch = QCheckBox(translate("Dialogs", "Set"))
-    layout = QHBoxLayout(host)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.addWidget(switch)
-    layout.addWidget(inner.widget, 1)
+    beside(host, switch, inner.widget, stretched=inner.widget, margins=NO_MARGINS)
     policy = inner.widget.sizePolicy()
     policy.setRetainSizeWhenHidden(True)
     inner.widget.setSizePolicy(policy)

@@ -8,13 +8,13 @@ from itertools import combinations_with_replacement, pairwise
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFont, QKeySequence
-from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QScrollArea, QWidget
 
 from desktop.actions import ActionId, translated
 from desktop.ui.dialog_parts import close_button
 from desktop.ui.fitting import room_on_screen
 from desktop.ui.plain_text import Label, paragraphs
-from desktop.ui.stacks import stacked
+from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.translation import translate
 
 _MOST_COLUMNS = 3
@@ -86,17 +86,11 @@ def _widest_body(sections: Mapping[str, Sequence[ShortcutLine]], width_px: int) 
 
 def _body(sections: Mapping[str, Sequence[ShortcutLine]], count: int) -> QWidget:
     body = QWidget()
-    columns = QHBoxLayout(body)
-    columns.setContentsMargins(0, 0, 0, 0)
-    columns.setSpacing(_BETWEEN_COLUMNS_PX)
-    for titles in _columns(sections, count):
-        column = QVBoxLayout()
-        column.setSpacing(_BETWEEN_SECTIONS_PX)
-        for title in titles:
-            column.addLayout(_section(title, sections[title]))
-        column.addStretch(1)
-        columns.addLayout(column)
-    columns.addStretch(1)
+    columns = [
+        stacked(None, *(_section(title, sections[title]) for title in titles), None, spacing=_BETWEEN_SECTIONS_PX)
+        for titles in _columns(sections, count)
+    ]
+    beside(body, *columns, None, margins=NO_MARGINS, spacing=_BETWEEN_COLUMNS_PX)
     return body
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from core.domain.events import JobProgress
 from core.domain.plain_text import plain
 from desktop.ui.formatting import format_count, format_duration
 from desktop.ui.icons import tabular
 from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.stacks import beside
 from desktop.ui.translation import translate
 
 _LONGEST_TITLE = 60
@@ -29,9 +30,7 @@ class JobBar(QWidget):
         self._progress.setFixedSize(QSize(110, 10))
         self._progress.setAccessibleName(translate("Jobs", "Progress of the oldest job"))
         self._left = Label()
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(6, 0, 6, 0)
-        layout.setSpacing(6)
+        layout = beside(self, margins=(6, 0, 6, 0), spacing=6)
         for part in (self._title, self._progress, self._left):
             layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)

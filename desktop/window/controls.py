@@ -14,6 +14,7 @@ from desktop.ui.inputs import LogSpinBox, readable_decimal
 from desktop.ui.interface_size import enlarge_icons, follow_interface_size
 from desktop.ui.plain_text import Label
 from desktop.ui.seek_slider import SeekSlider
+from desktop.ui.stacks import beside
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _SMALLEST_RATE, _LARGEST_RATE = 1e-12, 1.0
@@ -59,9 +60,7 @@ class TrainingInputs(QWidget):
                 "Clip threshold: gradients longer than this are scaled down to it. Takes effect at the next step.",
             )
         )
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(6, 0, 6, 0)
-        layout.setSpacing(6)
+        layout = beside(self, margins=(6, 0, 6, 0), spacing=6)
         for title, box in (
             (translate("Panels", "Learning rate"), self.learning_rate),
             (translate("Panels", "Clip threshold"), self.clip_norm),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.machine import GpuReading, MachineReading
 from desktop.ui.formatting import MISSING, format_percent
@@ -13,6 +13,7 @@ from desktop.ui.icons import tabular
 from desktop.ui.interface_size import follow_interface_size
 from desktop.ui.panel_base import colour_text, set_text
 from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.stacks import beside
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
@@ -29,9 +30,7 @@ class MachineStrip(QWidget):
         self._theme = theme
         self._reading: MachineReading | None = None
         self.labels: list[Label] = []
-        self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(8, 3, 10, 0)  # level with the menus
-        self._layout.setSpacing(16)
+        self._layout = beside(self, margins=(8, 3, 10, 0), spacing=16)  # level with the menus
         theme.changed.connect(self._on_theme)
         follow_interface_size(self, self._measure)
 

@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.domain.events import TrainerState, TrainerStatus
 from core.market.feeds.base import FeedState
@@ -22,6 +22,7 @@ from desktop.ui.formatting import MISSING, format_count, format_number
 from desktop.ui.icons import tabular
 from desktop.ui.panel_base import Panel, colour_text, set_text
 from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.stacks import beside
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.window.controls import PAUSING, RESUMING
@@ -72,12 +73,8 @@ class StatusPanel(Panel):
         self.trainer, self.step, self.loss, self.device = (Label() for _ in range(4))
         self.answers = tuple(Label() for _ in range(3))
         self.jobs = JobBar()
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 0, 4, 0)
-        layout.setSpacing(6)
-        layout.addWidget(self._dot)
-        layout.addWidget(self.feed, 1)
-        layout.addWidget(self.jobs)
+        parts = (self._dot, self.feed, self.jobs)
+        layout = beside(self, *parts, stretched=self.feed, margins=(8, 0, 4, 0), spacing=6)
         for labels in ((self.trainer,), (self.step,), (self.loss,), self.answers, (self.device,)):
             layout.addWidget(Divider(theme))
             for label in labels:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from desktop.panels.gradients.norm_plot import NormPlot
 from desktop.panels.gradients.parts import LayerSection, NumberTable, PartSection
+from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Palette, Theme
 
 
@@ -18,16 +19,10 @@ class Measured(QWidget):
         self.numbers = NumberTable()
         self.layers = LayerSection(theme)
         self.parts = PartSection(theme)
-        left, right = QVBoxLayout(), QVBoxLayout()
-        self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
-        self._columns.setContentsMargins(0, 0, 0, 0)
-        self._columns.setSpacing(12)
-        for column, parts in ((left, (self.norms, self.numbers)), (right, (self.layers, self.parts))):
-            column.setSpacing(8)
-            for part in parts:
-                column.addWidget(part, 1 if part is self.norms else 0)
-            self._columns.addLayout(column, 1)
+        left = stacked(None, self.norms, self.numbers, stretched=self.norms, spacing=8)
+        right = stacked(None, self.layers, self.parts, spacing=8)
         right.addStretch(0)
+        self._columns: QBoxLayout = stacked(self, left, right, stretched=(left, right), margins=NO_MARGINS, spacing=12)
         self.apply_palette(theme.palette)
 
     def set_two_columns(self, has_two: bool) -> None:

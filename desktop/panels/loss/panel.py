@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from core.domain.events import Trend
 from desktop.panels.loss.drift_marks import DriftMarks
@@ -30,6 +30,7 @@ from desktop.ui.plots import (
     smoothed_mean,
     thinned,
 )
+from desktop.ui.stacks import beside, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -81,13 +82,9 @@ class LossPanel(Panel):
         self._values: dict[str, Label] = {}
         self._names: list[Label] = []
         self._trend_icon = Label()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 4)
-        layout.setSpacing(4)
-        layout.addLayout(self._build_numbers())
         self._legend = Label()
         self._legend.setTextFormat(Qt.TextFormat.RichText)
-        layout.addWidget(self._legend)
+        layout = stacked(self, self._build_numbers(), self._legend, margins=(8, 6, 8, 4), spacing=4)
         self.plot = plot_widget(translate("Panels", "Loss curves"), NumberOrLogAxis)
         self._raw = add_curve(self.plot)
         self._prequential = add_curve(self.plot)
@@ -181,14 +178,8 @@ class LossPanel(Panel):
             title.setToolTip(paragraphs(translate("Panels", meaning)))
             value.setToolTip(paragraphs(translate("Panels", meaning)))
             row, column = divmod(index, 3)
-            cell = QHBoxLayout()
-            cell.setSpacing(5)
-            cell.addWidget(title)
-            if name == "Trend":
-                cell.addWidget(self._trend_icon)
-            cell.addWidget(value)
-            cell.addStretch(1)
-            grid.addLayout(cell, row, column)
+            parts = (title, self._trend_icon, value) if name == "Trend" else (title, value)
+            grid.addLayout(beside(None, *parts, None, spacing=5), row, column)
             self._names.append(title)
             self._values[name] = value
         return grid
