@@ -141,7 +141,7 @@ class Application(QObject):
             self.window.messages,
             self._database,
             self._context.folder,
-            self._library.past,
+            self._library.record,
             self.theme,
         )
         self.charting.incident_chosen.connect(self.window.show_incident)
@@ -207,7 +207,7 @@ class Application(QObject):
             self._panels.checkpoints,
             self._database,
             self._context.folder,
-            self._library.steps,
+            self._library.record,
             self.runs.send,
         )
         self._panels.best_checkpoint.restore_requested.connect(self.browser.previews.ask_before_restore)

@@ -132,7 +132,7 @@ class RunDisplay(QObject):
         this market, or of any, are listed."""
         interval_ms = None if market is None else market.interval.duration_ms
         try:
-            last = self._library.last_run(market)
+            last = self._library.runs.last_trained(market)
         except StorageError as error:
             self._shell.banner.notify_storage_error(str(error))
             last = None
@@ -178,7 +178,7 @@ class RunDisplay(QObject):
             self._guard(lambda: self._show_stored_model(head))
 
     def _show_stored_model(self, head: Run) -> None:
-        members = self._library.members(head.run_id)
+        members = self._library.runs.members(head.run_id)
         own = next((member for member in members if member.market == self.market), None)
         if own is None:
             return
@@ -196,14 +196,14 @@ class RunDisplay(QObject):
         """Show the stored steps and incidents of the model."""
         state, library = self._state, self._library
         if state.head_id is not None and not len(state.steps):
-            state.add_steps(library.steps(state.head_id, STEPS_KEPT))
+            state.add_steps(library.record(state.head_id).steps(STEPS_KEPT))
             state.add_incidents(library.incidents(state.members or (state.head_id,), INCIDENTS_KEPT))
 
     def _show_switched(self) -> None:
         """Before a trainer is running, the scores are the stored ones too."""
         self._show_record()
         if self._state.trainer is None and self._state.head_id is not None:
-            members = self._library.members(self._state.head_id)
+            members = self._library.runs.members(self._state.head_id)
             for own in (member for member in members if member.run_id == self._state.run_id):
                 self._state.take_stored(self._stored_status(own))
 
@@ -212,7 +212,7 @@ class RunDisplay(QObject):
         run_id, market = self._state.run_id, self.market
         if run_id is None or market is None or self._state.forecast is not None:
             return
-        self._state.add_drifts(self._library.drifts(run_id, DRIFTS_KEPT))
+        self._state.add_drifts(self._library.record(run_id).drifts(DRIFTS_KEPT))
         forecast = self._library.newest_forecast(run_id, market.interval)
         if forecast is not None:
             self._state.apply(forecast)

@@ -46,7 +46,7 @@ class RunMarkets(QObject):
 
     def _show_stored(self, head: Run) -> None:
         try:
-            members = self._library.members(head.run_id) if self._library.is_open else ()
+            members = self._library.runs.members(head.run_id) if self._library.is_open else ()
             for run in members:
                 self._markets.set_run(run.market, run.run_id)
                 if run.market in self._markets.universe:

@@ -8,10 +8,11 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Slot
 
 from core.checkpoints.catalog import CheckpointRow
-from core.domain.events import Severity, StepDone, TrainerState
+from core.domain.events import Severity, TrainerState
 from core.settings.tree import CheckpointSettings
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
+from core.storage.record_reader import RecordReader
 from core.training.commands import ApplyRetention, HoldCheckpoints, TrainerCommand
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.clean_up_dialog import CleanUpData, CleanUpDialog
@@ -30,7 +31,7 @@ _WORKING = frozenset({TrainerState.TRAINING, TrainerState.PAUSED, TrainerState.C
 
 
 class CheckpointTools(QObject):
-    """Call `finish` before the window is deleted. read_steps: the newest steps of a run, by its id and their number."""
+    """Call `finish` before the window is deleted. open_record: the record of a run, by its id."""
 
     def __init__(
         self,
@@ -41,13 +42,13 @@ class CheckpointTools(QObject):
         panel: CheckpointsPanel,
         database: WindowDatabase,
         folder: DataFolder,
-        read_steps: Callable[[str, int], Sequence[StepDone]],
+        open_record: Callable[[str], RecordReader],
         send: Callable[[TrainerCommand], object],
     ) -> None:
         super().__init__(shell.window)
         self._shell, self._state, self._database, self._clock = shell, state, database, state.clock
         self._source, self._panel = source, panel
-        self._read_steps, self._send = read_steps, send
+        self._open_record, self._send = open_record, send
         self.previews = CheckpointPreviews(shell, chart, state, source, panel, send)
         self.exchange = CheckpointExchange(shell, state, source, panel, database, folder)
         panel.compare_requested.connect(self.compare)
@@ -70,7 +71,7 @@ class CheckpointTools(QObject):
         try:
             settings = [settings_with(self._database.db, each.info) for each in kept]
             run_ids = {each.info.run_id for each in kept}
-            steps = {run_id: self._read_steps(run_id, STEPS_COMPARED) for run_id in run_ids}
+            steps = {run_id: self._open_record(run_id).steps(STEPS_COMPARED) for run_id in run_ids}
         except StorageError as error:
             self._shell.banner.notify(str(error), Severity.WARNING, key="compare", is_answer=True)
             return None

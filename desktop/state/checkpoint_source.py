@@ -285,7 +285,7 @@ class CheckpointSource(QObject):
 
     def _read_again(self, ids: Sequence[str]) -> None:
         for start in range(0, len(ids), _PAGE):
-            self._catalog.put(self._library.of(ids[start : start + _PAGE]))
+            self._catalog.put(self._library.browsed.of(ids[start : start + _PAGE]))
 
     def _guard(self, work: Callable[[], object]) -> bool:
         try:
@@ -297,12 +297,12 @@ class CheckpointSource(QObject):
 
     def _catch_up(self) -> None:
         if self._newest is None:
-            found = self._library.page(None, _PAGE)
+            found = self._library.browsed.page(None, _PAGE)
             if len(found) == _PAGE:
                 self._oldest = found[-1].sequence
                 self._older.start()
         else:
-            found = self._library.newer(self._newest)
+            found = self._library.browsed.newer(self._newest)
         self._take(found)
         self._catalog.remove(self._gone)
         self._gone.clear()
@@ -315,7 +315,7 @@ class CheckpointSource(QObject):
         self.changed.emit()
 
     def _read_page(self) -> None:
-        found = self._library.page(self._oldest, _PAGE)
+        found = self._library.browsed.page(self._oldest, _PAGE)
         self._take(found)
         if len(found) == _PAGE:
             self._oldest = found[-1].sequence

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from core.checkpoints.catalog import CheckpointRow
-from core.domain.candle import Interval, Market
+from core.domain.candle import Interval
 from core.domain.clock import Clock
-from core.domain.events import DriftFound, ForecastMade, Incident, MarketStatus, StepDone, TrainerStatus
+from core.domain.events import ForecastMade, Incident, MarketStatus, TrainerStatus
 from core.settings.tree import Settings
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
@@ -29,24 +28,22 @@ class Library:
         """The table of checkpoints."""
         return CheckpointRows(self._database.db)
 
-    def _reader(self, run_id: str) -> RecordReader:
+    @property
+    def browsed(self) -> BrowsedRows:
+        """The same with their markets, page by page."""
+        return BrowsedRows(self._database.db)
+
+    @property
+    def runs(self) -> RunStore:
+        return self._database.runs
+
+    def record(self, run_id: str) -> RecordReader:
+        """Steps, drifts, past forecasts and regimes of one run."""
         return RecordReader(self._database.db, run_id)
 
     @property
     def is_open(self) -> bool:
         return self._database.is_open
-
-    def page(self, before: int | None, limit: int) -> Sequence[CheckpointRow]:
-        """The newest, at most `limit`, of those kept with a lower sequence number than `before`; None: of all."""
-        return BrowsedRows(self._database.db).page(before, limit)
-
-    def newer(self, after: int) -> Sequence[CheckpointRow]:
-        """Those with a higher sequence number."""
-        return BrowsedRows(self._database.db).newer(after)
-
-    def of(self, ids: Sequence[str]) -> Sequence[CheckpointRow]:
-        """Those of these ids that are kept."""
-        return BrowsedRows(self._database.db).of(ids)
 
     def request_deletion(self, ids: Sequence[str]) -> None:
         """Ask the trainer to delete these."""
@@ -60,14 +57,6 @@ class Library:
         """Put a run away, or take it out again."""
         set_archived(self._database.db, run_id, is_archived)
 
-    def last_run(self, market: Market | None = None) -> Run | None:
-        """The run that was trained last, on a market or on any."""
-        return RunStore(self._database.db).last_trained(market)
-
-    def members(self, head_id: str) -> Sequence[Run]:
-        """The runs of one model, of each market."""
-        return RunStore(self._database.db).members(head_id)
-
     def stored_status(self, run: Run, settings: Settings) -> TrainerStatus:
         """Scores and losses of a run, before its trainer is running."""
         from core.evaluation.summary import stored_status  # noqa: PLC0415 - after the first paint
@@ -80,28 +69,16 @@ class Library:
 
         return stored_market(self._database.db, run, settings)
 
-    def steps(self, run_id: str, newest: int) -> Sequence[StepDone]:
-        """For the curves, before the first event comes."""
-        return self._reader(run_id).steps(newest)
-
     def incidents(self, run_ids: Iterable[str], newest: int) -> Sequence[Incident]:
         """Of all these runs, ascending by their newest occurrence."""
-        found = [incident for run_id in run_ids for incident in self._reader(run_id).incidents(newest)]
+        found = [incident for run_id in run_ids for incident in self.record(run_id).incidents(newest)]
         return sorted(found, key=lambda incident: incident.newest_at_ms)[-newest:]
-
-    def drifts(self, run_id: str, newest: int) -> Sequence[DriftFound]:
-        """Where the loss rose for good."""
-        return self._reader(run_id).drifts(newest)
 
     def newest_forecast(self, run_id: str, interval: Interval) -> ForecastMade | None:
         """The forecast that stood when the window was closed."""
-        reader = self._reader(run_id)
+        reader = self.record(run_id)
         origin = reader.latest_origin_ms()
         rows = [] if origin is None else reader.forecasts_of(origin)
         if origin is None or not rows:
             return None
         return from_rows(rows, interval, reader.conditions_of(origin)).event(run_id)
-
-    def past(self, run_id: str) -> RecordReader:
-        """Past forecasts and regimes of one run, for the chart."""
-        return self._reader(run_id)

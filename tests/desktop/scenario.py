@@ -464,6 +464,10 @@ class Library:
     def rows(self) -> Library:
         return self
 
+    @property
+    def browsed(self) -> Library:
+        return self
+
     def page(self, before: int | None, limit: int) -> Sequence[CheckpointRow]:
         return [kept for kept in self._kept() if before is None or kept.sequence < before][:limit]
 

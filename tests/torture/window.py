@@ -74,7 +74,7 @@ class WindowActs:
         self.window = MainWindow(self.state, theme, self.chart, Banner(theme), source, settings, choice, folder.root)
         shell, messages = self.window.shell, self.window.messages
         self.charting = ChartEnsemble(
-            shell, self.chart, self.state, source, messages, self.database, folder, self.library.past, theme
+            shell, self.chart, self.state, source, messages, self.database, folder, self.library.record, theme
         )
         self.charting.incident_chosen.connect(self.window.show_incident)
         self.charting.checkpoint_chosen.connect(self.window.show_checkpoint)

@@ -248,7 +248,7 @@ def test_the_composed_chart_receives_the_listed_prices(make_bench: MakeBench, tm
     folder.ensure()
     database, made = WindowDatabase(folder), make_bench()
     database.open()
-    window, past = made.window, Library(database, made.clock).past
+    window, past = made.window, Library(database, made.clock).record
     messages, elsewhere = window.messages, alerts_elsewhere(made, database, window.panels.markets)
     charting = ChartEnsemble(
         made.shell, made.chart, made.state, made.source, messages, database, folder, past, made.theme
