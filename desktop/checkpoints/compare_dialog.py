@@ -177,13 +177,7 @@ class CompareDialog(QDialog):
             (row.path, [MISSING if value is None else value for value in row.values], None) for row in shown
         ]
         if not rows:
-            rows = [
-                (
-                    translate("Checkpoints", "No known differences."),
-                    [""] * len(self._kept),
-                    None,
-                )
-            ]
+            rows = [(translate("Checkpoints", "No known differences."), [""] * len(self._kept), None)]
         _fill(self.settings, rows)
 
     def _draw(self, steps: Steps) -> None:

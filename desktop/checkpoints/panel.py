@@ -268,10 +268,7 @@ class CheckpointsPanel(Panel):
         texts = (
             (translate("Actions", "Un&pin"), translate("Actions", "Allow these checkpoints to be cleaned up"))
             if unpins
-            else (
-                translate("Actions", "&Pin"),
-                translate("Actions", "Keep these checkpoints until they are unpinned"),
-            )
+            else (translate("Actions", "&Pin"), translate("Actions", "Keep these checkpoints until they are unpinned"))
         )
         name = "pin-off-outline" if unpins else "pin-outline"
         self.actions_of_panel.present(ActionId.CHECKPOINT_PIN, *texts, name, self.palette_now)

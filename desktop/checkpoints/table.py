@@ -179,10 +179,7 @@ class CheckpointTable(QTableView):
         self._crowded_out = frozenset()
         if self.settings.columns:
             return
-        widths = {
-            **self._widths.natural(self.fontMetrics()),
-            **self.settings.widths,
-        }  # a hidden column has no width
+        widths = {**self._widths.natural(self.fontMetrics()), **self.settings.widths}  # a hidden column has no width
         counted = [name for name in FIRST_COLUMNS if name not in WHERE_FILLED]  # a first name must not cost a column
         hidden = set[str]()
         for name in LEAST_FIRST:

@@ -35,11 +35,7 @@ _COMMANDS = {
     "backups": ("desktop.commands.backups", "backups", "List, make, verify and restore backups of the database."),
     "bench": ("desktop.commands.bench", "bench", "Measure how fast the parts are on this machine."),
     "doctor": ("desktop.commands.doctor", "doctor", "Check this machine, and say what to do."),
-    "selftest": (
-        "desktop.commands.selftest",
-        "selftest",
-        "Try each part once: trainer, checkpoint, window, ccxt.",
-    ),
+    "selftest": ("desktop.commands.selftest", "selftest", "Try each part once: trainer, checkpoint, window, ccxt."),
 }
 
 

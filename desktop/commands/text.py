@@ -78,10 +78,7 @@ def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("Candles", f"{summary['candles']:,}, {summary['scored']:,} scored"),
         *steps,
         ("Direction", _share(accuracy["direction"])),
-        (
-            "Candle accuracy",
-            f"{_share(accuracy['candle'])}; the reference alone {alone}",
-        ),
+        ("Candle accuracy", f"{_share(accuracy['candle'])}; the reference alone {alone}"),
         ("90 % band covers", _share(accuracy["coverage_90"])),
         ("50 % band covers", _share(accuracy["coverage_50"])),
         ("Skill, close", _share(skill["close"], digits=2)),

@@ -85,9 +85,7 @@ class BestCheckpointPanel(Panel):
             return
         is_the_model, saved = self._source.is_the_model(self._best), self._best.created_at_ms
         self._restore.setEnabled(not is_the_model)
-        set_text_of_button(
-            self._restore, translate("Panels", "In use") if is_the_model else translate("Panels", "Restore")
-        )
+        set_text(self._restore, translate("Panels", "In use") if is_the_model else translate("Panels", "Restore"))
         set_text(
             self._when,
             translate("Panels", "Saved {0}, {1}").format(
@@ -186,9 +184,3 @@ def _size(share: float, decimals: int, *, signed: bool = False) -> str:
     if share == 0.0 or round(100.0 * share, decimals):
         return format_percent(share, decimals, signed=signed)
     return translate("Panels", "less than {0}").format(format_percent(10.0 ** -(decimals + 2), decimals))
-
-
-def set_text_of_button(button: QPushButton, text: str) -> None:
-    """Set a button's text only where it differs."""
-    if button.text() != text:
-        button.setText(text)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette, QShowEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from desktop.ui.plain_text import Label
 from desktop.ui.theme import Palette, Theme
@@ -182,7 +182,7 @@ def colour_text(label: Label, colour: QColor) -> None:
     label.setPalette(palette)
 
 
-def set_text(label: Label, text: str) -> None:
+def set_text(shown: Label | QAbstractButton, text: str) -> None:
     """Set a text only where it differs: an equal one would cost a layout all the same."""
-    if label.text() != text:
-        label.setText(text)
+    if shown.text() != text:
+        shown.setText(text)

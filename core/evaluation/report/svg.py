@@ -61,11 +61,7 @@ def chart(key: str, title: str, description: str, children: Iterable[Element]) -
     return node(
         "svg",
         None,
-        [
-            node("title", title, id=f"{key}-title"),
-            node("desc", description, id=f"{key}-desc"),
-            *children,
-        ],
+        [node("title", title, id=f"{key}-title"), node("desc", description, id=f"{key}-desc"), *children],
         viewBox=f"0 0 {WIDTH:.0f} {HEIGHT:.0f}",
         role="img",
         aria_labelledby=f"{key}-title {key}-desc",

@@ -6,13 +6,7 @@ from typing import Any
 
 from core.evaluation.report.words import NOT_ENOUGH, judged
 
-HEADER = (
-    "touched within",
-    "Brier score",
-    "against a Brownian path",
-    "against climatology, in hindsight",
-    "n",
-)
+HEADER = ("touched within", "Brier score", "against a Brownian path", "against climatology, in hindsight", "n")
 EXPLAINED = (
     "The chance that a price is touched, at -2, -1, -1/2, 1/2, 1 and 2 times the volatility over as many candles; how "
     "much smaller its Brier score is than that of a path without drift as wide as “no change”, and than that of "

@@ -168,11 +168,7 @@ def together(summary: dict[str, Any], key: str) -> list[tuple[str, ...]]:
     last = {"All files": summary["pooled"]}
     rows = {name: found for name, found in summary.items() if name != "pooled"} | last
     return [
-        (
-            printable(name),
-            *(_judged(found["pinball"][of], key) for of in QUANTITIES),
-            f"{found['judged']:,}",
-        )
+        (printable(name), *(_judged(found["pinball"][of], key) for of in QUANTITIES), f"{found['judged']:,}")
         for name, found in rows.items()
     ]
 

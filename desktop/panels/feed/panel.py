@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
 from core.domain.venue_names import venue_name
 from core.market.shown_names import shown_market
 from desktop.actions import ActionId, ActionRegistry, panel_actions
-from desktop.panels.best_checkpoint import set_text_of_button
 from desktop.panels.feed.numbers import FeedNumbers
 from desktop.panels.feed.tables import ChangesModel, RejectedModel, feed_table
 from desktop.panels.feed.words import moment, state_colour, state_word, story
@@ -161,7 +160,7 @@ class FeedPanel(Panel):
         self.try_again.setVisible(self._record.is_in_trouble)
         self.use_next.setVisible(venue is not None)
         if venue is not None:
-            set_text_of_button(self.use_next, translate("Panels", "Use {0}").format(venue_name(venue)))
+            set_text(self.use_next, translate("Panels", "Use {0}").format(venue_name(venue)))
             self.use_next.setToolTip(
                 paragraphs(
                     translate(

@@ -201,8 +201,7 @@ class DiagnosisCard(QWidget):
         )
 
     def _offer(self, text: str, tooltip: str, *, is_possible: bool) -> None:
-        if self.apply_button.text() != text:
-            self.apply_button.setText(text)
+        set_text(self.apply_button, text)
         self.apply_button.setToolTip(paragraphs(tooltip))
         if not is_possible:
             self._move_focus_from(self.apply_button)
