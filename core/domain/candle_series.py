@@ -150,11 +150,6 @@ class CandleSeries:
             return None
         return list(islice(self._changes, len(self._changes) - count, None))
 
-    def gap_indices(self) -> NDArray[np.int64]:
-        """Indices of candles before which at least one candle is missing."""
-        steps = np.diff(self._time[: self._size])
-        return np.flatnonzero(steps > self.interval.duration_ms).astype(np.int64) + 1
-
     def add(self, candle: Candle) -> None:
         """Append, insert or replace one candle, by its opening time."""
         numbers = (candle.open, candle.high, candle.low, candle.close, candle.volume)

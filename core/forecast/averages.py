@@ -11,7 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class WeightedMoments:
+class RunningSums:
+    """What is known by one array of sums."""
+
+    _sums: NDArray[np.float64]
+
+    def state(self) -> NDArray[np.float64]:
+        """The complete state."""
+        return self._sums.copy()
+
+    def restore(self, state: NDArray[np.generic]) -> None:
+        """Continue from what `state` returned."""
+        self._sums[:] = state
+
+
+class WeightedMoments(RunningSums):
     """Mean and unbiased standard deviation of the past, weighted by (1 - 2/(span+1)) ** age."""
 
     def __init__(self, span: float) -> None:
@@ -42,16 +56,8 @@ class WeightedMoments:
         variance = second / weight - (first / weight) ** 2
         return math.sqrt(max(variance, 0.0) * weight * weight / spread)
 
-    def state(self) -> NDArray[np.float64]:
-        """The complete state: [4]."""
-        return self._sums.copy()
 
-    def restore(self, state: NDArray[np.float64]) -> None:
-        """Continue from what `state` returned."""
-        self._sums[:] = state
-
-
-class WeightedMeans:
+class WeightedMeans(RunningSums):
     """Exponentially weighted means of several values at once, each with its own span."""
 
     def __init__(self, spans: tuple[float, ...]) -> None:
@@ -69,11 +75,3 @@ class WeightedMeans:
         """In the order of the spans. Requires at least one value."""
         means: NDArray[np.float64] = self._sums[1] / self._sums[0]
         return means
-
-    def state(self) -> NDArray[np.float64]:
-        """The complete state: [2, means]."""
-        return self._sums.copy()
-
-    def restore(self, state: NDArray[np.generic]) -> None:
-        """Continue from what `state` returned."""
-        self._sums[:] = state

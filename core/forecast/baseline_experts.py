@@ -218,7 +218,7 @@ class BaselineExperts:
     def state(self) -> Arrays:
         """The complete state as arrays, for a checkpoint; to be restored with the history's."""
         own: Arrays = {
-            "averages": self._inputs.state(),
+            "averages": self._inputs.averages.state(),
             "seasons": self._seasons.state(),
             "centre": self._centre.copy(),
             "spread": self._spread.copy(),
@@ -237,7 +237,7 @@ class BaselineExperts:
 
     def restore(self, state: Arrays) -> None:
         """Continue from what `state` returned."""
-        self._inputs.restore(state["averages"])
+        self._inputs.averages.restore(state["averages"])
         self._seasons.restore(state["seasons"])
         self._centre[:], self._spread[:] = state["centre"], state["spread"]
         self._newest_return = float(state["newest_return"][0])

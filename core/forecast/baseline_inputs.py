@@ -73,7 +73,7 @@ class BaselineInputs:
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._averages = WeightedMeans((*_SPANS, *_SPANS, _HAR_SPANS[0]))
+        self.averages = WeightedMeans((*_SPANS, *_SPANS, _HAR_SPANS[0]))
 
     def of_newest(self) -> Inputs:
         """Take the history's newest candle."""
@@ -81,8 +81,8 @@ class BaselineInputs:
         log_scale, level = math.log(now["scale"]), now["range_level"]
         floored = max(now["log_range"], log_scale + _LOWEST_LOG_WIDTH)
         count = len(_SPANS)
-        self._averages.add(np.array([now["log_range"]] * count + [floored] * count + [now["log_volume"]]))
-        means = self._averages.means
+        self.averages.add(np.array([now["log_range"]] * count + [floored] * count + [now["log_volume"]]))
+        means = self.averages.means
         ranges, widths = means[:count] - level, means[count : 2 * count] - log_scale
         returns = self._newest_returns()
         volume = now["log_volume"] - now["volume_level"]
@@ -124,12 +124,6 @@ class BaselineInputs:
     def _time_of_day(self) -> list[float]:
         angle = 2.0 * math.pi * (int(self._history.open_time_ms[-1]) % _DAY_MS) / _DAY_MS
         return [math.sin(angle), math.cos(angle), math.sin(2.0 * angle), math.cos(2.0 * angle)]
-
-    def state(self) -> NDArray[np.generic]:
-        return self._averages.state()
-
-    def restore(self, state: NDArray[np.generic]) -> None:
-        self._averages.restore(state)
 
 
 _SHAPE = ("log_close", "body", "upper_wick", "lower_wick", "log_range", "log_volume")

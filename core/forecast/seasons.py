@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from core.domain.candle import DAY_MS, Interval
 from core.domain.quantities import FloatArray
+from core.forecast.averages import RunningSums
 
 _SHORTEST_BUCKET_MS = 300_000
 _KEEP = 0.98
@@ -15,7 +16,7 @@ _DOUBT = 3.0
 """Weight of the overall mean in each bucket, in candles."""
 
 
-class TimeOfDayMeans:
+class TimeOfDayMeans(RunningSums):
     """Weighted means by the time of day (by the weekday where candles are days), shrunk to the mean of all."""
 
     def __init__(self, interval: Interval) -> None:
@@ -41,10 +42,3 @@ class TimeOfDayMeans:
         buckets = self._sums.shape[1] - 1
         bucket: NDArray[np.int64] = open_time_ms // self._width_ms % buckets
         return bucket
-
-    def state(self) -> FloatArray:
-        return self._sums.copy()
-
-    def restore(self, state: NDArray[np.generic]) -> None:
-        """Continue from what `state` returned."""
-        self._sums[:] = state

@@ -14,6 +14,7 @@ from core.market.history.writing import DatabaseWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
+from desktop.chart.data.columns import visible_gaps
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.loopback_exchange import FaultyVenue
 from tests.support.virtual_network import loop_time
@@ -69,7 +70,7 @@ async def test_a_gap_found_live_is_known_and_marked_after_a_restart(tmp_path: Pa
         series = CandleSeries(SECOND)
         for candle in CandleStore(db).load(MARKET):
             series.add(candle)
-    marks = [series[int(index)].open_time_ms for index in series.gap_indices()]
+    marks = [series[int(index)].open_time_ms for index in visible_gaps(series, 0, len(series))]
     assert marks == [hole.stop_ms], "the chart marks where a candle is missing before this one"
     report = await fill(path, exchange, first_ms, hole.stop_ms)
     assert (report.wanted, report.requests, report.all_absent) == (0, 0, HIDDEN), "it is not asked for again"

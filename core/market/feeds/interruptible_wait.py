@@ -45,6 +45,15 @@ class CloseSignal:
         return result
 
 
+async def happens_within(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for the event; False if it has not happened by then."""
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True
+
+
 def _is_cancelled() -> bool:
     """Whether the waiting task itself was cancelled."""
     current = asyncio.current_task()

@@ -20,6 +20,7 @@ from core.market.feeds.base import (
     FeedStatus,
     StoredCandles,
 )
+from core.market.feeds.interruptible_wait import happens_within
 from core.market.feeds.pace import ReplayPace
 from core.market.history.files import CandleFile, rejections_in_words
 from core.market.shown_names import file_symbol, shown_symbol
@@ -111,7 +112,7 @@ class ReplayFeed:
         changed = pace.next_change()
         if pace.take_step():
             return True
-        closing = self._closed.wait() if pace.is_paused else self._wait(1.0 / pace.speed)
+        closing = self._closed.wait() if pace.is_paused else happens_within(self._closed, 1.0 / pace.speed)
         due, change = asyncio.ensure_future(closing), asyncio.ensure_future(changed.wait())
         try:
             await asyncio.wait({due, change}, return_when=asyncio.FIRST_COMPLETED)
@@ -120,14 +121,6 @@ class ReplayFeed:
             for each in (due, change):
                 each.cancel()
             await asyncio.gather(due, change, return_exceptions=True)
-
-    async def _wait(self, seconds: float) -> bool:
-        """Wait; returns True early if the feed is closed."""
-        try:
-            await asyncio.wait_for(self._closed.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
 
     def _status(self, state: FeedState, sentence: str) -> FeedStatus:
         return FeedStatus(state, sentence, self._clock.now_ms())

@@ -21,6 +21,7 @@ from core.market.feeds.base import (
     FormingCandle,
     StoredCandles,
 )
+from core.market.feeds.interruptible_wait import happens_within
 from core.market.feeds.step_order import StepOrder
 
 _TICKS = 24
@@ -134,20 +135,12 @@ class SimulatedFeed:
             tick_s = 1.0 / self._speed / _TICKS
         for step, stage in enumerate(stages, first_step):
             self._order.announce(self._place, step)  # all wait at the same time, not one after the other
-            if await self._wait(tick_s):
+            if await happens_within(self._closed, tick_s):
                 return
             await self._order.turn(self._place, step)
             if self._closed.is_set():
                 return
             yield FormingCandle(stage) if stage is not stages[-1] else ClosedCandle(stage, is_live=True)
-
-    async def _wait(self, seconds: float) -> bool:
-        """Whether the feed was closed meanwhile."""
-        try:
-            await asyncio.wait_for(self._closed.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
 
     def _status(self, state: FeedState, sentence: str) -> FeedStatus:
         return FeedStatus(state, sentence, self._clock.now_ms())

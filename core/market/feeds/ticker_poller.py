@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from core.domain.clock import Clock
 from core.domain.plain_text import plain
 from core.domain.venue_names import venue_name
 from core.market.feeds.backoff import Backoff
+from core.market.feeds.interruptible_wait import happens_within
 from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.tickers import DayOfPrices, Quote, TickerSource
 from core.market.feeds.trouble import VenueError
@@ -172,8 +172,7 @@ class TickerPoller:
         hold, retry = self._holds.of(venue), self._retries[venue]
         while (left_s := max(known.hold_until_s - self._clock.monotonic_s(), hold.left_s)) > 0.0:
             retry.clear()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(retry.wait(), left_s)
+            await happens_within(retry, left_s)
 
     def _hold(self, venue: str, known: _Known, sentence: str, wait_s: float) -> None:
         known.hold_until_s = self._clock.monotonic_s() + wait_s
@@ -213,8 +212,7 @@ class TickerPoller:
             return
         changed = self._changes[venue]
         since_s = self._clock.monotonic_s() - known.polled_s
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(changed.wait(), max(0.0, self._times.every_s - since_s))
+        await happens_within(changed, max(0.0, self._times.every_s - since_s))
         changed.clear()
         least_s = min(1.0, self._times.every_s)
         await asyncio.sleep(max(0.0, least_s - (self._clock.monotonic_s() - known.polled_s)))

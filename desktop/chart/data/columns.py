@@ -67,7 +67,7 @@ def extent(drawn: CandleColumns) -> Extent | None:
 
 
 def visible_gaps(series: CandleSeries, first: int, stop: int) -> NDArray[np.int64]:
-    """The entries of `series.gap_indices()` in first..stop - 1, searching only that slice."""
+    """The candles in first..stop - 1 before which at least one is missing, by their indices."""
     start = max(first - 1, 0)
     steps = np.diff(series.open_time_ms[start:stop])
     found = np.flatnonzero(steps > series.interval.duration_ms) + start + 1

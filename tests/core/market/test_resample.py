@@ -145,7 +145,6 @@ def test_a_bucket_without_candles_is_missing() -> None:
     source.extend([minute(0), minute(11), minute(14)])
     resampled = ResampledSeries(source, FIVE)
     assert [candle.open_time_ms - START_MS for candle in resampled.series] == [0, 2 * FIVE.duration_ms]
-    assert list(resampled.series.gap_indices()) == [1]
 
 
 def test_a_change_updates_only_its_bucket() -> None:
