@@ -55,12 +55,10 @@ class MachineProbe:
         psutil.cpu_percent()  # starts the measurement
 
     def read(self) -> MachineReading:
-        """The current load."""
         memory = psutil.virtual_memory()
         return MachineReading(psutil.cpu_percent(), memory.total - memory.available, memory.total, self._gpus())
 
     def close(self) -> None:
-        """Release the driver."""
         if self._has_nvml:
             self._has_nvml = False
             with contextlib.suppress(pynvml.NVMLError):

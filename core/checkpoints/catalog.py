@@ -181,7 +181,6 @@ class Catalog:
         return replace(info, is_best=bool(self.number("best")[row]), is_in_use=is_in_use)
 
     def clear(self) -> None:
-        """Remove all rows."""
         self._kept.clear()
         self._row_of.clear()
         self.layout += 1

@@ -55,7 +55,6 @@ class ScoreColumns:
         return self._losses[: self._size]
 
     def append(self, rows: ScoredRows) -> None:
-        """Add later scores."""
         self.read_until_ms = rows.read_until_ms
         if not len(rows):
             return
@@ -97,7 +96,6 @@ class Origins:
         self.closes: FloatArray = np.empty(0)
 
     def append(self, opened: NDArray[np.int64], closes: FloatArray) -> None:
-        """Add later ones."""
         if not opened.size:
             return
         self.read_until_ms = int(opened[-1])

@@ -113,7 +113,6 @@ def select(db: Database, sql: str, parameters: Sequence[object] = ()) -> list[tu
 
 
 def path_of(db: Database) -> Path:
-    """The file of a connection."""
     return Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2]))
 
 

@@ -53,7 +53,6 @@ def with_candles(db: Database) -> tuple[Market, ...]:
 
 
 def market_of(venue: str, symbol: str, interval_ms: int) -> Market:
-    """Build the market from its columns."""
     return Market(venue, symbol, Interval(interval_ms))
 
 

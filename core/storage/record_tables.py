@@ -86,5 +86,4 @@ SEALED = (*KEYS, *DETAILS.values())
 
 
 def scores_at(horizon: int) -> SealedTable:
-    """The table of a horizon's scores."""
     return SCORES if horizon == 1 else FURTHER_SCORES

@@ -64,7 +64,6 @@ class Finder(QObject):
         shell.actions.wire({ActionId.FIND: self.open})
 
     def open(self) -> FinderDialog:
-        """Show the box."""
         dialog = FinderDialog(self._entries(), self._theme, self._shell.window)
         return open_dialog(dialog)
 

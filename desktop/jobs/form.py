@@ -157,7 +157,6 @@ class FilePicker(QWidget):
         self._check.ask_again()
 
     def end(self) -> None:
-        """Stop checking."""
         self._check.end()
 
     def _named(self) -> list[Path]:

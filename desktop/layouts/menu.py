@@ -87,7 +87,6 @@ class LayoutMenu(QObject):
             )
 
     def forget(self, name: str, *_args: object) -> None:
-        """Drop a layout that is kept."""
         if self._store is not None and not self._store.drop(name):
             self._notify(
                 translate("Layouts", "The layout “{0}” could not be deleted from the layout file.").format(name)

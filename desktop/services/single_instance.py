@@ -65,7 +65,6 @@ class SingleInstance(QObject):
         _log.warning("A second start cannot raise this window (%s); it says that the folder is in use.", reason)
 
     def release(self) -> None:
-        """Stop listening."""
         self._server.close()
 
     def ask_owner(self) -> Reply:

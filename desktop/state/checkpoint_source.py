@@ -175,7 +175,6 @@ class CheckpointSource(QObject):
         return self._state.is_loading or self._older.isActive()
 
     def set_pinned(self, ids: Sequence[str], is_pinned: bool) -> None:
-        """Pin or unpin all of `ids`."""
         before = {info.checkpoint_id: info.is_pinned for info in self._infos_of(ids)}
 
         def pin(values: dict[str, bool]) -> None:
@@ -251,7 +250,6 @@ class CheckpointSource(QObject):
         self.changed.emit()
 
     def reload(self) -> None:
-        """Read everything again."""
         self._on_run()
 
     def request_deletion(self, ids: Sequence[str]) -> None:

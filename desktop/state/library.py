@@ -25,7 +25,6 @@ class Library:
 
     @property
     def rows(self) -> CheckpointRows:
-        """The table of checkpoints."""
         return CheckpointRows(self._database.db)
 
     @property

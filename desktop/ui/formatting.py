@@ -58,7 +58,6 @@ _WEEKDAYS = (
 
 
 def is_number(value: float | None) -> bool:
-    """True for a finite number."""
     return value is not None and math.isfinite(value)
 
 

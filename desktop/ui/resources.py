@@ -9,7 +9,6 @@ import resources
 
 
 def icon_path() -> Path:
-    """The window's icon."""
     return Path(resources.__file__).parent / "icon.svg"
 
 

@@ -60,7 +60,6 @@ class Palette:
     """Of a calm, a trending and a volatile market: as text, and faintly behind the candles."""
 
     def candle(self, rising: bool) -> QColor:
-        """The colour of a real candle."""
         return self.up if rising else self.down
 
     def ghost(self, rising: bool) -> QColor:

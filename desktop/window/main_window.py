@@ -144,11 +144,9 @@ class MainWindow(QMainWindow):
         self.panels.checkpoints.reveal(checkpoint_id)
 
     def show_jobs(self) -> None:
-        """Open the dock of jobs."""
         self.show_dock(ActionId.SHOW_JOBS)
 
     def show_markets(self) -> None:
-        """Open the dock of markets."""
         self.show_dock(ActionId.SHOW_MARKETS)
 
     def come_to_front(self) -> None:

@@ -83,7 +83,6 @@ class CcxtSession:
         return any(client.isConnected and not client.closed() for client in (self.exchange.clients or {}).values())
 
     def join(self, symbol: str) -> StreamInbox:
-        """The inbox of a market."""
         self._inboxes[symbol] = StreamInbox()
         return self._inboxes[symbol]
 

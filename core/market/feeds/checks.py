@@ -60,7 +60,6 @@ class Checks:
         self._not_before_s = self._clock.monotonic_s() + pause_s
 
     def cancel(self) -> None:
-        """Cancel the running request."""
         if self._request is not None:
             self._request.cancel()
             self._request.add_done_callback(_consume)

@@ -44,7 +44,6 @@ class Tally:
     def vitals(
         self, venue: str, now_ms: int, clock: ServerClock, ledger: Ledger, forming: FormingCandles
     ) -> FeedVitals:
-        """The current values."""
         counted = replace(self)
         counted.end(forming)
         missing, corrected, offset_ms = ledger.missing, ledger.corrected, clock.offset_ms

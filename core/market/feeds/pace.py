@@ -41,12 +41,10 @@ class ReplayPace:
         self._changed.set()
 
     def pause(self) -> None:
-        """Stop the candles."""
         self._is_paused = True
         self._changed.set()
 
     def play(self) -> None:
-        """Resume the candles."""
         self._is_paused, self._steps = False, 0
         self._changed.set()
 

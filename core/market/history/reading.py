@@ -108,8 +108,6 @@ def interval_of(path: Path) -> Interval:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads one file."""
-
     table: TableFile
     options: ReadOptions
     roles: Roles | None = None

@@ -48,7 +48,6 @@ def require_readable(path: Path) -> None:
 
 
 def empty(path: Path) -> CandleFileError:
-    """The error for an empty file."""
     return CandleFileError(
         f"{path.name} is empty. A candle file has a line for each candle: time, open, high, low, close."
     )

@@ -266,7 +266,6 @@ class InteractiveView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgrap
         return self._holder is not None and self._holder is self._foreign
 
     def _cancel(self) -> None:
-        """Cancel the active tool."""
         holder, self._holder = self._holder, None
         if holder is not None:
             holder.cancel()

@@ -15,8 +15,6 @@ from desktop.chart.panes.pane import Pane
 
 
 class Area(Enum):
-    """The parts of the chart."""
-
     PLOT = auto()
     PRICE_AXIS = auto()
     TIME_AXIS = auto()

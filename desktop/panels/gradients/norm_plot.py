@@ -116,7 +116,6 @@ class NormPlot(QWidget):
         self.plot.pointed_at.connect(self._on_pointed_at)
 
     def show_steps(self, steps: StepHistory) -> None:
-        """Draw the history as it is now."""
         self._steps = steps
         x, most = steps.column("step"), max(2 * self.plot.width(), 100)
         before, after = (logarithm(steps.column(name)) for name in ("gradient_norm", "norm_after"))

@@ -48,12 +48,10 @@ class MarketAdder(QWidget):
 
     @property
     def venue_id(self) -> str:
-        """The chosen exchange."""
         return str(self.venue.currentData())
 
     @property
     def is_searching(self) -> bool:
-        """Whether something is typed."""
         return bool(self.search.text())
 
     def offer_venues(self, venues: Sequence[str]) -> None:
