@@ -19,6 +19,7 @@ from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import JobProgress, Severity
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
+from core.storage.setting_sets import settings_of
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.dialogs.messages import open_dialog
 from desktop.state.checkpoint_source import CheckpointSource
@@ -263,8 +264,6 @@ class CheckpointExchange(QObject):
 
 def settings_with(db: Database, info: CheckpointInfo) -> dict[str, Any] | None:
     """The settings at the time it was saved; None if they were not stored. Raises StorageError."""
-    from core.storage.setting_sets import settings_of  # noqa: PLC0415 - after the first paint
-
     return None if info.settings_id is None else settings_of(db, info.settings_id)
 
 

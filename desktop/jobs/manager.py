@@ -22,6 +22,7 @@ from core.domain.events import Severity
 from core.market.feeds.urls import ExchangeUrls
 from core.market.shown_names import shown_market, shown_symbol
 from core.storage.errors import StorageError
+from core.storage.evaluations import add_evaluation
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.dialogs.messages import open_dialog
@@ -338,8 +339,6 @@ class JobManager(QObject):
 
     def _keep(self, summary: Mapping[str, Any], page: Path | None) -> str:
         """Store the evaluation with the checkpoint. Returns a sentence about the result."""
-        from core.storage.evaluations import add_evaluation  # noqa: PLC0415 - after the first paint
-
         if not self._database.is_open:
             return ""
         try:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.domain.candle import Market
+from core.storage.candles import CandleStore
+from core.storage.chart_lines import ChartLineStore
+from core.storage.database import open_database
+from core.storage.drawings import DrawingStore
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
+from core.storage.ghost_alerts import GhostAlertStore
+from core.storage.holes import HoleStore
+from core.storage.runs import RunStore
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
-
-    from core.domain.candle import Market
-    from core.storage.candles import CandleStore
-    from core.storage.chart_lines import ChartLineStore
-    from core.storage.drawings import DrawingStore
-    from core.storage.ghost_alerts import GhostAlertStore
-    from core.storage.holes import HoleStore
-    from core.storage.runs import RunStore
 
 
 class WindowDatabase:
@@ -39,8 +39,6 @@ class WindowDatabase:
 
     def connect(self) -> None:
         """Open one that was looked at and brought up to date already (`DatabaseOpener`). Raises StorageError."""
-        from core.storage.database import open_database  # noqa: PLC0415 - after the first paint
-
         self._db = open_database(self._folder.database)
 
     @property
@@ -54,8 +52,6 @@ class WindowDatabase:
 
     @property
     def candles(self) -> CandleStore:
-        from core.storage.candles import CandleStore  # noqa: PLC0415 - after the first paint
-
         return CandleStore(self.db)
 
     def stored_markets(self) -> tuple[Market, ...]:
@@ -71,32 +67,22 @@ class WindowDatabase:
 
     @property
     def holes(self) -> HoleStore:
-        from core.storage.holes import HoleStore  # noqa: PLC0415 - after the first paint
-
         return HoleStore(self.db)
 
     @property
     def lines(self) -> ChartLineStore:
-        from core.storage.chart_lines import ChartLineStore  # noqa: PLC0415 - after the first paint
-
         return ChartLineStore(self.db)
 
     @property
     def drawings(self) -> DrawingStore:
-        from core.storage.drawings import DrawingStore  # noqa: PLC0415 - after the first paint
-
         return DrawingStore(self.db)
 
     @property
     def ghost_alerts(self) -> GhostAlertStore:
-        from core.storage.ghost_alerts import GhostAlertStore  # noqa: PLC0415 - after the first paint
-
         return GhostAlertStore(self.db)
 
     @property
     def runs(self) -> RunStore:
-        from core.storage.runs import RunStore  # noqa: PLC0415 - after the first paint
-
         return RunStore(self.db)
 
     def close(self) -> None:
