@@ -79,8 +79,8 @@ class Application(QObject):
         super().__init__()
         self._context = context
         self._clock = clock or SystemClock()
-        self._database = WindowDatabase(context.folder)
-        self._library = Library(self._database, self._clock)
+        self.database = WindowDatabase(context.folder)
+        self._library = Library(self.database, self._clock)
         self.theme = Theme(parent=self)
         self.theme.apply_to(qt)
         set_font(qt, context.settings.appearance)
@@ -139,7 +139,7 @@ class Application(QObject):
             self.state,
             self.source,
             self.window.messages,
-            self._database,
+            self.database,
             self._context.folder,
             self._library.record,
             self.theme,
@@ -150,18 +150,18 @@ class Application(QObject):
         self.alerts_elsewhere = AlertsElsewhere(
             self._shell,
             self.state,
-            self._database,
+            self.database,
             self.window.messages,
             self._panels.markets,
             self.market_choice.watch,
         )
-        self.ghost_alerts = GhostAlerts(self._shell, self.state, self._database, self.window.messages)
+        self.ghost_alerts = GhostAlerts(self._shell, self.state, self.database, self.window.messages)
 
     def _make_market(self) -> None:
         """Markets and run controller share how long an exchange asks to be left alone."""
         context = self._context
         holds = RateLimitHolds(self._clock)
-        is_stored = self._database.has_candles
+        is_stored = self.database.has_candles
         self.watching = MarketServices(
             self.settings,
             self._panels.markets,
@@ -176,7 +176,7 @@ class Application(QObject):
         self.window.ask_market = self.watching.check.ask
         self.runs = RunController(
             context.folder,
-            self._database,
+            self.database,
             self._clock,
             context.urls,
             limit=context.candles,
@@ -188,12 +188,12 @@ class Application(QObject):
         )
         self.watching.check.is_watching = lambda: self.runs.is_watching
         self.market_choice.show_watched = self.runs.show
-        RunMarkets(self.runs, self.state.markets, self._database, self._library)
+        RunMarkets(self.runs, self.state.markets, self.database, self._library)
 
     def _make_overview(self) -> None:
         pages, file = self.window.pages, self._context.folder.database
         markets = self.state.markets
-        self.overview = Overview(self._shell, pages, markets, self._database, file, self.theme, self._clock)
+        self.overview = Overview(self._shell, pages, markets, self.database, file, self.theme, self._clock)
         self.overview.market_wanted.connect(self.market_choice.open_listed)
         self.overview.list_wanted.connect(self.window.show_markets)
         self.runs.opened.connect(self.overview.show_market)
@@ -205,7 +205,7 @@ class Application(QObject):
             self.state,
             self.source,
             self._panels.checkpoints,
-            self._database,
+            self.database,
             self._context.folder,
             self._library.record,
             self.runs.send,
@@ -218,7 +218,7 @@ class Application(QObject):
     def _make_finder(self) -> Finder:
         """Opened by its shortcut, by letters typed on the chart, and by the button above it."""
         lists = self.watching.lists
-        stored = self._database.stored_markets
+        stored = self.database.stored_markets
         finder = Finder(self._shell, self.theme, self.source, self.market_choice, lists.known, stored, lists.request)
         finder.checkpoint_chosen.connect(self.window.show_checkpoint)
         finder.setting_chosen.connect(self.window.open_setting)
@@ -230,14 +230,14 @@ class Application(QObject):
     def _make_side_work(self) -> None:
         """Work beside the run, each on a separate thread, process or timer."""
         folder = self._context.folder
-        self.remote_commands = RemoteCommands(folder.database, lambda: self._database.is_open, self)
+        self.remote_commands = RemoteCommands(folder.database, lambda: self.database.is_open, self)
         self.jobs = JobManager(
             self._shell,
             self.state,
             self.source,
             self._panels.jobs,
             self.market_choice,
-            self._database,
+            self.database,
             folder,
             self._context.urls,
         )
@@ -308,17 +308,9 @@ class Application(QObject):
         await self.jobs.close()
         if not self.remote_commands.finish():
             _log.error("The thread that stores candles for a command did not end in time.")
-        self.close_database()
+        self.database.close()
         self.window.deleteLater()
         self.deleteLater()
-
-    def close_database(self) -> None:
-        """Nothing may read or write after it."""
-        self._database.close()
-
-    def connect_database(self) -> None:
-        """Read and write a database that has been checked. Raises StorageError."""
-        self._database.connect()
 
     @Slot()
     def _open_database(self) -> None:
@@ -341,7 +333,7 @@ class Application(QObject):
     def _begin(self, notice: str | None) -> None:
         """The database is intact. notice: how a damaged one was recovered."""
         try:
-            self.connect_database()
+            self.database.connect()
         except StorageError as error:
             self._on_not_opened(str(error))
             return
@@ -370,7 +362,7 @@ class Application(QObject):
 
     @Slot()
     def _open_market(self) -> None:
-        if self._database.is_open:
+        if self.database.is_open:
             self.runs.open(self.settings.current)
 
     def _connect_user(self) -> None:

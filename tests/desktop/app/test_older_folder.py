@@ -45,7 +45,7 @@ def test_the_window_opens_it_and_training_continues(qapp: QApplication, folder: 
 
     async def story(application: Application) -> None:
         await until(lambda: step_of(application) > STEPS, "a step after the newest checkpoint's")
-        database = application._database
+        database = application.database
         (market,) = database.stored_markets()
         drawings, lines = (
             database.drawings.list(market.venue, market.symbol),

@@ -128,7 +128,7 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_keeps_the_result(qapp: Q
         assert not panel.table.isColumnHidden(place_of("evaluated"))
         assert list(within.folder.jobs.glob("*")) == [], "no temporary file is left"
         evaluated = "SELECT checkpoint_id, at_ms FROM evaluations"
-        assert select(application._database.db, evaluated) == [(info.checkpoint_id, found.at_ms)]
+        assert select(application.database.db, evaluated) == [(info.checkpoint_id, found.at_ms)]
 
     run_window(qapp, within, story)
 
@@ -154,7 +154,7 @@ def test_a_file_is_imported_from_the_window_and_listed_once(qapp: QApplication, 
     file = write_csv(tmp_path / "BTCUSDT.csv", candles)
 
     async def story(application: Application) -> None:
-        await until(lambda: application._database.is_open, "the database")
+        await until(lambda: application.database.is_open, "the database")
         application.window.shell.actions[ActionId.IMPORT_CANDLES].trigger()
         dialog = application.window.findChild(ImportDialog)
         assert dialog is not None
@@ -185,7 +185,7 @@ def test_a_file_without_an_exchange_is_previewed_imported_and_opened(qapp: QAppl
 
     async def story(application: Application) -> None:
         window = application.window
-        await until(lambda: application._database.is_open, "the database")
+        await until(lambda: application.database.is_open, "the database")
         dialog = application.jobs.ask_import([file])
         dialog.venue.setCurrentText("file")
         await until(lambda: "Set it with “Symbol”" in dialog.found.text(), "the preview", PATIENCE_S)
@@ -198,7 +198,7 @@ def test_a_file_without_an_exchange_is_previewed_imported_and_opened(qapp: QAppl
         window.banner.action.click()
         chart = application.chart
         await until(lambda: chart.model.count == 300 and bool(chart.model.ghosts()), "its chart", PATIENCE_S)
-        assert application.display.market in application._database.stored_markets()
+        assert application.display.market in application.database.stored_markets()
 
     run_with_commands(qapp, within, story)
 
@@ -212,7 +212,7 @@ def test_history_is_fetched_from_the_window(qapp: QApplication, tmp_path: Path) 
         within = with_settings(dataclasses.replace(context(tmp_path / "data", speed=0.01), urls=exchange.urls))
 
         async def story(application: Application) -> None:
-            await until(lambda: application._database.is_open, "the database")
+            await until(lambda: application.database.is_open, "the database")
             application.window.shell.actions[ActionId.FETCH_HISTORY].trigger()
             dialog = application.window.findChild(BackfillDialog)
             assert dialog is not None
@@ -234,7 +234,7 @@ def test_a_cancelled_job_leaves_no_process_and_no_temporary_file(qapp: QApplicat
 
     async def story(application: Application) -> None:
         panel = application.window.panels.jobs
-        await until(lambda: application._database.is_open, "the database")
+        await until(lambda: application.database.is_open, "the database")
         job_id = application.jobs.begin(endless(tmp_path))
         assert job_id is not None and panel.selected() is not None
         (process_id,) = application.jobs.process_ids

@@ -191,7 +191,7 @@ def run_window(qapp: QApplication, folder: DataFolder, story: Story) -> None:
         application = Application(context(folder.root), qapp)
         application.window.resize(1280, 720)
         application.window.show()
-        application.connect_database()
+        application.database.connect()
         try:
             await story(application)
         finally:

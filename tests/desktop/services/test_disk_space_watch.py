@@ -129,7 +129,7 @@ def test_the_feed_resumes_and_training_stopped_by_the_user_does_not(
     async def story(application: Application) -> None:
         state = application.state
         await until(lambda: application.runs.is_training and application.series is not None, "a trainer")
-        execute = application._database.db.execute
+        execute = application.database.db.execute
         application.runs.trainer.stop()
         await until(lambda: not application.runs.is_training, "its end")
         execute("VACUUM")  # or pages that are empty would take the candles

@@ -189,13 +189,13 @@ def test_candles_sent_by_a_command_are_stored_and_shown(
             await until(command.isFinished, "the command's end")
             await until(lambda: not application.state.jobs.running(), "the job's end")
             assert (command.changed, command.error) == (4_998, "")
-            assert application._database.holes.of_exchange(market, hole) == [hole]
+            assert application.database.holes.of_exchange(market, hole) == [hole]
             shown = application.series
             assert shown is not None and [*shown][:4_998] == sent
             assert titles == {"Importing candles"} and application.state.jobs.running() == ()
             notice = application.window.banner.shown
             assert notice is not None and "4,998 candles stored" in notice.text
-            assert application._database.candles.count(market) == 5_038
+            assert application.database.candles.count(market) == 5_038
 
     run_window(qapp, context(tmp_path), story)
 
@@ -209,7 +209,7 @@ def test_a_command_cancelled_by_the_window_says_so_and_keeps_stored_candles(
 
     async def story(application: Application) -> None:
         with command_socket(application):
-            await until(lambda: application._database.is_open, "the database")
+            await until(lambda: application.database.is_open, "the database")
             command = Command(tmp_path, MARKET, candles, application)
             stored, go_on = threading.Event(), threading.Event()
 
@@ -228,7 +228,7 @@ def test_a_command_cancelled_by_the_window_says_so_and_keeps_stored_candles(
             go_on.set()
             await until(command.isFinished, "the command's end")
             assert "are kept" in command.error and ("cancelled" in command.error) is is_cancelled
-            assert application._database.candles.load(MARKET) == candles[:ROWS_AT_ONCE]
+            assert application.database.candles.load(MARKET) == candles[:ROWS_AT_ONCE]
 
     run_window(qapp, context(tmp_path), story)
 

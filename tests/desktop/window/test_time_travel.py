@@ -21,7 +21,7 @@ def stored_at(application: Application, index: int) -> object:
     """The ghosts that the record holds for this candle."""
     series, run_id = application.series, application.state.run_id
     assert series is not None and run_id is not None
-    reader = RecordReader(application._database.db, run_id)
+    reader = RecordReader(application.database.db, run_id)
     origin = int(series.open_time_ms[index])
     rows = reader.forecasts_of(origin)
     assert rows
