@@ -16,8 +16,7 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 import resources
-from core.market.feeds.replay import ReplayFeed
-from core.market.feeds.simulated import SimulatedFeed
+from core.market.feeds import replay, simulated
 from core.settings.tree import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from core.training.commands import TrainerCommand
@@ -95,8 +94,8 @@ class CandleGate:
     @classmethod
     def install(cls, patch: pytest.MonkeyPatch) -> CandleGate:
         gate = cls()
-        for feed in (ReplayFeed, SimulatedFeed):
-            patch.setattr(feed, "_wait", lambda self, _seconds: gate.wait(self._closed))
+        for module in (replay, simulated):
+            patch.setattr(module, "happens_within", lambda closed, _seconds: gate.wait(closed))
         return gate
 
     def release(self, count: int) -> None:

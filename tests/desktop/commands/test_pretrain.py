@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.domain.events import JobProgress
-from desktop.commands import pretrain as command
+from desktop.app.terminal_progress import TerminalProgress
 from tests.core.training.pretraining.rigs import reverting, write
 from tests.support import commands
 
@@ -70,15 +70,15 @@ def test_a_signal_ends_it_with_the_best_epoch_so_far(
     data: Path, candles: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     """Sent while an epoch after the first is under way."""
-    passed_on, sent = command._Listener.show, []
+    passed_on, sent = TerminalProgress.show, []
 
-    def show(listener: command._Listener, job: JobProgress) -> None:
-        passed_on(listener, job)
+    def show(progress: TerminalProgress, job: JobProgress) -> None:
+        passed_on(progress, job)
         if not sent and job.done > 0 and list(data.rglob("pretrained-*.json")):
             sent.append(number)
             signal.raise_signal(number)
 
-    monkeypatch.setattr(command._Listener, "show", show)
+    monkeypatch.setattr(TerminalProgress, "show", show)
     endless = ("--epochs", "1000", "--patience", "1000")
     result = commands.invoke_json("pretrain", str(candles), *endless, "--data-dir", str(data))
     assert result["interrupted"] and not result["stopped_early"] and len(result["epochs"]) < 1000
