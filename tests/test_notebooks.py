@@ -28,7 +28,7 @@ def run(notebook: Path, **parameters: object) -> dict[str, Any]:
 
 def test_evaluate_is_recomputed_to_the_last_digit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session = rigs.service(tmp_path)
-    rigs.feed(session, random_walk(120, seed=4))
+    rigs.feed(session, random_walk(60, seed=4))
     session.close()
     names = run(NOTEBOOK, FOLDER=tmp_path, RUN=None)
     assert capsys.readouterr().out.endswith("equal to the last digit\n")

@@ -4,6 +4,7 @@ without a GPU, on the function that decides (tests/core/training/engine/test_noi
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from pathlib import Path
 
 import pytest
@@ -56,12 +57,13 @@ def incidents(events: tuple[TrainerEvent, ...]) -> list[str]:
 
 @EITHER
 def test_a_gpu_run_resumes_on_the_cpu_deterministically(tmp_path: Path, knows_kind: bool) -> None:
+    session = trained(tmp_path / "one")
+    newest = saved(session)
+    session.close()
+    assert move_checkpoints_to_cuda(tmp_path / "one", knows_kind) > 0
+    shutil.copytree(tmp_path / "one", tmp_path / "other")
     weights = []
     for root in (tmp_path / "one", tmp_path / "other"):
-        session = trained(root)
-        newest = saved(session)
-        session.close()
-        assert move_checkpoints_to_cuda(root, knows_kind) > 0
         session = rigs.service(root, NOISY)
         opening = session.opening_events()
         (ready,) = (event for event in opening if isinstance(event, TrainerReady))
@@ -75,15 +77,15 @@ def test_a_gpu_run_resumes_on_the_cpu_deterministically(tmp_path: Path, knows_ki
 
 @EITHER
 def test_a_gpu_checkpoint_of_another_run_is_restored(tmp_path: Path, knows_kind: bool) -> None:
-    first = trained(tmp_path)
+    first = trained(tmp_path, 15)
     wanted = saved(first)
     first.close()
     move_checkpoints_to_cuda(tmp_path, knows_kind)
     spec = dataclasses.replace(rigs.spec(tmp_path, NOISY), new_run=True)
     session = TrainingService(spec, driven.CLOCK)
-    rigs.feed(session, rigs.CANDLES[:20])
+    rigs.feed(session, rigs.CANDLES[:12])
     assert IncidentKind.RESTORED in incidents(session.handle(RestoreCheckpoint(wanted)))
-    rigs.feed(session, rigs.CANDLES[20:25])
+    rigs.feed(session, rigs.CANDLES[12:15])
     assert session._session.engine.is_finite()
     session.close()
 

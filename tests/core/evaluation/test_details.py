@@ -123,7 +123,7 @@ DRAWN = {
 
 def test_all_drawn_quantities_are_evaluated_on_the_shown_forecast(tmp_path: Path) -> None:
     """A real session: the stored losses of each forecast are those of its quantiles."""
-    candles = random_walk(90, seed=2)
+    candles = random_walk(60, seed=2)
     found = evaluated(tmp_path, candles)
     db = open_database(DataFolder(tmp_path).database, readonly=True)
     reader = RecordReader(db, str(db.execute("SELECT run_id FROM runs").fetchone()[0]))
@@ -138,9 +138,9 @@ def test_all_drawn_quantities_are_evaluated_on_the_shown_forecast(tmp_path: Path
         losses = np.stack([unpack_losses(score.expert_losses) for score in scores])[..., quantity]  # type: ignore[arg-type]
         expected = skill(shown, losses[:, LOSS_ROWS.index("reference")])
         of = found["pinball"][name]
-        assert of["n"] == 89 and of["skill"] == pytest.approx(expected.value)
+        assert of["n"] == 59 and of["skill"] == pytest.approx(expected.value)
         assert of["skill_ci95"] == pytest.approx([expected.low, expected.high])
-        assert found["horizons"]["2"][name]["n"] == 88 and "online_gain" not in of
+        assert found["horizons"]["2"][name]["n"] == 58 and "online_gain" not in of
 
 
 def test_an_older_record_is_evaluated_without_wicks() -> None:
@@ -173,9 +173,9 @@ def test_rare_wicks_are_not_worse_than_no_change(tmp_path: Path, shared_data: Pa
 
 def test_momentum_is_found_with_and_without_the_model(tmp_path: Path) -> None:
     """Returns that repeat with a share of 0.7. So few candles are enough to find some of it."""
-    found = evaluated(tmp_path, momentum(250, 0.7, seed=1), LONG)
+    found = evaluated(tmp_path, momentum(180, 0.7, seed=1), LONG)
     close, attainable = found["pinball"]["close"], 1.0 - math.sqrt(1.0 - 0.7**2)
-    assert found["judged"] == 249
+    assert found["judged"] == 179
     assert close["skill"] > 0.2 * attainable and close["skill_without_model"] > 0.2 * attainable
     assert close["skill_ci95"][0] > 0.0 and found["diebold_mariano_p"] < 0.01
     assert close["model"] < 0.96 * close["reference"]

@@ -79,11 +79,11 @@ def test_runs_without_scores_have_no_figures(tmp_path: Path) -> None:
 
 
 def test_a_restless_market_counts_no_more_than_a_calm_one(tmp_path: Path) -> None:
-    calm = random_walk(120, seed=3)
+    calm = random_walk(60, seed=3)
     names = ("open", "high", "low", "close")
     restless = [
         replace(each, **{name: 100.0 * (getattr(each, name) / 100.0) ** 20 for name in names})
-        for each in random_walk(120, seed=4)
+        for each in random_walk(60, seed=4)
     ]
     runs = learned(tmp_path, {"calm": calm, "restless": restless})
     db = runs["calm"][2]

@@ -13,7 +13,7 @@ from tests.core.evaluation.rigs import database
 from tests.core.training import rigs
 from tests.support.candles import without
 
-AGE = 40
+AGE = 30
 SETTINGS = replace(rigs.SMALL, online=OnlineSettings(twin_age=AGE))
 
 
@@ -27,7 +27,7 @@ def live_and_stored(root: Path, candles: int, settings: Settings = SETTINGS) -> 
         return live, stored_status(db, RunStore(db).get(live.run_id), settings)
 
 
-@pytest.mark.parametrize("candles", [AGE // 2, AGE, AGE + 30])
+@pytest.mark.parametrize("candles", [AGE // 2, AGE, AGE + 20])
 def test_before_the_trainer_has_started_the_answer_on_learning_is_there(tmp_path: Path, candles: int) -> None:
     live, stored = live_and_stored(tmp_path, candles)
     assert live.online is not None and stored.online is not None

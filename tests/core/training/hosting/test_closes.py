@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
@@ -101,6 +101,7 @@ def test_a_replayed_market_is_waited_for_until_its_end(replayed: Rig) -> None:
     assert replayed.queue.is_over and replayed.queue.left() == 0
 
 
+@settings(max_examples=25)
 @given(
     rows=st.lists(st.sets(st.integers(0, 25), min_size=1), min_size=2, max_size=4),
     order=st.randoms(use_true_random=False),

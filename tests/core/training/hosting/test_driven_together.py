@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -60,14 +61,18 @@ HOSTS: dict[str, MakeHost] = {
 }
 
 
+def spec_of(root: Path) -> SessionSpec:
+    first, *others = MARKETS
+    return SessionSpec(root, first, rigs.SMALL, others=tuple(others))
+
+
 def stored(root: Path, walks: dict[Market, list[Candle]] = WALKS) -> SessionSpec:
     """Their candles in a new folder."""
     DataFolder(root).ensure()
     with closing(open_database(DataFolder(root).database)) as db:
         for market, candles in walks.items():
             CandleStore(db).save(market, candles)
-    first, *others = walks
-    return SessionSpec(root, first, rigs.SMALL, others=tuple(others))
+    return spec_of(root)
 
 
 def drive(spec: SessionSpec, make_host: MakeHost = HOSTS["thread"], inbox: Inbox | None = None) -> list[TrainerEvent]:
@@ -103,6 +108,29 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, int, i
     with closing(open_database(DataFolder(root).database)) as db:
         learn_together(spec, db, CLOCK, lambda candles, events: None)
     return record(root)
+
+
+@pytest.fixture(scope="module")
+def driven_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of all three, to be read only."""
+    root = tmp_path_factory.mktemp("driven")
+    drive(stored(root))
+    return root
+
+
+@pytest.fixture
+def driven(driven_once: Path, tmp_path: Path) -> SessionSpec:
+    """The same run, in a copy."""
+    return spec_of(shutil.copytree(driven_once, tmp_path / "driven"))
+
+
+@pytest.fixture(scope="module")
+def switched_off(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run whose second market is not learned from, to be read only."""
+    root, inbox = tmp_path_factory.mktemp("switched-off"), Inbox()
+    inbox.send(SetLearned(False, 1))
+    drive(stored(root), inbox=inbox)
+    return root
 
 
 @pytest.mark.parametrize("kind", ["thread", "process in a thread", pytest.param("process", marks=pytest.mark.slow)])
@@ -144,23 +172,20 @@ def test_a_trainer_that_dies_twice_leaves_the_bytes_of_an_undisturbed_one(
     assert record(tmp_path) == expected
 
 
-def test_checkpoints_and_steps_belong_to_the_head(tmp_path: Path) -> None:
-    drive(stored(tmp_path))
-    with closing(open_database(DataFolder(tmp_path).database, readonly=True)) as db:
+def test_checkpoints_and_steps_belong_to_the_head(driven_once: Path) -> None:
+    with closing(open_database(DataFolder(driven_once).database, readonly=True)) as db:
         head, *members = RunStore(db).list()
         kept = [len(CheckpointRows(db).list(run.run_id)) for run in (head, *members)]
     assert kept[0] > 0 and kept[1:] == [0, 0]
-    assert [each[3] for each in record(tmp_path)] == [COUNT - 1, 0, 0]
+    assert [each[3] for each in record(driven_once)] == [COUNT - 1, 0, 0]
 
 
-def test_a_run_is_continued_with_the_same_markets_only(tmp_path: Path) -> None:
-    spec = stored(tmp_path)
-    drive(spec)
-    first = record(tmp_path)
-    drive(spec)
-    assert record(tmp_path) == first
-    drive(replace(spec, others=spec.others[:1]))
-    assert len(record(tmp_path)) == 5, "two markets are another model"
+def test_a_run_is_continued_with_the_same_markets_only(driven: SessionSpec) -> None:
+    first = record(driven.root)
+    drive(driven)
+    assert record(driven.root) == first
+    drive(replace(driven, others=driven.others[:1]))
+    assert len(record(driven.root)) == 5, "two markets are another model"
 
 
 def test_a_candle_that_kills_twice_is_set_aside_in_its_market_alone(
@@ -228,18 +253,13 @@ def samples(root: Path) -> set[int]:
 
 
 def test_a_market_that_is_switched_off_is_forecast_but_not_learned_from(
-    tmp_path: Path, expected: list[tuple[str, int, int, int]]
+    driven_once: Path, switched_off: Path, expected: list[tuple[str, int, int, int]]
 ) -> None:
-    spec = stored(tmp_path / "first")
-    drive(spec)
-    inbox = Inbox()
-    inbox.send(SetLearned(False, 1))
-    drive(stored(tmp_path / "second"), inbox=inbox)
-    assert samples(tmp_path / "first") == {6} and samples(tmp_path / "second") == {4}
-    found = record(tmp_path / "second")
+    assert samples(driven_once) == {6} and samples(switched_off) == {4}
+    found = record(switched_off)
     assert [each[1:] for each in found] == [each[1:] for each in expected]
     assert all(ours[0] != theirs[0] for ours, theirs in zip(found, expected, strict=True))
-    with closing(open_database(DataFolder(tmp_path / "second").database, readonly=True)) as db:
+    with closing(open_database(DataFolder(switched_off).database, readonly=True)) as db:
         assert [run.is_learned for run in RunStore(db).list()] == [True, False, True]
 
 
@@ -258,15 +278,13 @@ def test_the_status_has_the_scores_of_each_market_under_its_own_run(tmp_path: Pa
     assert len({each.accuracy.skill_close for each in last.markets}) == 3
 
 
-def test_a_checkpoint_forecasts_the_market_that_is_asked_for(tmp_path: Path) -> None:
-    spec = stored(tmp_path)
-    drive(spec)
-    with closing(open_database(DataFolder(tmp_path).database, readonly=True)) as db:
+def test_a_checkpoint_forecasts_the_market_that_is_asked_for(driven: SessionSpec) -> None:
+    with closing(open_database(DataFolder(driven.root).database, readonly=True)) as db:
         head, second, _ = RunStore(db).list()
         newest, reader = CheckpointRows(db).newest(head.run_id), RecordReader(db, second.run_id)
         shown = reader.forecasts_of(reader.latest_origin_ms() or 0)
     assert newest is not None
-    with closing(TrainingService(spec, CLOCK)) as service:
+    with closing(TrainingService(driven, CLOCK)) as service:
         answer, _ = service.handle(ForecastWith((newest.checkpoint_id,), 1))
     assert isinstance(answer, CheckpointForecast)
     assert answer.run_id == head.run_id and answer.forecast is not None
@@ -276,28 +294,21 @@ def test_a_checkpoint_forecasts_the_market_that_is_asked_for(tmp_path: Path) -> 
     assert closes[0] == pytest.approx(closes[1], rel=1e-4), "of the same candle, one step later"
 
 
-def test_a_market_stays_switched_off_after_a_restart(tmp_path: Path, expected: list[tuple[str, int, int, int]]) -> None:
-    found = []
-    for name, deaths in (("calm", []), ("killed", [15, 20])):
-        inbox = Inbox()
-        inbox.send(SetLearned(False, 1))
-        left = list(deaths)
-        made = lambda spec, left=left: DyingHost(spec, left.pop(0) if left else None)  # noqa: E731
-        drive(stored(tmp_path / name), made, inbox)
-        found.append(record(tmp_path / name))
-    assert found[0] == found[1] != expected
+def test_a_market_stays_switched_off_after_a_restart(tmp_path: Path, switched_off: Path) -> None:
+    deaths, inbox = [15, 20], Inbox()
+    inbox.send(SetLearned(False, 1))
+    drive(stored(tmp_path), lambda spec: DyingHost(spec, deaths.pop(0) if deaths else None), inbox)
+    assert not deaths and record(tmp_path) == record(switched_off)
 
 
-def test_a_corrected_candle_is_scored_again_in_its_market_alone(tmp_path: Path) -> None:
-    spec = stored(tmp_path)
-    drive(spec)
+def test_a_corrected_candle_is_scored_again_in_its_market_alone(driven: SessionSpec) -> None:
     wrong = WALKS[MARKETS[1]][20]
-    stored(tmp_path, {**WALKS, MARKETS[1]: [replace(wrong, low=wrong.low * 0.99)]})
+    stored(driven.root, {**WALKS, MARKETS[1]: [replace(wrong, low=wrong.low * 0.99)]})
     inbox = Inbox()
     inbox.send(RescoreCandle(wrong.open_time_ms, 1))
-    events = drive(spec, inbox=inbox)
+    events = drive(driven, inbox=inbox)
     rescored = [event for event in events if isinstance(event, ForecastScored) and event.version == 2]
-    with closing(open_database(DataFolder(tmp_path).database, readonly=True)) as db:
+    with closing(open_database(DataFolder(driven.root).database, readonly=True)) as db:
         member = RunStore(db).list()[1]
     assert {event.run_id for event in rescored} == {member.run_id}
     assert {event.target_open_time_ms for event in rescored} == {wrong.open_time_ms}

@@ -27,7 +27,7 @@ from tests.support.candles import MARKET, random_walk
 
 ROOT = Path(__file__).resolve().parents[4]
 HAR = f"process:{sys.executable} {ROOT / 'docs' / 'examples' / 'har_process.py'}"
-CANDLES = rigs.CANDLES[:61]
+CANDLES = rigs.CANDLES[:41]
 CHAOS = f"process:{sys.executable} -S {ROOT / 'tests' / 'support' / 'chaos_forecaster.py'} 1"
 ECHO = """
 import json, sys
@@ -48,9 +48,9 @@ for line in sys.stdin:
 """The width of its forecast is the number of candles that it has seen."""
 
 
-@pytest.fixture
-def echo(tmp_path: Path) -> str:
-    script = tmp_path / "echo.py"
+@pytest.fixture(scope="module")
+def echo(tmp_path_factory: pytest.TempPathFactory) -> str:
+    script = tmp_path_factory.mktemp("program") / "echo.py"
     script.write_text(ECHO)
     return f"process:{sys.executable} -I -S {script}"
 
@@ -81,25 +81,30 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Result:
     return run_over(tmp_path_factory.mktemp("alone"), rigs.SMALL, CANDLES)
 
 
-def test_a_process_is_judged_and_changes_nothing_of_the_model(tmp_path: Path, echo: str, alone: Result) -> None:
-    session, events = feed(tmp_path, settings_with(echo), CANDLES)
-    found = result_of(tmp_path, session)
-    assert is_unchanged(found, alone) and incidents_of(events) == []
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory, echo: str) -> Result:
+    """Beside the process, undisturbed."""
+    root = tmp_path_factory.mktemp("judged")
+    session, events = feed(root, settings_with(echo), CANDLES)
+    return result_of(root, session, [incident.what_happened for incident in incidents_of(events)])
+
+
+def test_a_process_is_judged_and_changes_nothing_of_the_model(judged: Result, alone: Result) -> None:
+    assert is_unchanged(judged, alone) and judged.incidents == []
     row = ExpertList(("echo",)).loss_rows.index("echo")
-    own, without = found.losses[:, row], found.losses[:, 0]
+    own, without = judged.losses[:, row], judged.losses[:, 0]
     assert (own[:, Quantity.CLOSE] != without[:, Quantity.CLOSE]).all()
     others = [quantity for quantity in Quantity if quantity is not Quantity.CLOSE]
     np.testing.assert_allclose(own[:, others], without[:, others], rtol=1e-5)
 
 
-def test_a_killed_run_continues_with_the_same_forecasts(tmp_path: Path, echo: str) -> None:
+def test_a_killed_run_continues_with_the_same_forecasts(tmp_path: Path, echo: str, judged: Result) -> None:
     settings = settings_with(echo)
-    whole = result_of(tmp_path / "whole", feed(tmp_path / "whole", settings, CANDLES)[0])
-    feed(tmp_path / "killed", settings, CANDLES[:34])[0].close()  # the newest checkpoint is some candles old
-    session, events = feed(tmp_path / "killed", settings, CANDLES)
-    again = result_of(tmp_path / "killed", session)
-    assert again.digest == whole.digest and incidents_of(events) == []
-    np.testing.assert_array_equal(again.losses, whole.losses)
+    feed(tmp_path, settings, CANDLES[:34])[0].close()  # the newest checkpoint is some candles old
+    session, events = feed(tmp_path, settings, CANDLES)
+    again = result_of(tmp_path, session)
+    assert again.digest == judged.digest and incidents_of(events) == []
+    np.testing.assert_array_equal(again.losses, judged.losses)
 
 
 def test_a_new_process_gets_the_newest_stored_candles(tmp_path: Path, echo: str) -> None:
@@ -132,11 +137,14 @@ def test_a_new_run_does_not_begin_with_a_process_that_cannot_start(tmp_path: Pat
     rigs.service(tmp_path, rigs.SMALL).close()
 
 
-def test_a_run_that_has_begun_continues_without_it(tmp_path: Path, echo: str, alone: Result) -> None:
-    feed(tmp_path, settings_with(echo), CANDLES[:20])[0].close()
-    Path(echo.rsplit(" ", 1)[1]).write_text("raise SystemExit('broken')")
-    session, events = feed(tmp_path, settings_with(echo), CANDLES)
-    assert is_unchanged(result_of(tmp_path, session), alone)
+def test_a_run_that_has_begun_continues_without_it(tmp_path: Path, alone: Result) -> None:
+    script = tmp_path / "echo.py"
+    script.write_text(ECHO)
+    settings, root = settings_with(f"process:{sys.executable} -I -S {script}"), tmp_path / "run"
+    feed(root, settings, CANDLES[:12])[0].close()
+    script.write_text("raise SystemExit('broken')")
+    session, events = feed(root, settings, CANDLES)
+    assert is_unchanged(result_of(root, session), alone)
     kinds = [incident.kind for incident in incidents_of(events)]
     assert kinds == [IncidentKind.CHALLENGER_ENDED] * 4 + [IncidentKind.CHALLENGER_SUSPENDED]
     assert "broken" in incidents_of(events)[0].details

@@ -14,7 +14,6 @@ from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
 from core.training.online.ledger import ScoreLedger, take_scores
-from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
 
 FOREVER_MS = 2**62
@@ -22,8 +21,8 @@ FOREVER_MS = 2**62
 
 @pytest.fixture
 def root(tmp_path: Path, session_after: SessionAfter) -> Path:
-    """A run of 140 candles, cut off."""
-    session_after(tmp_path, len(rigs.CANDLES)).close()
+    """A run of two full blocks and a few candles, cut off."""
+    session_after(tmp_path, 2 * BLOCK + 6).close()
     return tmp_path
 
 

@@ -153,15 +153,12 @@ def test_a_repeated_or_old_candle_changes_nothing(tmp_path: Path, session_after:
     session.close()
 
 
-def test_the_same_seed_and_candles_give_the_same_bytes(tmp_path: Path, whole: Record) -> None:
-    assert run_over(tmp_path, CANDLES) == whole
-
-
-@pytest.mark.parametrize(("stop", "is_killed"), [(1, True), (11, True), (33, True), (17, False)])
+@pytest.mark.parametrize(("stop", "is_killed"), [(1, True), (33, True), (17, False)])
 def test_a_killed_session_resumes_to_the_same_bytes(
     tmp_path: Path, session_after: SessionAfter, whole: Record, stop: int, is_killed: bool
 ) -> None:
-    """Killed, that is closed without a last checkpoint: the record runs ahead of the model, and stays as it is."""
+    """Killed, that is closed without a last checkpoint: the record runs ahead of the model, and stays as it is. After
+    one candle there is no checkpoint yet: the same seed and candles give the same bytes from the beginning."""
     session = session_after(tmp_path, stop)
     if not is_killed:
         session.handle(StopSession())

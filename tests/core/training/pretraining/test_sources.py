@@ -46,7 +46,7 @@ def test_a_batch_is_padded_with_zero_weight_rows(tmp_path: Path) -> None:
 
 
 def test_a_short_file_counts_as_much_as_a_long_one(tmp_path: Path) -> None:
-    files = [write(tmp_path / f"{count}.csv", random_walk(count, count)) for count in (140, 200, 700)]
+    files = [write(tmp_path / f"{count}.csv", random_walk(count, count)) for count in (140, 180, 420)]
     series = [build_series(source, 3) for source in read_sources(files, MODEL, 0.25)]
     dataset = Dataset(series, MODEL.context)
     order = dataset.order(7, 1)
