@@ -193,11 +193,14 @@ class RunDisplay(QObject):
         self._show_record()
 
     def _show_model(self) -> None:
-        """Show the stored steps and incidents of the model."""
+        """Show the stored steps, incidents and drifts of the model."""
         state, library = self._state, self._library
         if state.head_id is not None and not len(state.steps):
+            run_ids = tuple(state.members) or (state.head_id,)
             state.add_steps(library.record(state.head_id).steps(STEPS_KEPT))
-            state.add_incidents(library.incidents(state.members or (state.head_id,), INCIDENTS_KEPT))
+            state.add_incidents(library.incidents(run_ids, INCIDENTS_KEPT))
+            for run_id in run_ids:
+                state.add_drifts(library.record(run_id).drifts(DRIFTS_KEPT))
 
     def _show_switched(self) -> None:
         """Before a trainer is running, the scores are the stored ones too."""
@@ -208,11 +211,10 @@ class RunDisplay(QObject):
                 self._state.take_stored(self._stored_status(own))
 
     def _show_record(self) -> None:
-        """Show the newest stored forecast and the drifts of the market on the chart."""
+        """Show the newest stored forecast of the market on the chart."""
         run_id, market = self._state.run_id, self.market
         if run_id is None or market is None or self._state.forecast is not None:
             return
-        self._state.add_drifts(self._library.record(run_id).drifts(DRIFTS_KEPT))
         forecast = self._library.newest_forecast(run_id, market.interval)
         if forecast is not None:
             self._state.apply(forecast)

@@ -45,15 +45,16 @@ from desktop.ui.translation import translate
 DRIFTS_KEPT = 100
 _CATCH_UP_JOB = "feed catch-up"
 _ANSWERING = frozenset({TrainerState.CATCHING_UP, TrainerState.TRAINING, TrainerState.PAUSED})
-_OF_ONE_MARKET = (ForecastMade, ForecastScored, DriftFound)
-"""Events of the run of one market; those of the model are of its head."""
+_OF_ONE_MARKET, _OF_ANY_MARKET = (ForecastMade, ForecastScored), (DriftFound, Incident)
+"""Events of the run of the market on the chart, and of any of the model's; the others are of its head."""
 
 
 class RunState(QObject):
     """Takes events, and says with one coarse signal for each kind what changed. Lives in the window's thread.
 
-    A model has a run of each of its markets. `run_id` is that of the market on the chart: its forecasts, scores and
-    drifts. `head_id` is that of the model: steps, checkpoints, incidents, diagnosis. With one market they are the same.
+    A model has a run of each of its markets. `run_id` is that of the market on the chart: its forecasts and scores.
+    `head_id` is that of the model: steps, checkpoints, diagnosis. With one market they are the same. Incidents and
+    drifts are those of all its markets.
     """
 
     steps_changed = Signal()
@@ -139,7 +140,7 @@ class RunState(QObject):
         self._model_status: TrainerStatus | None = None
         """The newest status, with all markets; `status` has the numbers of the one on the chart."""
         self._incidents = IncidentHistory()
-        self._drifts: dict[int, DriftFound] = {}
+        self._drifts: dict[tuple[int, str], DriftFound] = {}
         """By candle: after a crash, the same may be found again."""
 
     @property
@@ -157,7 +158,7 @@ class RunState(QObject):
 
     @property
     def drifts(self) -> tuple[DriftFound, ...]:
-        """The newest `DRIFTS_KEPT`, in the order of their candles."""
+        """The newest `DRIFTS_KEPT` of all markets of the model, in the order of their candles."""
         return tuple(self._drifts[candle] for candle in sorted(self._drifts))[-DRIFTS_KEPT:]
 
     @property
@@ -208,7 +209,7 @@ class RunState(QObject):
 
     def add_drifts(self, drifts: Iterable[DriftFound]) -> None:
         """Take drifts, from SQLite or as they come."""
-        self._drifts.update({drift.candle_open_time_ms: drift for drift in drifts})
+        self._drifts.update({(drift.candle_open_time_ms, drift.run_id): drift for drift in drifts})
         self.drifts_changed.emit()
 
     def begin(
@@ -247,10 +248,9 @@ class RunState(QObject):
 
     def _show_run(self, run_id: str | None) -> None:
         self.run_id = run_id
-        self._drifts.clear()
         self.forecast = self.accuracy = self.accuracy_trouble = None
         self.status = charted_status(self._model_status, run_id)
-        for signal in (self.record_changed, self.drifts_changed, self.forecast_changed, self.status_changed):
+        for signal in (self.record_changed, self.forecast_changed, self.status_changed):
             signal.emit()
 
     def trainer_starts(self, has_run: bool) -> None:
@@ -300,7 +300,7 @@ class RunState(QObject):
         if self.head_id is None:
             self.head_id = run_id
             self._show_run(self.run_id or run_id)
-        if isinstance(event, Incident):
+        if isinstance(event, _OF_ANY_MARKET):
             return run_id == self.head_id or run_id in self.members
         return run_id == (self.run_id if isinstance(event, _OF_ONE_MARKET) else self.head_id)
 

@@ -443,4 +443,10 @@ FAULTS = (
         "allow_redirects=False",
         "allow_redirects=True",
     ),
+    Fault(
+        "drifts-and-incidents-of-the-first-market-alone",
+        "desktop/state/run_state.py",
+        "return run_id == self.head_id or run_id in self.members",
+        "return run_id == self.head_id",
+    ),
 )

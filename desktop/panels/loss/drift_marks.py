@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from core.domain.candle import Market
 from core.domain.events import DriftFound
+from core.market.shown_names import shown_symbol
 from desktop.ui.elided import ElidedLabel
 from desktop.ui.formatting import format_count, format_significant, format_time
 from desktop.ui.interface_size import scale_text
@@ -38,6 +40,7 @@ class DriftMarks(ElidedLabel):
         self._plot = plot
         self._palette = palette
         self._lines: dict[DriftFound, pg.InfiniteLine] = {}
+        self._markets: Mapping[str, Market] = {}
         scale_text(self, 0.9)
         self.setVisible(False)
 
@@ -46,8 +49,12 @@ class DriftMarks(ElidedLabel):
         """What has a line, in order."""
         return tuple(self._lines)
 
-    def show_drifts(self, drifts: Sequence[DriftFound], first_step: float, last_step: float) -> None:
-        """Of these, in order, those between two steps."""
+    def show_drifts(
+        self, drifts: Sequence[DriftFound], first_step: float, last_step: float, markets: Mapping[str, Market]
+    ) -> None:
+        """Of these, in order, those between two steps. markets: those of the model, by the ids of their runs; where
+        they are several, each drift names its own."""
+        self._markets = markets
         seen = [drift for drift in drifts if first_step <= drift.step <= last_step]
         for drift in [drift for drift in self._lines if drift not in seen]:
             line = self._lines.pop(drift)
@@ -58,10 +65,9 @@ class DriftMarks(ElidedLabel):
                 self._lines[drift] = self._add_line(drift)
         self.setVisible(bool(seen))
         if seen:
-            set_text(self, in_words(seen[-1]))
-            self.setToolTip(
-                paragraphs("\n".join([translate("Panels", MEANING), *(_at_length(drift) for drift in reversed(seen))]))
-            )
+            set_text(self, in_words(seen[-1], self._symbol(seen[-1])))
+            at_length = [self._at_length(drift) for drift in reversed(seen)]
+            self.setToolTip(paragraphs("\n".join([translate("Panels", MEANING), *at_length])))
 
     def apply_palette(self, palette: Palette) -> None:
         """Take the palette's colours."""
@@ -77,22 +83,26 @@ class DriftMarks(ElidedLabel):
         line = pg.InfiniteLine(
             drift.step, angle=90, pen=self._pen(), label=translate("Panels", _NAME), labelOpts=options
         )
-        line.setToolTip(paragraphs("\n".join((_at_length(drift), translate("Panels", MEANING)))))
+        line.setToolTip(paragraphs("\n".join((self._at_length(drift), translate("Panels", MEANING)))))
         self._plot.addItem(line, ignoreBounds=True)
         return line
 
     def _pen(self) -> object:
         return pg.mkPen(self._palette.muted_text, width=1, style=Qt.PenStyle.DashLine)
 
+    def _symbol(self, drift: DriftFound) -> str:
+        market = self._markets.get(drift.run_id) if len(self._markets) > 1 else None
+        return "" if market is None else shown_symbol(market.venue, market.symbol)
 
-def in_words(drift: DriftFound) -> str:
-    """Step, time, loss before and after, and the action taken."""
+    def _at_length(self, drift: DriftFound) -> str:
+        text = translate("Panels", "{0} The higher loss covers {1} candles.")
+        return text.format(in_words(drift, self._symbol(drift)), format_count(drift.candles))
+
+
+def in_words(drift: DriftFound, symbol: str = "") -> str:
+    """Step, time, loss before and after, and the action taken. symbol: of its market; empty: there is only one."""
     before, after = format_significant(drift.loss_before, 2), format_significant(drift.loss_after, 2)
     step, when = format_count(drift.step), format_time(drift.candle_open_time_ms)
     text = translate("Panels", "Drift at step {0}: typical loss {2} → {3} ({1}). {4}")
-    return text.format(step, when, before, after, drift.what_was_done)
-
-
-def _at_length(drift: DriftFound) -> str:
-    text = translate("Panels", "{0} The higher loss covers {1} candles.")
-    return text.format(in_words(drift), format_count(drift.candles))
+    words = text.format(step, when, before, after, drift.what_was_done)
+    return translate("Panels", "{0}: {1}").format(symbol, words) if symbol else words

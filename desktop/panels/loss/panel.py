@@ -236,9 +236,9 @@ class LossPanel(Panel):
         rate = steps.column("learning_rate")
         self._rate.setData(*thinned(x, rate, most))
         if len(steps) == 0:
-            self.drifts.show_drifts((), 0.0, 0.0)
+            self.drifts.show_drifts((), 0.0, 0.0, {})
             return
-        self.drifts.show_drifts(self._state.drifts, float(x[0]), float(x[-1]))
+        self.drifts.show_drifts(self._state.drifts, float(x[0]), float(x[-1]), self._state.members)
         for plot in (self.plot, self._rate_plot):
             plot.setXRange(float(x[0]), max(float(x[-1]), float(x[0]) + _FEWEST_STEPS_IN_VIEW), padding=0.01)
         if span is not None:

@@ -241,11 +241,14 @@ def test_another_market_on_the_chart_takes_nothing_from_the_model(state: RunStat
     state.record_changed.connect(lambda: changed.append("record"))
     state.apply(replace(scenario.forecast(scenario.market(60)), run_id="run-B"))
     state.apply(statuses())
-    state.add_drifts([scenario.drift()])
+    drift = scenario.drift(run_id="run-B")
+    for event in (drift, replace(drift, run_id="run-C"), replace(drift, run_id="another")):
+        state.apply(event)
     state.add_steps(scenario.steps(3))
     state.show_market(MARKETS[2])
     assert changed == ["record"] and state.run_id == "run-C" and len(state.steps) == 3
-    assert state.forecast is None and state.drifts == () and state.trainer is not None
+    assert state.forecast is None and state.trainer is not None
+    assert [each.run_id for each in state.drifts] == ["run-B", "run-C"], "of one candle, in two of its markets"
     assert state.status is not None and state.status.accuracy.scored == 102
 
 

@@ -52,6 +52,18 @@ def test_the_newest_visible_drift_is_described_and_all_are_in_the_tooltip(panel:
     assert "11,600" in panel.drifts.toolTip() and "9,000" not in panel.drifts.toolTip()
 
 
+def test_a_drift_names_its_market_where_the_model_has_several(panel: LossPanel, state: RunState) -> None:
+    state.apply(scenario.ready_of_three())
+    newest = scenario.drift(run_id=f"{scenario.RUN}-2", step=12_000, candle_open_time_ms=scenario.NOW_MS - 60_000)
+    for drift in (scenario.drift(), newest):
+        state.apply(drift)
+    panel.refresh()
+    assert panel.drifts.marked == (scenario.drift(), newest), "the curves are those of all of them"
+    assert with_usual_spaces(panel.drifts.text()).startswith("SOL/USDT: Drift at step 12,000")
+    assert "BTC/USDT: Drift at step 11,600" in with_usual_spaces(panel.drifts.toolTip())
+    assert "SOL/USDT" in panel.drifts._lines[newest].toolTip()
+
+
 def test_a_repeated_drift_is_marked_once_and_one_of_another_run_never(panel: LossPanel, state: RunState) -> None:
     state.apply(scenario.drift())
     state.apply(scenario.drift(at_ms=5))
