@@ -35,6 +35,8 @@ from desktop.commands.start_from import judged
 
 _JOB = "together"
 _REPORT_EVERY_S = 0.25
+_OF_MODEL = ("steps", "loss", "checkpoints", "steps_per_s", "wall_s", "notices")
+"""What is the same under each file, so that each has all that `evaluate` finds for it alone."""
 
 
 def evaluate_together(context: Context, files: Sequence[Path], count: int | None, trade_cost: float) -> dict[str, Any]:
@@ -159,10 +161,13 @@ def _meter(progress: TerminalProgress, title: str, total: int) -> Callable[[int,
 def _judged(db: Database, runs: dict[str, Run], horizons: int, learned_s: float, trade_cost: float) -> dict[str, Any]:
     found = summarise_together(db, runs, horizons)
     pooled = found["pooled"]
-    rate = round(pooled["candles"] / learned_s, 3) if learned_s > 0.0 else None
-    pooled.update(candles_per_s=rate, wall_s=round(learned_s, 3), notices=[])
+    for rate, count in (("candles_per_s", pooled["candles"]), ("steps_per_s", pooled["steps"])):
+        pooled[rate] = round(count / learned_s, 3) if learned_s > 0.0 else None
+    pooled.update(wall_s=round(learned_s, 3), notices=[])
+    of_model = {key: pooled[key] for key in _OF_MODEL}
     judged_apart = {
-        name: {"file": name, **found[name], **evaluate_run(db, run, horizons, trade_cost)} for name, run in runs.items()
+        name: {"file": name, **found[name], **of_model, **evaluate_run(db, run, horizons, trade_cost)}
+        for name, run in runs.items()
     }
     return {**judged_apart, "pooled": pooled}
 
