@@ -473,4 +473,10 @@ FAULTS = (
         "words = [str(copy) if Path(word).resolve() == file.resolve() else word for word in source.command]",
         "words = [word for word in source.command]",
     ),
+    Fault(
+        "restless-files-outvote-calm-ones",
+        "core/training/pretraining/validation.py",
+        "np.concatenate([_alike(part, rows) for part in measured])",
+        "np.concatenate(measured)",
+    ),
 )

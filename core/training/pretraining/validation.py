@@ -52,11 +52,24 @@ class Validation:
 
 
 def validate(engine: TrainingEngine, dataset: Dataset, team: Team) -> Validation:
-    """Score the engine's forecasts of all held-back candles. Several processes share the work."""
-    losses = [_losses_of_series(engine, dataset, one, team) for one in dataset.series]
-    model, reference = team.total(np.concatenate(losses)).transpose(1, 2, 0)
+    """Score the engine's forecasts of all held-back candles, each file alike. Several processes share the work."""
+    parts = [_losses_of_series(engine, dataset, one, team) for one in dataset.series]
+    losses = team.total(np.concatenate(parts))
+    ends = np.cumsum([part.shape[0] for part in parts])
+    measured = [part for part in np.split(losses, ends[:-1]) if part.size]
+    rows = losses.shape[0] / len(measured)
+    model, reference = np.concatenate([_alike(part, rows) for part in measured]).transpose(1, 2, 0)
     close, spread = (_skill(model[index], reference[index]) for index in range(len(_SCORED)))
     return Validation(close, spread, model.shape[1])
+
+
+def _alike(losses: FloatArray, rows: float) -> FloatArray:
+    """In units of the reference's mean, as of so many rows: a long file, and one of a restless market, count no more
+    than others. Zeros where the market does not move. losses: as in `_losses_of_series`."""
+    mean = losses[:, 1].mean(axis=0)
+    moves = mean >= _ROUNDING
+    alike: FloatArray = np.where(moves, losses / np.where(moves, mean, 1.0), 0.0) * (rows / losses.shape[0])
+    return alike
 
 
 def _skill(model: FloatArray, reference: FloatArray) -> Estimate:

@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.domain.candle import Interval
+from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
 from core.market.history.files import CandleFileError
 from core.settings.tree import ModelSettings
-from core.training.pretraining.dataset import Dataset, build_series
+from core.training.engine.device import choose_device
+from core.training.pretraining.dataset import Dataset, Series, build_series
 from core.training.pretraining.errors import PretrainingError
 from core.training.pretraining.sources import fewest_candles, read_sources
+from core.training.pretraining.team import SingleProcess
+from core.training.pretraining.validation import validate
 from tests.core.training.pretraining.rigs import reverting, write
 from tests.support.candles import random_walk, without
 
@@ -58,6 +63,31 @@ def test_a_short_file_counts_as_much_as_a_long_one(tmp_path: Path) -> None:
     assert short.min() >= 1 and short.max() - short.min() <= 1, "each of its samples is as frequent as the others"
     assert np.bincount(order).max() == short.max()
     assert len(set(order[:30] >= ends[1])) == 2, "the files are mixed"
+
+
+class Nudging:
+    """In the engine's place: the same correction of every forecast."""
+
+    def corrections(self, features: FloatArray, _is_real: FloatArray) -> FloatArray:
+        return np.full((len(features), MODEL.horizons, QUANTITIES, len(LEVELS)), 0.05)
+
+
+def test_a_long_file_of_a_restless_market_is_measured_as_a_short_calm_one(tmp_path: Path) -> None:
+    names = ("open", "high", "low", "close")
+    restless = [
+        replace(each, **{name: 100.0 * (getattr(each, name) / 100.0) ** 20 for name in names})
+        for each in random_walk(700, 2)
+    ]
+    files = [write(tmp_path / "calm.csv", random_walk(160, 1)), write(tmp_path / "restless.csv", restless)]
+    series = [build_series(source, 3) for source in read_sources(files, MODEL, 0.25)]
+
+    def skills(*some: Series) -> FloatArray:
+        found = validate(Nudging(), Dataset(some, MODEL.context), SingleProcess(choose_device("cpu")))  # type: ignore[arg-type]
+        return np.array([found.close.value, found.range.value], dtype=np.float64)
+
+    calm, wild = (skills(each) for each in series)
+    assert not np.allclose(calm, wild, rtol=0.1)
+    np.testing.assert_allclose(skills(*series), (calm + wild) / 2.0)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.5])
