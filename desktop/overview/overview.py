@@ -135,9 +135,10 @@ class Overview(QWidget):
             super().keyPressEvent(event)
             return
         row, column = (at + by for at, by in zip(divmod(now, self._columns), step, strict=True))
-        if 0 <= row < self._columns and 0 <= column < self._columns:
+        place = row * self._columns + column
+        if row >= 0 and 0 <= column < self._columns and place < len(self.tiles):  # the others are still to come
             by_key = Qt.FocusReason.TabFocusReason if 1 in step else Qt.FocusReason.BacktabFocusReason
-            self.tiles[row * self._columns + column].setFocus(by_key)
+            self.tiles[place].setFocus(by_key)
 
     def _lay_out(self) -> None:
         buttons = QToolBar(translate("Overview", "Overview actions"))

@@ -194,6 +194,8 @@ def test_keys_and_buttons_choose_how_many_charts_there_are(qtbot: QtBot, shown: 
         shown.bench.window.activateWindow()
     kept = list(shown.tiles)
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_4)
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Down)
+    assert QApplication.focusWidget() is tile_of(shown, BTC), "the tile below is still to come"
     shown.settle()
     assert len(shown.tiles) == 16 and shown.tiles[:4] == kept
     assert shown.bench.shell.settings.current.chart.overview_charts == 16
