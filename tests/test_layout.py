@@ -8,6 +8,7 @@ import re
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,11 +50,19 @@ class Facts:
 @functools.cache
 def facts(path: Path) -> Facts:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    nodes = list(ast.walk(tree))
+    nodes = list(statements(tree))
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     imported = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     lengths = {function.lineno: length(function) for function in functions}
     return Facts(lengths, ast.get_docstring(tree) is not None, "time" in imported)
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All below this one, but not the parts of their expressions: a tenth of what `ast.walk` goes through."""
+    for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for child in getattr(node, block, ()):
+            yield child
+            yield from statements(child)
 
 
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

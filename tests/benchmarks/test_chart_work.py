@@ -18,7 +18,7 @@ from desktop.commands.bench_chart.rig import Rig
 from tests.support.counted import calls_of
 
 FEW, MANY = 1_000, 20_000
-TURNS = 12
+TURNS = 8
 
 Rigs = dict[int, Rig]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from PySide6.QtCore import Qt
@@ -119,10 +119,15 @@ def without_readout(stage: Stage) -> None:
     stage.chart.zoom(0.6)
 
 
+@cache
+def _million_candles() -> CandleSeries:
+    return scenario.series(1_000_000)
+
+
 def million(stage: Stage, style: CandleStyle = CandleStyle.CANDLES) -> None:
     """A million candles, all in view."""
     stage.chart.restyle(candles=style)
-    stage.chart.set_series(scenario.series(1_000_000), TITLE)
+    stage.chart.set_series(_million_candles(), TITLE)
     stage.settle()
     stage.chart.zoom(1e-6)
 

@@ -56,14 +56,12 @@ def test_the_approved_pictures_stay_small() -> None:
     assert sum(path.stat().st_size for path in EXPECTED.iterdir()) < _MOST_BYTES
 
 
-def test_a_scene_does_not_depend_on_those_before_it(painted: Painted, tmp_path: Path) -> None:
-    """Painted alone, without the mouse, theme or font of an earlier scene."""
-    render(tmp_path, 1.0, ["crosshair-light"])
-    (alone,) = tmp_path.iterdir()
+def test_a_scene_does_not_depend_on_those_before_it_and_output_of_the_process_is_reported(
+    painted: Painted, tmp_path: Path
+) -> None:
+    """Painted alone, without the mouse, theme or font of an earlier scene. The next one cannot be written."""
+    alone, next_one = (tmp_path / file_name(name, 1.0) for name in ("crosshair-light", "outcome-light"))
+    next_one.mkdir()
+    with pytest.raises(RenderError, match=rf"{next_one.name} could not be written"):
+        render(tmp_path, 1.0, ["crosshair-light", "outcome-light"])
     assert compare(read(alone), read(painted(1.0) / alone.name)).largest == 0
-
-
-def test_a_painting_process_output_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "candles-dark@1x.png").mkdir()
-    with pytest.raises(RenderError, match="could not be written"):
-        render(tmp_path, 1.0, ["candles-dark"])

@@ -71,7 +71,7 @@ PYDANTICS = ("Input should", "Unexpected keyword", "should match", "should have"
 PLACES = [(group, name) for group, values in to_dict(Settings()).items() for name in values]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(st.tuples(st.sampled_from(PLACES), VALUES), min_size=1, max_size=5))
 def test_any_value_anywhere_gives_storable_settings(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[tuple[str, str], Any]]

@@ -11,7 +11,7 @@ from tests.simulation.toxics import Toxic
 
 pytestmark = pytest.mark.simulation
 
-_FAST, _IN_CI = 6, 40
+_FAST, _IN_CI = 3, 40
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,10 @@ class Touched:
     def __init__(self, root: Path = ROOT) -> None:
         self._root = root
         self._graph = grimp.build_graph(*_PACKAGES, cache_dir=None)
-        self._tests = {name for name in self._graph.modules if _is_test(name)}
+        self._modules = frozenset(self._graph.modules)  # the graph makes a new set each time
+        self._importers_of: dict[str, frozenset[str]] = {}
+        """As far as they were looked for."""
+        self._tests = {name for name in self._modules if _is_test(name)}
         self._bytes = {_path_of(name): (root / _path_of(name)).stat().st_size for name in self._tests}
 
     def by(self, changed: Iterable[str]) -> list[Near]:
@@ -79,10 +82,12 @@ class Touched:
         package, _, own = module.rpartition(".")
         if own == "conftest":
             return {name for name in self._tests if name.startswith(f"{package}.")}
-        if module in self._graph.modules:
-            return set(self._graph.find_modules_that_directly_import(module))
-        importing = _importing(module)
-        return {name for name in self._graph.modules if importing.search(self._text(name))}
+        if module not in self._modules:
+            importing = _importing(module)
+            return {name for name in self._modules if importing.search(self._text(name))}
+        if module not in self._importers_of:
+            self._importers_of[module] = frozenset(self._graph.find_modules_that_directly_import(module))
+        return set(self._importers_of[module])
 
     def _text(self, module: str) -> str:
         path = self._root / _path_of(module)

@@ -32,7 +32,7 @@ from tests.venue.rig import CATCH_UP, FAST, SECOND, STEP_MS, RecordingListener
 
 SYMBOLS = tuple(f"{base}/USDT" for base in ("ADA", "BTC", "DASH", "ETC", "ETH", "NXT", "TRX", "XLM", "XMR", "ZEC"))
 MARKETS = tuple(Market("binance", symbol, SECOND) for symbol in SYMBOLS)
-FEW = MARKETS[:4]
+FEW = MARKETS[:3]
 """Enough for what concerns one of them. The time that a test takes grows with their number."""
 _HISTORY, _FUTURE, _TRADES = 40, 900, 7
 

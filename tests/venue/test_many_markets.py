@@ -18,7 +18,7 @@ from tests.support.fault_proxy import Refuse
 from tests.venue.hall import FEW, MARKETS, Hall, hall, minute_hall
 from tests.venue.rig import FAST, STEP_MS, correct
 
-ONE = FEW[3]
+ONE = FEW[-1]
 OTHERS = tuple(market for market in FEW if market is not ONE)
 
 
