@@ -31,7 +31,17 @@ class Outcome:
 
     @property
     def is_caught(self) -> bool:
-        return bool(self.failed) or self.end in ("hang", "crash")
+        return bool(self.failed) or self.has_died
+
+    @property
+    def has_died(self) -> bool:
+        """Whether the run itself shows a fault, by a hang or a crash."""
+        return self.end in ("hang", "crash")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all tests were run."""
+        return self.end in ("passed", "failed")
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ import queue
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from tests.sabotage.copies import Copy, Outcome
@@ -15,13 +15,14 @@ from tests.support.touched import Touched
 
 _IN_ORDER = ("-p", "no:randomly")
 _ALL_S = 3600.0
+ALSO_WITHOUT = "hang or crash also without the fault"
 _BATCH_ENDS = (2, 6)
 """The nearest test files, or tests, run in three batches that end here and at the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class FaultResult:
-    """Which tests caught a fault. end: as `Outcome.end`; stage: 1 or 2."""
+    """Which tests caught a fault. end: as `Outcome.end`, or `ALSO_WITHOUT`; stage: 1 or 2."""
 
     caught_by: tuple[str, ...]
     end: str
@@ -30,7 +31,7 @@ class FaultResult:
 
     @property
     def is_caught(self) -> bool:
-        return bool(self.caught_by) or self.end in ("hang", "crash")
+        return Outcome(self.caught_by, self.end).is_caught
 
 
 class FaultRunner:
@@ -46,7 +47,8 @@ class FaultRunner:
         self._touched = Touched()
 
     def run_nearest(self, faults: Sequence[Fault]) -> dict[str, FaultResult]:
-        """The nearest tests, up to the first that fails. One that also fails without a fault catches nothing."""
+        """The nearest tests, up to the first that fails. One that also fails without a fault catches nothing, nor does
+        a hang or crash that comes without it."""
         results = self._run_each(faults, ())
         suspects = sorted({test for result in results.values() for test in result.caught_by})
         red = set(self._copies[0].test(suspects, _ALL_S, *_IN_ORDER).failed) if suspects else set()
@@ -54,26 +56,43 @@ class FaultRunner:
         if again:
             print("red without a fault:", *sorted(red), flush=True)
             results |= self._run_each(again, tuple(f"--deselect={test}" for test in sorted(red)))
-        return results
+        return {fault.name: self._confirmed(results[fault.name], self._nearest(fault)) for fault in faults}
 
     def run_all(self, faults: Sequence[Fault]) -> dict[str, FaultResult]:
-        """All fast tests with all of these at once; then those that failed, with each fault alone."""
+        """All fast tests with all of these at once; then those that failed, with each fault alone. If not all tests
+        could be run, with half of the faults at once."""
         if not faults:
             return {}
+        began_s = time.monotonic()
+        outcome = self._run_together(faults)
+        print(f"{len(faults)} faults together: {outcome.end}, {len(outcome.failed)} tests failed", flush=True)
+        if not outcome.is_whole and len(faults) > 1:
+            half = len(faults) // 2
+            return self.run_all(faults[:half]) | self.run_all(faults[half:])
+        if not outcome.is_whole and not outcome.failed:
+            result = FaultResult((), outcome.end, 2, time.monotonic() - began_s)
+            return {faults[0].name: self._confirmed(result, ())}
+        failed = outcome.failed
+        red = set(self._copies[0].test(failed, _ALL_S, *_IN_ORDER).failed) if failed else set()
+        print(f"{len(red)} of them without a fault", flush=True)
+        return self._attributed(faults, [test for test in failed if test not in red])
+
+    def _run_together(self, faults: Sequence[Fault]) -> Outcome:
         copy = self._copies[0]
         with copy.with_faults(faults):
             can_run = copy.imports(faults)
-            failed = copy.test((), _ALL_S, *_IN_ORDER, "-n", str(len(self._copies))).failed if can_run else ()
-        if not can_run:
-            assert len(faults) > 1, f"{faults[0].name} cannot be imported"
-            half = len(faults) // 2
-            return self.run_all(faults[:half]) | self.run_all(faults[half:])
-        red = set(copy.test(failed, _ALL_S, *_IN_ORDER).failed) if failed else set()
-        suspects = [test for test in failed if test not in red]
-        print(
-            f"{len(faults)} faults together failed {len(failed)} tests, {len(red)} of them without a fault", flush=True
-        )
-        return self._attributed(faults, suspects)
+            assert can_run or len(faults) > 1, f"{faults[0].name} cannot be imported"
+            return self._run_all_tests() if can_run else Outcome((), "not run")
+
+    def _run_all_tests(self) -> Outcome:
+        return self._copies[0].test((), _ALL_S, *_IN_ORDER, "-n", str(len(self._copies)))
+
+    def _confirmed(self, result: FaultResult, tests: Sequence[str]) -> FaultResult:
+        """A hang or crash counts only if these tests, or all, neither hang nor crash without the fault."""
+        if result.caught_by or not result.is_caught:
+            return result
+        without = self._copies[0].test(tests, self._limit_s, *_IN_ORDER) if tests else self._run_all_tests()
+        return replace(result, end=ALSO_WITHOUT) if without.has_died else result
 
     def _attributed(self, faults: Sequence[Fault], suspects: Sequence[str]) -> dict[str, FaultResult]:
         def run(fault: Fault) -> FaultResult:
@@ -86,10 +105,12 @@ class FaultRunner:
 
     def _run_each(self, faults: Sequence[Fault], options: tuple[str, ...]) -> dict[str, FaultResult]:
         def run(fault: Fault) -> FaultResult:
-            files = [near.path for near in self._touched.by([fault.path])[: self._most_files]]
-            return self._result(fault, files, self._limit_s, 1, *options)
+            return self._result(fault, self._nearest(fault), self._limit_s, 1, *options)
 
         return self._map(faults, run)
+
+    def _nearest(self, fault: Fault) -> list[str]:
+        return [near.path for near in self._touched.by([fault.path])[: self._most_files]]
 
     def _map(self, faults: Sequence[Fault], run: Callable[[Fault], FaultResult]) -> dict[str, FaultResult]:
         pool = ThreadPoolExecutor(len(self._copies))
