@@ -6,7 +6,7 @@ from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.checkpoints.columns import BY_NAME, COLUMNS, Kind
@@ -148,6 +148,7 @@ def test_an_error_carries_its_position(typed: str, place: tuple[int, int] | None
         assert (error.value.start, error.value.end) == place
 
 
+@settings(max_examples=30)
 @given(st.text(max_size=60) | st.text(alphabet="skill step()<>=!\"' and or not 019.,-%MB", max_size=60))
 def test_any_text_is_parsed_or_refused_with_an_explanation(typed: str) -> None:
     try:

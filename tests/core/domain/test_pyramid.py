@@ -39,7 +39,7 @@ def assert_right(series: CandleSeries) -> None:
 
 
 @given(edits())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_all_levels_equal_brute_force_after_each_edit(changes: list[Edit]) -> None:
     series = CandleSeries(MINUTE)
     series.build_pyramid()
@@ -49,7 +49,7 @@ def test_all_levels_equal_brute_force_after_each_edit(changes: list[Edit]) -> No
 
 
 @given(st.lists(candles(), max_size=120), st.randoms())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_any_order_of_arrival_gives_the_same_levels(given_candles: list[Candle], shuffler: random.Random) -> None:
     by_time = {candle.open_time_ms: candle for candle in given_candles}
     ordered, arrived = CandleSeries(MINUTE), CandleSeries(MINUTE)
@@ -67,7 +67,7 @@ def test_any_order_of_arrival_gives_the_same_levels(given_candles: list[Candle],
 
 
 @given(edits(), st.data())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_extremes_of_any_range_equal_brute_force(changes: list[Edit], data: st.DataObject) -> None:
     series = CandleSeries(MINUTE)
     pyramid = Pyramid(series.values)

@@ -54,7 +54,7 @@ def test_a_mixture_better_than_each_expert_is_found() -> None:
     assert lost < 0.9 * lost_by_experts.min()
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("changes", [0, 2])
 def test_the_combination_stays_close_to_the_best_expert_even_if_it_changes(seed: int, changes: int) -> None:
     """Against the best of five in hindsight, whose turn it is to be right drifting: behind by 3 % at most."""

@@ -20,7 +20,7 @@ def fed(log_ranges: FloatArray, window: int = WINDOW) -> RegimeSwitching:
     return chain
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_loss_is_close_to_the_best_forecast_of_a_switching_market(seed: int) -> None:
     known = switching(3000, seed)
     chain, lost = RegimeSwitching(WINDOW), []

@@ -36,7 +36,7 @@ def _candle(place: int, walk: int, is_idle: bool) -> Candle:
 
 
 @every_short
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(held=st.sets(st.integers(0, _LENGTH - 1)), start=st.integers(0, _LENGTH), edits=_edits)
 def test_any_edits_equal_a_full_computation(
     spec: IndicatorSpec, held: set[int], start: int, edits: list[tuple[int, int, bool, bool]]
@@ -65,7 +65,7 @@ def test_any_order_of_arrival_gives_the_same(spec: IndicatorSpec, order: list[in
 
 
 @every_short
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(start=st.integers(0, _LENGTH), edits=_edits)
 def test_candles_may_change_while_another_thread_computes(
     spec: IndicatorSpec, start: int, edits: list[tuple[int, int, bool, bool]]
@@ -88,7 +88,7 @@ def test_candles_may_change_while_another_thread_computes(
 
 
 @every_kind
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(count=st.integers(0, _LENGTH - 1), walk=st.integers(0, len(_WALKS) - 1), is_idle=st.booleans())
 def test_a_preview_equals_appending_and_changes_nothing(
     spec: IndicatorSpec, count: int, walk: int, is_idle: bool
@@ -125,15 +125,15 @@ def walk() -> list[Candle]:
     return random_walk(17_000, seed=3, interval=Interval.parse("1m"))
 
 
-@every_kind
+@pytest.mark.parametrize("spec", USUAL, ids=str)
 def test_growing_by_many_candles_equals_a_full_computation(spec: IndicatorSpec, walk: list[Candle]) -> None:
     """Past the first capacity."""
     candles = series_of(walk[:900], Interval.parse("1m"))
     indicator = IndicatorSeries(spec, candles)
-    for begin, end in ((900, 1_023), (1_023, 1_024), (1_024, 1_025), (1_025, 16_390), (16_390, 16_800)):
+    for begin, end in ((900, 1_023), (1_023, 1_024), (1_024, 1_025), (1_025, 16_390), (16_390, 16_950)):
         candles.extend(walk[begin:end])
         indicator.sync()
-    for candle in walk[16_800:]:
+    for candle in walk[16_950:]:
         candles.add(candle)
         indicator.sync()
     assert same(indicator.values, values_of(spec, candles))
@@ -174,7 +174,7 @@ def test_updating_a_complete_series_changes_nothing(spec: IndicatorSpec) -> None
 
 
 @every_kind
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(first=st.integers(-5, _LENGTH + 5), stop=st.integers(-5, _LENGTH + 5))
 def test_the_extent_covers_the_defined_values_in_view(spec: IndicatorSpec, first: int, stop: int) -> None:
     indicator = IndicatorSeries(spec, series_of(_WALKS[0]))

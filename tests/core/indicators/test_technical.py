@@ -104,7 +104,7 @@ def _by_functions(spec: IndicatorSpec, candles: CandleSeries) -> np.ndarray:
 
 @every_spec
 def test_candle_by_candle_equals_all_at_once_bit_for_bit(spec: IndicatorSpec) -> None:
-    walk = random_walk(900, seed=13)
+    walk = random_walk(600, seed=13)
     candles = series_of(walk[:1], _MINUTE)
     indicator = IndicatorSeries(spec, candles)
     for before, candle in enumerate(walk[1:], start=1):
@@ -118,10 +118,10 @@ def test_candle_by_candle_equals_all_at_once_bit_for_bit(spec: IndicatorSpec) ->
 
 @every_spec
 def test_a_correction_of_a_recent_candle_recomputes_few_values(spec: IndicatorSpec) -> None:
-    walk = random_walk(4_000, seed=14)
+    walk = random_walk(3_500, seed=14)
     candles = series_of(walk[:3_000], _MINUTE)
     indicator = IndicatorSeries(spec, candles)
-    for index in range(3_000, 4_000):
+    for index in range(3_000, 3_500):
         candles.add(walk[index])
         assert indicator.count_missing() == 1
         indicator.sync()

@@ -40,18 +40,19 @@ WALKS, UNIVERSES, MOST_CLAIMS = 1000, 100, 5
 
 
 def test_baselines_alone_soon_learn_to_follow_a_leader() -> None:
-    universe = leader_and_followers(500, 0, followers=2)
-    leader, *followers = (lost.newest(200) for lost in of_baselines_together(universe))
-    assert all(lost.reached > REACHED_SOON for lost in followers), [lost.reached for lost in followers]
+    universe = leader_and_followers(500, 0, followers=1)
+    leader, follower = (lost.newest(200) for lost in of_baselines_together(universe))
+    assert follower.reached > REACHED_SOON, follower.reached
     assert leader.skill.value is not None and leader.skill.value < 0.01
-    assert of_baselines(universe[1]).newest(200).reached < NOTHING, "a follower by its own past"
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_baselines_alone_learn_most_of_what_the_leader_tells() -> None:
-    _, *followers = (lost.newest(700) for lost in of_baselines_together(leader_and_followers(2000, 0, followers=4)))
+    universe = leader_and_followers(2000, 0, followers=4)
+    _, *followers = (lost.newest(700) for lost in of_baselines_together(universe))
     assert statistics.mean(lost.reached for lost in followers) > BAR_OF_BASELINES
+    assert of_baselines(universe[1]).newest(700).reached < NOTHING, "a follower by its own past"
 
 
 @pytest.mark.slow

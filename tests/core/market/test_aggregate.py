@@ -150,7 +150,7 @@ class AggregatorMachine(RuleBasedStateMachine):
 
 TestAggregator = AggregatorMachine.TestCase
 TestAggregator.settings = settings(
-    max_examples=80, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=50, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 
