@@ -36,7 +36,8 @@ class ResidualQuantiles:
 
     def quantiles(self) -> FloatArray:
         """[S, H, L], ascending; undefined for a horizon without residuals."""
-        ordered = self._newest.copy()
+        filled = max(int(self.known.max()), 1)
+        ordered = self._newest[..., :filled].copy()
         ordered[self._is_symmetric] = np.abs(ordered[self._is_symmetric])
         ordered.sort(axis=-1)
         quantiles = self._at(ordered, LEVELS)

@@ -45,7 +45,8 @@ def test_residual_quantiles_are_those_of_the_newest_window() -> None:
     given = generator.normal(size=(120, 2, 2))
     for row in range(120):
         residuals.add(given[row], np.array([True, row % 4 == 0]))
+        found = residuals.quantiles()
+        for horizon, rows in enumerate((slice(max(0, row - 49), row + 1), slice(0, row + 1, 4))):
+            expected = np.quantile(given[rows, :, horizon], LEVELS, axis=0).T
+            np.testing.assert_allclose(found[:, horizon], expected, atol=1e-6)
     assert residuals.known.tolist() == [50, 30]
-    for horizon, rows in enumerate((slice(70, 120), slice(0, 120, 4))):
-        expected = np.quantile(given[rows, :, horizon], LEVELS, axis=0).T
-        np.testing.assert_allclose(residuals.quantiles()[:, horizon], expected, atol=1e-6)
