@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from core.settings.group import CONFIG, OWN_DIALOG, VenueId
+from core.settings.group import CONFIG, OWN_DIALOG, VenueId, setting
 
 _BASIS_POINT = 1e-4
 _MOST_BP = 1_000.0
@@ -15,18 +14,20 @@ _MOST_BP = 1_000.0
 class TradeCosts:
     """Costs of a trade, in basis points of its value: hundredths of a percent."""
 
-    fee_bp: float = Field(default=4.0, ge=0.0, le=_MOST_BP, description="Fee of a trade, in basis points of its value.")
-    spread_bp: float = Field(
-        default=1.0,
+    fee_bp: float = setting(4.0, "Fee (bp)", "Fee of a trade, in basis points of its value.", ge=0.0, le=_MOST_BP)
+    spread_bp: float = setting(
+        1.0,
+        "Spread (bp)",
+        "From the highest bid to the lowest ask, in basis points of the price; a trade pays half of it.",
         ge=0.0,
         le=_MOST_BP,
-        description="From the highest bid to the lowest ask, in basis points of the price; a trade pays half of it.",
     )
-    slippage_bp: float = Field(
-        default=0.5,
+    slippage_bp: float = setting(
+        0.5,
+        "Slippage (bp)",
+        "How much worse than the quoted price a trade is filled, in basis points.",
         ge=0.0,
         le=_MOST_BP,
-        description="How much worse than the quoted price a trade is filled, in basis points.",
     )
 
     @property
@@ -39,10 +40,11 @@ class TradeCosts:
 class PaperSettings(TradeCosts):
     """The paper score: what a trade costs, on exchanges that are not in `venues`."""
 
-    venues: dict[VenueId, TradeCosts] = Field(
-        default_factory=dict,
-        description="Exchanges with other costs, by their ccxt id; changed in the Accuracy panel.",
-        json_schema_extra=OWN_DIALOG,
+    venues: dict[VenueId, TradeCosts] = setting(
+        {},
+        "Costs by exchange",
+        "Exchanges with other costs, by their ccxt id; changed in the Accuracy panel.",
+        **OWN_DIALOG,
     )
 
     def of(self, venue: str) -> TradeCosts:

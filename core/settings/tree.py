@@ -7,18 +7,16 @@ default is used, and `load` reports it.
 from __future__ import annotations
 
 import json
-from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, field_validator, model_validator
 from pydantic.dataclasses import dataclass
-from pydantic.fields import FieldInfo
 
 from core.domain.challenger_sources import names_of
 from core.domain.fallback_exchange import next_venue
 from core.files.durable import write_durably
-from core.settings.group import CONFIG, OWN_DIALOG, SECRET, VenueId
+from core.settings.group import CONFIG, OWN_DIALOG, SECRET, VenueId, all_field_infos, setting
 from core.settings.paper import PaperSettings
 from core.settings.repair import read_json, validated
 from core.settings.window import (
@@ -34,28 +32,31 @@ from core.settings.window import (
 class MarketSettings:
     """The watched market, and the source of its candles."""
 
-    feed: Literal["auto", "live", "replay", "simulate", "stored"] = Field(
-        default="auto",
-        description="Source of candles. auto: live if the exchange answers, else the sample. stored: only what is "
-        "stored already.",
+    feed: Literal["auto", "live", "replay", "simulate", "stored"] = setting(
+        "auto",
+        "Feed",
+        "Source of candles. auto: live if the exchange answers, else the sample. stored: only what is stored already.",
     )
-    venue: str = Field(default="binance", description="The exchange's ccxt id.")
-    symbol: str = Field(default="BTC/USDT", description="The market's symbol, as ccxt writes it.")
-    interval: str = Field(default="1m", description="Candle length: 1m, 5m, 15m, 1h, 4h, 1d.")
-    file: str | None = Field(default=None, description="The candle file to replay.")
-    speed: float | None = Field(
-        default=None,
-        ge=0.0,
-        description="Candles per second; 0: as fast as possible. Not set: a replay runs at 2 in the window and as fast "
+    venue: str = setting("binance", "Exchange", "The exchange's ccxt id.")
+    symbol: str = setting("BTC/USDT", "Symbol", "The market's symbol, as ccxt writes it.")
+    interval: str = setting("1m", "Interval", "Candle length: 1m, 5m, 15m, 1h, 4h, 1d.")
+    file: str | None = setting(None, "File", "The candle file to replay.")
+    speed: float | None = setting(
+        None,
+        "Speed",
+        "Candles per second; 0: as fast as possible. Not set: a replay runs at 2 in the window and as fast "
         "as it goes without one, a simulation in real time.",
+        ge=0.0,
+        unit="candles/s",
     )
-    catch_up_candles: int = Field(
-        default=1000, ge=0, le=20_000, description="Closed candles to learn from at the start."
+    catch_up_candles: int = setting(
+        1000, "Warm-up candles", "Closed candles to learn from at the start.", ge=0, le=20_000
     )
-    fallback_venues: Annotated[tuple[VenueId, ...], Field(max_length=20)] = Field(
-        default=("binance", "kraken", "coinbase"),
-        description="Exchanges offered, in this order, when one fails. Never switched to automatically.",
-        json_schema_extra=OWN_DIALOG,
+    fallback_venues: Annotated[tuple[VenueId, ...], Field(max_length=20)] = setting(
+        ("binance", "kraken", "coinbase"),
+        "Fallback exchanges",
+        "Exchanges offered, in this order, when one fails. Never switched to automatically.",
+        **OWN_DIALOG,
     )
 
     @field_validator("fallback_venues")
@@ -74,22 +75,24 @@ class MarketSettings:
 class ModelSettings:
     """The transformer's size. A change starts a new run."""
 
-    name: Literal["transformer"] = Field(default="transformer", description="Architecture of the model.")
-    width: int = Field(default=64, ge=8, le=1024, description="Width of the residual stream.")
-    layers: int = Field(default=2, ge=1, le=24, description="Number of residual blocks.")
-    heads: int = Field(default=4, ge=1, le=32, description="Attention heads; they divide the width.")
-    context: int = Field(default=64, ge=8, le=512, description="Candles that the model sees.")
-    horizons: int = Field(default=8, ge=1, le=64, description="Candles to forecast.")
-    activation: Literal["gelu", "relu", "silu", "tanh"] = Field(
-        default="gelu", description="Activation function of the feed-forward networks."
+    name: Literal["transformer"] = setting("transformer", "Name", "Architecture of the model.")
+    width: int = setting(64, "Width", "Width of the residual stream.", ge=8, le=1024)
+    layers: int = setting(2, "Number of layers", "Number of residual blocks.", ge=1, le=24)
+    heads: int = setting(4, "Attention heads", "Attention heads; they divide the width.", ge=1, le=32)
+    context: int = setting(64, "Context", "Candles that the model sees.", ge=8, le=512, unit="candles")
+    horizons: int = setting(8, "Horizons", "Candles to forecast.", ge=1, le=64, unit="candles")
+    activation: Literal["gelu", "relu", "silu", "tanh"] = setting(
+        "gelu", "Activation", "Activation function of the feed-forward networks."
     )
-    initialisation: Literal["torch", "by-activation"] = Field(
-        default="torch",
-        description="Initial weights: torch's default, or He's for gelu, relu and silu and Xavier's for tanh.",
+    initialisation: Literal["torch", "by-activation"] = setting(
+        "torch",
+        "Initialisation",
+        "Initial weights: torch's default, or He's for gelu, relu and silu and Xavier's for tanh.",
     )
-    challengers: Annotated[tuple[str, ...], Field(max_length=8)] = Field(
-        default=(),
-        description="Further models, tried on the same candles: gru, tcn, nlinear, an installed one, "
+    challengers: Annotated[tuple[str, ...], Field(max_length=8)] = setting(
+        (),
+        "Challengers",
+        "Further models, tried on the same candles: gru, tcn, nlinear, an installed one, "
         "path/file.py:Class, or process:COMMAND.",
     )
 
@@ -118,85 +121,87 @@ class ModelSettings:
 class TrainingSettings:
     """How the model learns."""
 
-    host: Literal["process", "thread"] = Field(
-        default="process", description="Where training runs: in a child process, or in the worker thread."
+    host: Literal["process", "thread"] = setting(
+        "process", "Trainer runs in", "Where training runs: in a child process, or in the worker thread."
     )
-    device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="auto uses CUDA if available.")
-    seed: int | None = Field(
-        default=None,
+    device: Literal["auto", "cpu", "cuda"] = setting("auto", "Device", "auto uses CUDA if available.")
+    seed: int | None = setting(
+        None,
+        "Seed",
+        "Makes a run reproducible: one thread, and no wall-clock time in any decision.",
         ge=0,
         le=2**63 - 1,
-        description="Makes a run reproducible: one thread, and no wall-clock time in any decision.",
     )
-    learning_rate: float = Field(default=3e-5, gt=0.0, le=1.0, description="AdamW's learning rate.")
-    weight_decay: float = Field(default=0.01, ge=0.0, le=1.0, description="AdamW's decoupled weight decay.")
-    schedule: Literal["constant", "cosine", "plateau", "adaptive"] = Field(
-        default="adaptive",
-        description=(
-            "Learning rate after the warm-up. adaptive: halved where learning did harm; cosine: falls to a "
-            "tenth; plateau: halved when the loss stops falling."
-        ),
+    learning_rate: float = setting(3e-5, "Learning rate", "AdamW's learning rate.", gt=0.0, le=1.0)
+    weight_decay: float = setting(0.01, "Weight decay", "AdamW's decoupled weight decay.", ge=0.0, le=1.0)
+    schedule: Literal["constant", "cosine", "plateau", "adaptive"] = setting(
+        "adaptive",
+        "Schedule",
+        "Learning rate after the warm-up. adaptive: halved where learning did harm; cosine: falls to a "
+        "tenth; plateau: halved when the loss stops falling.",
     )
-    warmup_steps: int = Field(default=0, ge=0, le=100_000, description="Steps over which the rate rises from 0.")
-    schedule_steps: int = Field(
-        default=10_000,
+    warmup_steps: int = setting(0, "Warm-up steps", "Steps over which the rate rises from 0.", ge=0, le=100_000)
+    schedule_steps: int = setting(
+        10_000,
+        "Schedule steps",
+        "Length of the cosine. For plateau: steps over which the loss is averaged; three means in a row "
+        "without progress halve the rate.",
         ge=10,
         le=10_000_000,
-        description=(
-            "Length of the cosine. For plateau: steps over which the loss is averaged; three means in a row "
-            "without progress halve the rate."
-        ),
     )
-    ema_decay: float = Field(
-        default=0.0,
+    ema_decay: float = setting(
+        0.0,
+        "Weight average decay",
+        "Decay of the averaged weights used for forecasts; 0: use the newest weights.",
         ge=0.0,
         lt=1.0,
-        description="Decay of the averaged weights used for forecasts; 0: use the newest weights.",
     )
-    precision: Literal["float32", "bfloat16", "float16"] = Field(
-        default="float32", description="Precision of the forward pass; the weights stay float32."
+    precision: Literal["float32", "bfloat16", "float16"] = setting(
+        "float32", "Precision", "Precision of the forward pass; the weights stay float32."
     )
-    recompute_activations: bool = Field(
-        default=False,
-        description="Gradient checkpointing: saves memory in deep models by computing the forward pass twice.",
+    recompute_activations: bool = setting(
+        False,
+        "Recompute activations",
+        "Gradient checkpointing: saves memory in deep models by computing the forward pass twice.",
     )
-    threads: int = Field(
-        default=0, ge=0, le=64, description="CPU threads of the trainer; 0: chosen by a short measurement."
+    threads: int = setting(
+        0, "Threads", "CPU threads of the trainer; 0: chosen by a short measurement.", ge=0, le=64, unit="threads"
     )
-    cuda_graphs: bool = Field(
-        default=True, description="On a GPU, run each step as one CUDA graph if the result is the same."
+    cuda_graphs: bool = setting(
+        True, "CUDA graphs", "On a GPU, run each step as one CUDA graph if the result is the same."
     )
-    start_from: Literal["newest", "none"] = Field(
-        default="newest",
-        description="Starting point of a new run. newest: the newest pretrained model that fits; none: a new model.",
+    start_from: Literal["newest", "none"] = setting(
+        "newest",
+        "Start from",
+        "Starting point of a new run. newest: the newest pretrained model that fits; none: a new model.",
     )
-    duty_percent: int = Field(
-        default=100, ge=5, le=100, description="Share of time for training; less keeps the desktop responsive."
+    duty_percent: int = setting(
+        100, "Time for training (%)", "Share of time for training; less keeps the desktop responsive.", ge=5, le=100
     )
-    replay_samples: int = Field(default=31, ge=0, le=1023, description="Older samples trained on with the newest one.")
-    replay_window: int = Field(default=2048, ge=64, le=65_536, description="Newest candles that replay draws from.")
-    shrinkage: float = Field(
-        default=0.1,
+    replay_samples: int = setting(31, "Replay samples", "Older samples trained on with the newest one.", ge=0, le=1023)
+    replay_window: int = setting(
+        2048, "Replay window", "Newest candles that replay draws from.", ge=64, le=65_536, unit="candles"
+    )
+    shrinkage: float = setting(
+        0.1,
+        "Shrinkage",
+        "Penalty on a correction in the loss: its square times the horizon, times this; 0: none.",
         ge=0.0,
         le=10.0,
-        description="Penalty on a correction in the loss: its square times the horizon, times this; 0: none.",
     )
-    poor_forecast_weight: float = Field(
-        default=1.0,
+    poor_forecast_weight: float = setting(
+        1.0,
+        "Weight of poor forecasts",
+        "Loss weight of a sample whose forecast was worse than usual; 1: off. Values above 1 lowered the skill.",
         ge=1.0,
         le=10.0,
-        description=(
-            "Loss weight of a sample whose forecast was worse than usual; 1: off. Values above 1 lowered the skill."
-        ),
     )
-    wrong_direction_weight: float = Field(
-        default=1.0,
+    wrong_direction_weight: float = setting(
+        1.0,
+        "Weight of wrong directions",
+        "Loss weight of the close where the forecast's direction was wrong; 1: off. Values above 1 lowered the skill.",
         ge=1.0,
         le=10.0,
-        description=(
-            "Loss weight of the close where the forecast's direction was wrong; 1: off. Values above 1 "
-            "lowered the skill."
-        ),
     )
 
 
@@ -204,16 +209,19 @@ class TrainingSettings:
 class OnlineSettings:
     """Monitoring of continuous learning."""
 
-    drift: Literal["off", "mark", "learn"] = Field(
-        default="learn",
-        description="Reaction to a lasting rise of the loss. off: not detected; mark: a mark on the loss "
+    drift: Literal["off", "mark", "learn"] = setting(
+        "learn",
+        "Response to drift",
+        "Reaction to a lasting rise of the loss. off: not detected; mark: a mark on the loss "
         "curve; learn: a mark, and a learning rate three times as high, which falls back over 300 steps.",
     )
-    twin_age: int = Field(
-        default=2000,
+    twin_age: int = setting(
+        2000,
+        "Reference model age (candles)",
+        "Age in candles of the frozen reference model, against which online learning is measured; 0: off.",
         ge=0,
         le=100_000,
-        description="Age in candles of the frozen reference model, against which online learning is measured; 0: off.",
+        unit="candles",
     )
 
 
@@ -221,32 +229,41 @@ class OnlineSettings:
 class GradientSettings:
     """Processing of gradients between the backward pass and the optimizer."""
 
-    clip_mode: Literal["norm", "value", "layer", "adaptive", "off", "observe"] = Field(
-        default="norm",
-        description=(
-            "norm: the total 2-norm; value: each number; layer: each layer's norm; adaptive: a percentile of "
-            "recent norms; off: no clipping; observe: only report when norm would have clipped."
-        ),
+    clip_mode: Literal["norm", "value", "layer", "adaptive", "off", "observe"] = setting(
+        "norm",
+        "Clip mode",
+        "norm: the total 2-norm; value: each number; layer: each layer's norm; adaptive: a percentile of "
+        "recent norms; off: no clipping; observe: only report when norm would have clipped.",
     )
-    clip_norm: float = Field(
-        default=1.0,
-        gt=0.0,
-        le=1e6,
-        description="The threshold for the 2-norm of all gradients (clip modes norm and observe), of each layer's "
+    clip_norm: float = setting(
+        1.0,
+        "Clip threshold",
+        "The threshold for the 2-norm of all gradients (clip modes norm and observe), of each layer's "
         "(layer), or of all until enough norms are known (adaptive).",
-    )
-    clip_value: float = Field(
-        default=0.5,
         gt=0.0,
         le=1e6,
-        description=("Largest absolute value of each gradient number, for clip mode value."),
     )
-    clip_percentile: float = Field(
-        default=90.0, ge=1.0, le=100.0, description="The percentile of recent norms, for clip mode adaptive."
+    clip_value: float = setting(
+        0.5, "Clip value", "Largest absolute value of each gradient number, for clip mode value.", gt=0.0, le=1e6
     )
-    accumulation: int = Field(default=1, ge=1, le=64, description="Micro-batches per step: less memory, same result.")
-    noise: float = Field(
-        default=0.0, ge=0.0, le=1.0, description="Standard deviation of noise added before clipping; 0: none."
+    clip_percentile: float = setting(
+        90.0,
+        "Adaptive percentile",
+        "The percentile of recent norms, for clip mode adaptive.",
+        ge=1.0,
+        le=100.0,
+        unit="%",
+    )
+    accumulation: int = setting(
+        1,
+        "Micro-batches per step",
+        "Micro-batches per step: less memory, same result.",
+        ge=1,
+        le=64,
+        unit="micro-batches",
+    )
+    noise: float = setting(
+        0.0, "Gradient noise", "Standard deviation of noise added before clipping; 0: none.", ge=0.0, le=1.0
     )
 
 
@@ -254,31 +271,36 @@ class GradientSettings:
 class RecoverySettings:
     """Recovery from failed steps."""
 
-    spike_action: Literal["mark", "clip", "skip"] = Field(
-        default="mark",
-        description="Response to a loss spike: only a mark, a tenth of the clip threshold, or no step.",
+    spike_action: Literal["mark", "clip", "skip"] = setting(
+        "mark",
+        "Response to a loss spike",
+        "Response to a loss spike: only a mark, a tenth of the clip threshold, or no step.",
     )
-    spike_factor: float = Field(
-        default=4.0, ge=1.5, le=1000.0, description="A loss of this many times the running median is a spike."
+    spike_factor: float = setting(
+        4.0,
+        "Loss spike threshold (× median)",
+        "A loss of this many times the running median is a spike.",
+        ge=1.5,
+        le=1000.0,
     )
-    skips_before_rollback: int = Field(
-        default=3, ge=1, le=100, description="Consecutive skipped steps before a rollback."
+    skips_before_rollback: int = setting(
+        3, "Skips before a rollback", "Consecutive skipped steps before a rollback.", ge=1, le=100, unit="steps"
     )
-    rollbacks: int = Field(default=3, ge=0, le=100, description="Rollbacks within the window before training pauses.")
-    rollback_window_steps: int = Field(
-        default=1000, ge=10, le=1_000_000, description="Steps over which rollbacks are counted."
+    rollbacks: int = setting(
+        3, "Rollbacks before a pause", "Rollbacks within the window before training pauses.", ge=0, le=100
     )
-    hang_seconds: float = Field(
-        default=30.0,
-        ge=1.0,
-        le=3600.0,
-        description="Silence after which the trainer process is restarted.",
+    rollback_window_steps: int = setting(
+        1000, "Rollback window (steps)", "Steps over which rollbacks are counted.", ge=10, le=1_000_000
     )
-    challenger_deadline_ms: int = Field(
-        default=1000,
+    hang_seconds: float = setting(
+        30.0, "Trainer timeout (s)", "Silence after which the trainer process is restarted.", ge=1.0, le=3600.0
+    )
+    challenger_deadline_ms: int = setting(
+        1000,
+        "Deadline of challengers (ms)",
+        "How long the forecast of a challenger in a process is waited for in a live run.",
         ge=50,
         le=10_000,
-        description="How long the forecast of a challenger in a process is waited for in a live run.",
     )
 
 
@@ -287,21 +309,20 @@ class CheckpointSettings:
     """When checkpoints are written, and which are kept: a checkpoint is kept if any rule keeps it. The best, pinned,
     newest and used ones are always kept."""
 
-    every_steps: int = Field(default=10, ge=1, le=100_000, description="Steps between checkpoints.")
-    catch_up_seconds: float = Field(
-        default=2.0, ge=0.0, le=600.0, description="Least time between checkpoints while catching up."
+    every_steps: int = setting(10, "Steps between checkpoints", "Steps between checkpoints.", ge=1, le=100_000)
+    catch_up_seconds: float = setting(
+        2.0, "Catch-up interval (s)", "Least time between checkpoints while catching up.", ge=0.0, le=600.0
     )
-    keep_newest: int = Field(default=5, ge=2, le=1000, description="Newest checkpoints to keep.")
-    keep_best: int = Field(default=3, ge=1, le=1000, description="Best checkpoints to keep.")
-    keep_every_steps: int = Field(
-        default=1000, ge=0, le=10_000_000, description="Keep one checkpoint per this many steps; 0: off."
+    keep_newest: int = setting(5, "Keep newest", "Newest checkpoints to keep.", ge=2, le=1000, unit="checkpoints")
+    keep_best: int = setting(3, "Keep best", "Best checkpoints to keep.", ge=1, le=1000, unit="checkpoints")
+    keep_every_steps: int = setting(
+        1000, "Keep one every (steps)", "Keep one checkpoint per this many steps; 0: off.", ge=0, le=10_000_000
     )
-    keep_hours: int = Field(default=0, ge=0, le=87_600, description="Keep all checkpoints younger than this; 0: off.")
-    undo_minutes: int = Field(
-        default=10,
-        ge=0,
-        le=10_080,
-        description="How long a manually deleted checkpoint can be restored.",
+    keep_hours: int = setting(
+        0, "Keep all younger than (hours)", "Keep all checkpoints younger than this; 0: off.", ge=0, le=87_600
+    )
+    undo_minutes: int = setting(
+        10, "Undo deletions for (min)", "How long a manually deleted checkpoint can be restored.", ge=0, le=10_080
     )
 
 
@@ -309,27 +330,29 @@ class CheckpointSettings:
 class BackupSettings:
     """Verified copies of the database, with the checkpoints needed to continue from it."""
 
-    every_hours: int = Field(
-        default=6, ge=0, le=8760, description="Hours between backups, if there are changes; 0: off."
+    every_hours: int = setting(
+        6, "Hours between backups", "Hours between backups, if there are changes; 0: off.", ge=0, le=8760
     )
-    keep: int = Field(default=3, ge=1, le=100, description="Newest backups to keep, besides the most complete one.")
+    keep: int = setting(3, "Backups to keep", "Newest backups to keep, besides the most complete one.", ge=1, le=100)
 
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class RecordSettings:
     """How much of a run's record is kept. Displayed forecasts and all scores are kept permanently."""
 
-    keep_detail_days: int = Field(
-        default=30,
+    keep_detail_days: int = setting(
+        30,
+        "Full detail for (days)",
+        "Days of candles whose exact forecasts, experts' losses and gradients are kept; 0: all.",
         ge=0,
         le=36_500,
-        description="Days of candles whose exact forecasts, experts' losses and gradients are kept; 0: all.",
     )
-    keep_detail_candles: int = Field(
-        default=20_000,
+    keep_detail_candles: int = setting(
+        20_000,
+        "Full detail, at least (candles)",
+        "Newest candles whose details are kept, regardless of their age.",
         ge=1_000,
         le=100_000_000,
-        description="Newest candles whose details are kept, regardless of their age.",
     )
 
 
@@ -337,21 +360,21 @@ class RecordSettings:
 class Settings:
     """All settings."""
 
-    market: MarketSettings = field(default_factory=MarketSettings)
-    model: ModelSettings = field(default_factory=ModelSettings)
-    training: TrainingSettings = field(default_factory=TrainingSettings)
-    online: OnlineSettings = field(default_factory=OnlineSettings)
-    gradients: GradientSettings = field(default_factory=GradientSettings)
-    recovery: RecoverySettings = field(default_factory=RecoverySettings)
-    checkpoints: CheckpointSettings = field(default_factory=CheckpointSettings)
-    backups: BackupSettings = field(default_factory=BackupSettings)
-    record: RecordSettings = field(default_factory=RecordSettings)
-    paper: PaperSettings = field(default_factory=PaperSettings)
-    chart: ChartSettings = field(default_factory=ChartSettings)
-    appearance: AppearanceSettings = field(default_factory=AppearanceSettings)
-    watchlist: WatchlistSettings = field(default_factory=WatchlistSettings)
-    browser: BrowserSettings = field(default_factory=BrowserSettings)
-    notifications: NotificationSettings = field(default_factory=NotificationSettings)
+    market: MarketSettings = Field(default_factory=MarketSettings)
+    model: ModelSettings = Field(default_factory=ModelSettings)
+    training: TrainingSettings = Field(default_factory=TrainingSettings)
+    online: OnlineSettings = Field(default_factory=OnlineSettings)
+    gradients: GradientSettings = Field(default_factory=GradientSettings)
+    recovery: RecoverySettings = Field(default_factory=RecoverySettings)
+    checkpoints: CheckpointSettings = Field(default_factory=CheckpointSettings)
+    backups: BackupSettings = Field(default_factory=BackupSettings)
+    record: RecordSettings = Field(default_factory=RecordSettings)
+    paper: PaperSettings = Field(default_factory=PaperSettings, title="Paper score")
+    chart: ChartSettings = Field(default_factory=ChartSettings)
+    appearance: AppearanceSettings = Field(default_factory=AppearanceSettings)
+    watchlist: WatchlistSettings = Field(default_factory=WatchlistSettings, title="Markets")
+    browser: BrowserSettings = Field(default_factory=BrowserSettings)
+    notifications: NotificationSettings = Field(default_factory=NotificationSettings)
 
 
 _ADAPTER = TypeAdapter(Settings)
@@ -367,9 +390,9 @@ def to_record(settings: Settings) -> dict[str, Any]:
     """The same without secrets: what is stored with a run is in every backup."""
     plain = to_dict(settings)
     for group, values in plain.items():
-        described: dict[str, FieldInfo] = vars(type(getattr(settings, group)))["__pydantic_fields__"]
-        for name in [name for name, info in described.items() if info.json_schema_extra == SECRET]:
-            del values[name]
+        for name, info in all_field_infos(type(getattr(settings, group))).items():
+            if info.json_schema_extra == SECRET:
+                del values[name]
     return plain
 
 

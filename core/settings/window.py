@@ -13,7 +13,7 @@ from core.domain import time_zones
 from core.domain.candle import Market
 from core.domain.watchlist import DEFAULT_WATCHLIST, MOST_WATCHED, WatchedMarket
 from core.indicators.shown import ShownIndicator
-from core.settings.group import CONFIG, OWN_DIALOG, SECRET
+from core.settings.group import CONFIG, OWN_DIALOG, SECRET, setting
 
 ChartInterval = Literal["market", "1m", "5m", "15m", "1h", "4h", "1d"]
 OverviewCharts = Literal[4, 9, 16]
@@ -49,73 +49,69 @@ def _market(text: str) -> str:
 class AppearanceSettings:
     """Appearance of the window."""
 
-    theme: Literal["system", "dark", "light"] = Field(default="system", description="system: follow the desktop.")
-    colours: Literal["green-red", "blue-orange"] = Field(
-        default="green-red",
-        description=("Colours of rising and falling candles; blue-orange is safe for the colour-blind."),
+    theme: Literal["system", "dark", "light"] = setting("system", "Theme", "system: follow the desktop.")
+    colours: Literal["green-red", "blue-orange"] = setting(
+        "green-red", "Colours", "Colours of rising and falling candles; blue-orange is safe for the colour-blind."
     )
-    interface_percent: int | None = Field(
-        default=None,
+    interface_percent: int | None = setting(
+        None,
+        "Interface size",
+        "Size of all text, in percent. Not set: follows the screen and the window.",
         ge=75,
         le=300,
-        description="Size of all text, in percent. Not set: follows the screen and the window.",
     )
-    font: Literal["system", "bundled"] = Field(
-        default="system", description="bundled: Golden Sans, with digits of equal width."
-    )
-    swap_colours: bool = Field(default=False, description="Swap the colours of rising and falling candles.")
+    font: Literal["system", "bundled"] = setting("system", "Font", "bundled: Golden Sans, with digits of equal width.")
+    swap_colours: bool = setting(False, "Swap colours", "Swap the colours of rising and falling candles.")
 
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class ChartSettings:
     """Content and appearance of the chart."""
 
-    candles: Literal["candles", "hollow", "bars", "line", "heikin_ashi"] = Field(
-        default="candles", description="Shape of the candles; forecasts are always drawn as candles."
+    candles: Literal["candles", "hollow", "bars", "line", "heikin_ashi"] = setting(
+        "candles", "Candle style", "Shape of the candles; forecasts are always drawn as candles."
     )
-    scale: Literal["linear", "log", "percent"] = Field(
-        default="linear", description="Price axis. percent: change from the first candle in view."
+    scale: Literal["linear", "log", "percent"] = setting(
+        "linear", "Price scale", "Price axis. percent: change from the first candle in view."
     )
-    interval: ChartInterval = Field(
-        default="market", description="Interval of the shown candles: the market's, or a coarser one."
+    interval: ChartInterval = setting(
+        "market", "Interval", "Interval of the shown candles: the market's, or a coarser one."
     )
-    time_zone: str = Field(
-        default="local",
-        description="Time zone of the chart: local, UTC, exchange, or a name such as Europe/Berlin.",
+    time_zone: str = setting(
+        "local", "Time zone", "Time zone of the chart: local, UTC, exchange, or a name such as Europe/Berlin."
     )
-    show_volume: bool = Field(default=True, description="Volume bars under the candles.")
-    volume_profile: bool = Field(default=False, description="Traded volume at each price, for the candles in view.")
-    compare: Annotated[str, AfterValidator(_market)] = Field(
-        default="", description="Another stored market, shown as a line.", json_schema_extra=OWN_DIALOG
+    show_volume: bool = setting(True, "Volume bars", "Volume bars under the candles.")
+    volume_profile: bool = setting(False, "Volume profile", "Traded volume at each price, for the candles in view.")
+    compare: Annotated[str, AfterValidator(_market)] = setting(
+        "", "Compared market", "Another stored market, shown as a line.", **OWN_DIALOG
     )
-    scale_before_compare: Literal["linear", "log", "percent"] = Field(
-        default="linear",
-        description="Price axis to return to after comparing.",
-        json_schema_extra=OWN_DIALOG,
+    scale_before_compare: Literal["linear", "log", "percent"] = setting(
+        "linear", "Price scale before comparing", "Price axis to return to after comparing.", **OWN_DIALOG
     )
-    show_bands: bool = Field(default=True, description="The 50 % and 90 % bands around the ghosts.")
-    show_chance: bool = Field(
-        default=True,
-        description="Chance that a price is touched: at the crosshair, on the price axis and on horizontal lines.",
+    show_bands: bool = setting(True, "Forecast bands", "The 50 % and 90 % bands around the ghosts.")
+    show_chance: bool = setting(
+        True,
+        "Chance of a price",
+        "Chance that a price is touched: at the crosshair, on the price axis and on horizontal lines.",
     )
-    sample_paths: bool = Field(default=False, description="Possible futures behind the ghosts, as thin lines.")
-    hindsight: bool = Field(default=False, description="Past forecasts over the actual candles.")
-    hindsight_horizon: int = Field(
-        default=1, ge=1, le=64, description="Candles between a past forecast and its target."
+    sample_paths: bool = setting(False, "Sample paths", "Possible futures behind the ghosts, as thin lines.")
+    hindsight: bool = setting(False, "Hindsight", "Past forecasts over the actual candles.")
+    hindsight_horizon: int = setting(
+        1, "Hindsight horizon (candles)", "Candles between a past forecast and its target.", ge=1, le=64, unit="candles"
     )
-    error_strip: bool = Field(default=False, description="Error of each past forecast, in a pane below the prices.")
-    regimes: bool = Field(
-        default=False, description="Background by market regime: calm, trending or volatile, as known at each close."
+    error_strip: bool = setting(False, "Forecast errors", "Error of each past forecast, in a pane below the prices.")
+    regimes: bool = setting(
+        False, "Market regime", "Background by market regime: calm, trending or volatile, as known at each close."
     )
-    show_markers: bool = Field(default=True, description="Marks at incidents, new bests and restores of training.")
-    indicators: tuple[Annotated[dict[str, Any], AfterValidator(_indicator)], ...] = Field(
-        default=(), description="Indicators on the chart.", json_schema_extra=OWN_DIALOG
+    show_markers: bool = setting(True, "Markers", "Marks at incidents, new bests and restores of training.")
+    indicators: tuple[Annotated[dict[str, Any], AfterValidator(_indicator)], ...] = setting(
+        (), "Indicators", "Indicators on the chart.", **OWN_DIALOG
     )
-    overview_charts: OverviewCharts = Field(
-        default=9, description="Number of charts in the Overview.", json_schema_extra=OWN_DIALOG
+    overview_charts: OverviewCharts = setting(
+        9, "Charts in the Overview", "Number of charts in the Overview.", **OWN_DIALOG
     )
-    pane_heights: dict[str, Annotated[float, Field(gt=0.0, lt=1.0)]] = Field(
-        default_factory=dict, description="Pane heights, as shares of the chart's height.", json_schema_extra=OWN_DIALOG
+    pane_heights: dict[str, Annotated[float, Field(gt=0.0, lt=1.0)]] = setting(
+        {}, "Pane heights", "Pane heights, as shares of the chart's height.", **OWN_DIALOG
     )
 
     @field_validator("time_zone")
@@ -129,8 +125,8 @@ class ChartSettings:
 class WatchlistSettings:
     """The markets of the panel *Markets*."""
 
-    markets: Annotated[tuple[WatchedMarket, ...], Field(max_length=MOST_WATCHED)] = Field(
-        default=DEFAULT_WATCHLIST, description="Watched markets, in order.", json_schema_extra=OWN_DIALOG
+    markets: Annotated[tuple[WatchedMarket, ...], Field(max_length=MOST_WATCHED)] = setting(
+        DEFAULT_WATCHLIST, "Markets", "Watched markets, in order.", **OWN_DIALOG
     )
 
     @field_validator("markets")
@@ -145,52 +141,46 @@ class WatchlistSettings:
 class BrowserSettings:
     """Arrangement of the checkpoint browser; changed there."""
 
-    columns: tuple[str, ...] = Field(
-        default=(),
-        description="Columns, in order; empty: as many as fit.",
-        json_schema_extra=OWN_DIALOG,
+    columns: tuple[str, ...] = setting((), "Columns", "Columns, in order; empty: as many as fit.", **OWN_DIALOG)
+    widths: dict[str, Annotated[int, Field(ge=8, le=4000)]] = setting(
+        {}, "Widths", "Changed column widths, in pixels.", **OWN_DIALOG
     )
-    widths: dict[str, Annotated[int, Field(ge=8, le=4000)]] = Field(
-        default_factory=dict,
-        description="Changed column widths, in pixels.",
-        json_schema_extra=OWN_DIALOG,
-    )
-    sort_by: str = Field(default="step", description="The sort column.", json_schema_extra=OWN_DIALOG)
-    is_descending: bool = Field(default=True, description="Descending order.", json_schema_extra=OWN_DIALOG)
-    all_runs: bool = Field(
-        default=False,
-        description="Checkpoints of all runs, not only the watched one.",
-        json_schema_extra=OWN_DIALOG,
-    )
+    sort_by: str = setting("step", "Sort by", "The sort column.", **OWN_DIALOG)
+    is_descending: bool = setting(True, "Descending", "Descending order.", **OWN_DIALOG)
+    all_runs: bool = setting(False, "All runs", "Checkpoints of all runs, not only the watched one.", **OWN_DIALOG)
 
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class NotificationSettings:
     """Notifications on the desktop and in the tray, and alerts to a webhook."""
 
-    price_alerts: bool = Field(default=True, description="The price crosses an alert; also shown as a banner.")
-    alert_sound: bool = Field(default=True, description="Play the system's alert sound for a price alert.")
-    band_alerts: Literal["off", "50", "90"] = Field(
-        default="90",
-        description="The band of so many percent of the next closes reaches an alert that it did not reach before; "
+    price_alerts: bool = setting(True, "Price alerts", "The price crosses an alert; also shown as a banner.")
+    alert_sound: bool = setting(True, "Price alert sound", "Play the system's alert sound for a price alert.")
+    band_alerts: Literal["off", "50", "90"] = setting(
+        "90",
+        "Band alerts",
+        "The band of so many percent of the next closes reaches an alert that it did not reach before; "
         "also shown as a banner.",
     )
-    coverage_lost: bool = Field(
-        default=True,
-        description="The 90 % band held fewer of the newest 500 closes than chance explains; also shown as a banner.",
+    coverage_lost: bool = setting(
+        True,
+        "Coverage lost",
+        "The 90 % band held fewer of the newest 500 closes than chance explains; also shown as a banner.",
     )
-    drift_found: bool = Field(
-        default=True,
-        description="The loss of the ghosts has risen for longer than chance explains; also shown as a banner.",
+    drift_found: bool = setting(
+        True, "Drift found", "The loss of the ghosts has risen for longer than chance explains; also shown as a banner."
     )
-    webhook_url: Annotated[str | None, AfterValidator(_webhook)] = Field(
-        default=None,
-        description="Alerts of prices, bands, coverage and drifts are also sent there as JSON: https://, or http:// on "
+    webhook_url: Annotated[str | None, AfterValidator(_webhook)] = setting(
+        None,
+        "Webhook URL",
+        "Alerts of prices, bands, coverage and drifts are also sent there as JSON: https://, or http:// on "
         "this computer.",
-        json_schema_extra=SECRET,
+        **SECRET,
     )
-    incidents: bool = Field(default=True, description="A warning or an error in training, at most one a minute.")
-    new_best: bool = Field(default=True, description="A new best checkpoint, while candles are live.")
-    feed: bool = Field(default=True, description="A live feed has been lost for 15 seconds, or is back.")
-    jobs: bool = Field(default=True, description="A job from the Jobs panel is done, or has failed.")
-    while_in_front: bool = Field(default=False, description="Also while the window is active; alerts always are.")
+    incidents: bool = setting(True, "Incidents", "A warning or an error in training, at most one a minute.")
+    new_best: bool = setting(True, "New best", "A new best checkpoint, while candles are live.")
+    feed: bool = setting(True, "Feed", "A live feed has been lost for 15 seconds, or is back.")
+    jobs: bool = setting(True, "Jobs", "A job from the Jobs panel is done, or has failed.")
+    while_in_front: bool = setting(
+        False, "Notify while in front", "Also while the window is active; alerts always are."
+    )

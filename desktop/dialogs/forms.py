@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from types import NoneType
-from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin
+from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
@@ -14,7 +14,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QSizePolicy, QWidget
 
 from core.settings.faults import sentence_of
-from core.settings.group import OWN_DIALOG, SECRET
+from core.settings.group import OWN_DIALOG, SECRET, all_field_infos
 from desktop.dialogs.setting_facts import description, facts, group_of
 from desktop.dialogs.setting_words import title
 from desktop.ui.inputs import BoundedBox, DecimalSpinBox, LogSpinBox, whole_number_box
@@ -71,12 +71,6 @@ def make_editor(info: FieldInfo) -> FieldEditor:
 def field_infos(group: type) -> dict[str, FieldInfo]:
     """The fields of a settings class that a form offers, in their order."""
     return {name: info for name, info in all_field_infos(group).items() if info.json_schema_extra != OWN_DIALOG}
-
-
-def all_field_infos(group: type) -> dict[str, FieldInfo]:
-    """The fields of a settings class in their order, also those with a separate dialog."""
-    described = cast(dict[str, FieldInfo], vars(group)["__pydantic_fields__"])
-    return {field.name: described[field.name] for field in fields(group)}
 
 
 class _FieldLabel(Label):

@@ -24,9 +24,10 @@ from PySide6.QtWidgets import (
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval
 from core.market.feeds.market_check import Objection
 from core.market.shown_names import shown_symbol
+from core.settings.group import all_field_infos
 from core.settings.tree import MarketSettings
 from desktop.dialogs.file_check import FileCheck, check_replayable
-from desktop.dialogs.forms import all_field_infos, editable
+from desktop.dialogs.forms import editable
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.setting_facts import description
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketQuestion

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+from core.settings.group import unit_of
 from core.settings.tree import Settings, to_dict
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -24,39 +25,6 @@ _BOUNDS = {
     "le": QT_TRANSLATE_NOOP("Settings", "to {0}"),
     "lt": QT_TRANSLATE_NOOP("Settings", "to below {0}"),
 }
-_UNITS = {
-    ("market", "speed"): QT_TRANSLATE_NOOP("Settings", "candles/s"),
-    ("market", "catch_up_candles"): QT_TRANSLATE_NOOP("Settings", "candles"),
-    ("model", "context"): QT_TRANSLATE_NOOP("Settings", "candles"),
-    ("model", "horizons"): QT_TRANSLATE_NOOP("Settings", "candles"),
-    ("training", "warmup_steps"): QT_TRANSLATE_NOOP("Settings", "steps"),
-    ("training", "schedule_steps"): QT_TRANSLATE_NOOP("Settings", "steps"),
-    ("training", "threads"): QT_TRANSLATE_NOOP("Settings", "threads"),
-    ("training", "duty_percent"): QT_TRANSLATE_NOOP("Settings", "%"),
-    ("training", "replay_samples"): QT_TRANSLATE_NOOP("Settings", "samples"),
-    ("training", "replay_window"): QT_TRANSLATE_NOOP("Settings", "candles"),
-    ("online", "twin_age"): QT_TRANSLATE_NOOP("Settings", "candles"),
-    ("gradients", "clip_percentile"): QT_TRANSLATE_NOOP("Settings", "%"),
-    ("gradients", "accumulation"): QT_TRANSLATE_NOOP("Settings", "micro-batches"),
-    ("recovery", "skips_before_rollback"): QT_TRANSLATE_NOOP("Settings", "steps"),
-    ("recovery", "rollback_window_steps"): QT_TRANSLATE_NOOP("Settings", "steps"),
-    ("recovery", "hang_seconds"): QT_TRANSLATE_NOOP("Settings", "s"),
-    ("recovery", "challenger_deadline_ms"): QT_TRANSLATE_NOOP("Settings", "ms"),
-    ("checkpoints", "every_steps"): QT_TRANSLATE_NOOP("Settings", "steps"),
-    ("checkpoints", "catch_up_seconds"): QT_TRANSLATE_NOOP("Settings", "s"),
-    ("checkpoints", "keep_newest"): QT_TRANSLATE_NOOP("Settings", "checkpoints"),
-    ("checkpoints", "keep_best"): QT_TRANSLATE_NOOP("Settings", "checkpoints"),
-    ("checkpoints", "keep_every_steps"): QT_TRANSLATE_NOOP("Settings", "steps"),
-    ("checkpoints", "keep_hours"): QT_TRANSLATE_NOOP("Settings", "h"),
-    ("checkpoints", "undo_minutes"): QT_TRANSLATE_NOOP("Settings", "min"),
-    ("record", "keep_detail_days"): QT_TRANSLATE_NOOP("Settings", "days"),
-    ("record", "keep_detail_candles"): QT_TRANSLATE_NOOP("Settings", "candles"),
-    ("paper", "fee_bp"): QT_TRANSLATE_NOOP("Settings", "bp"),
-    ("paper", "spread_bp"): QT_TRANSLATE_NOOP("Settings", "bp"),
-    ("paper", "slippage_bp"): QT_TRANSLATE_NOOP("Settings", "bp"),
-    ("chart", "hindsight_horizon"): QT_TRANSLATE_NOOP("Settings", "candles"),
-    ("browser", "widths"): QT_TRANSLATE_NOOP("Settings", "px"),
-}
 _SINGULAR = {
     "candles": QT_TRANSLATE_NOOP("Settings", "candle"),
     "steps": QT_TRANSLATE_NOOP("Settings", "step"),
@@ -71,9 +39,10 @@ _AUTOMATIC = frozenset({("appearance", "interface_percent"), ("market", "speed")
 """Where none is set, the program finds it."""
 
 
-def unit(group: str, name: str) -> str:
-    """The unit of a setting; empty for what is chosen, said, or a bare number."""
-    return translate("Settings", _UNITS[group, name]) if (group, name) in _UNITS else ""
+def unit(name: str, info: FieldInfo) -> str:
+    """The unit of a setting, in the user's language; empty where it has none."""
+    english = unit_of(name, info)
+    return translate("Settings", english) if english else ""
 
 
 def description(info: FieldInfo) -> str:
@@ -132,18 +101,18 @@ def facts(group: str, name: str, info: FieldInfo) -> str:
     if to_dict(Settings())[group][name] is None:
         said = translate("Settings", "automatic") if (group, name) in _AUTOMATIC else said
         if span := span_of(info):
-            bounds = f"{span} {unit(group, name)}".rstrip()
+            bounds = f"{span} {unit(name, info)}".rstrip()
             said = translate("Settings", "{0}; else {1}").format(said, bounds)
     elif info.annotation is not bool:
-        measure, span = _unit_after(said, group, name), span_of(info)
+        measure, span = _unit_after(said, name, info), span_of(info)
         said = f"{said}{f' {measure}' if measure else ''}{f', {span}' if span else ''}"
     return translate("Settings", "Default: {0}.").format(said)
 
 
-def _unit_after(value: str, group: str, name: str) -> str:
+def _unit_after(value: str, name: str, info: FieldInfo) -> str:
     """1 candle, 2 candles."""
-    singular = _SINGULAR.get(_UNITS.get((group, name), ""))
-    return unit(group, name) if singular is None or value != "1" else translate("Settings", singular)
+    singular = _SINGULAR.get(unit_of(name, info))
+    return unit(name, info) if singular is None or value != "1" else translate("Settings", singular)
 
 
 def number(value: float) -> str:

@@ -3,78 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import cache
 
 from pydantic import ValidationError
 
 from core.domain.diagnosis import SettingChange
 from core.settings.faults import sentence_of
+from core.settings.group import all_field_infos
 from core.settings.tree import Settings
 from desktop.ui.translation import translate
 
 _AT_ONCE = frozenset({("training", "learning_rate"), ("training", "duty_percent"), ("gradients", "clip_norm")})
 _AT_START = frozenset({("appearance", "interface_percent"), ("appearance", "font")})
 _RULES = frozenset({"keep_newest", "keep_best", "keep_every_steps", "keep_hours", "undo_minutes"})
-_TITLES = {
-    "accumulation": "Micro-batches per step",
-    "alert_sound": "Price alert sound",
-    "candles": "Candle style",
-    "catch_up_candles": "Warm-up candles",
-    "catch_up_seconds": "Catch-up interval (s)",
-    "clip_norm": "Clip threshold",
-    "clip_percentile": "Adaptive percentile",
-    "compare": "Compared market",
-    "cuda_graphs": "CUDA graphs",
-    "drift": "Response to drift",
-    "duty_percent": "Time for training (%)",
-    "ema_decay": "Weight average decay",
-    "error_strip": "Forecast errors",
-    "every_hours": "Hours between backups",
-    "every_steps": "Steps between checkpoints",
-    "fallback_venues": "Fallback exchanges",
-    "fee_bp": "Fee (bp)",
-    "hang_seconds": "Trainer timeout (s)",
-    "challenger_deadline_ms": "Deadline of challengers (ms)",
-    "heads": "Attention heads",
-    "hindsight_horizon": "Hindsight horizon (candles)",
-    "host": "Trainer runs in",
-    "interface_percent": "Interface size",
-    "is_descending": "Descending",
-    "keep": "Backups to keep",
-    "keep_detail_candles": "Full detail, at least (candles)",
-    "keep_detail_days": "Full detail for (days)",
-    "keep_every_steps": "Keep one every (steps)",
-    "keep_hours": "Keep all younger than (hours)",
-    "layers": "Number of layers",
-    "noise": "Gradient noise",
-    "overview_charts": "Charts in the Overview",
-    "paper": "Paper score",
-    "poor_forecast_weight": "Weight of poor forecasts",
-    "regimes": "Market regime",
-    "rollback_window_steps": "Rollback window (steps)",
-    "rollbacks": "Rollbacks before a pause",
-    "sample_paths": "Sample paths",
-    "scale": "Price scale",
-    "scale_before_compare": "Price scale before comparing",
-    "show_bands": "Forecast bands",
-    "show_chance": "Chance of a price",
-    "show_markers": "Markers",
-    "show_volume": "Volume bars",
-    "skips_before_rollback": "Skips before a rollback",
-    "slippage_bp": "Slippage (bp)",
-    "spike_action": "Response to a loss spike",
-    "spike_factor": "Loss spike threshold (× median)",
-    "spread_bp": "Spread (bp)",
-    "twin_age": "Reference model age (candles)",
-    "undo_minutes": "Undo deletions for (min)",
-    "venue": "Exchange",
-    "venues": "Costs by exchange",
-    "warmup_steps": "Warm-up steps",
-    "watchlist": "Markets",
-    "webhook_url": "Webhook URL",
-    "while_in_front": "Notify while in front",
-    "wrong_direction_weight": "Weight of wrong directions",
-}
-"""Where a setting, or a group of them, is called otherwise than its name."""
 
 
 def words(name: str) -> str:
@@ -82,9 +23,17 @@ def words(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
+@cache
+def _titles() -> dict[str, str]:
+    """Where a setting, or a group of them, is called otherwise than its name."""
+    groups = all_field_infos(Settings)
+    infos = [groups, *(all_field_infos(type(getattr(Settings(), name))) for name in groups)]
+    return {name: info.title for each in infos for name, info in each.items() if info.title}
+
+
 def english_title(name: str) -> str:
     """What a setting or a group of them is called, in a form and in a sentence."""
-    return _TITLES.get(name, words(name))
+    return _titles().get(name, words(name))
 
 
 def title(name: str) -> str:

@@ -16,13 +16,12 @@ import click
 from pydantic.fields import FieldInfo
 from PySide6.QtGui import QKeySequence
 
-from core.settings.group import OWN_DIALOG
+from core.settings.group import OWN_DIALOG, all_field_infos, unit_of
 from core.settings.tree import Settings
 from desktop.actions import ActionId, ActionInfo
 from desktop.commands.cli import ghostcandle
 from desktop.dialogs.chart_gestures import chart_gestures
-from desktop.dialogs.forms import all_field_infos
-from desktop.dialogs.setting_facts import choices, default, kind, number, unit
+from desktop.dialogs.setting_facts import choices, default, kind, number
 from desktop.dialogs.setting_words import effect, title, words
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -99,7 +98,7 @@ def _setting(group: str, name: str, info: FieldInfo) -> tuple[str, ...]:
         f"`{group}.{name}`<br>{title(name)}",
         f"`{default(group, name)}`",
         _allowed(info),
-        unit(group, name),
+        unit_of(name, info),
         f"{info.description}{own}",
         _effect(group, name, info),
     )

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
+from core.settings.group import all_field_infos, unit_of
 from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.checkpoints.columns import COLUMNS, REASONS
-from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.setting_words import english_title
 
 
@@ -27,6 +27,8 @@ def texts() -> Iterator[tuple[str, str]]:
         for name, info in all_field_infos(type(getattr(Settings(), group.name))).items():
             yield "Settings", english_title(name)
             yield "SettingDescriptions", info.description or ""
+            if unit := unit_of(name, info):
+                yield "Settings", unit
     checkpoints = (*(text for column in COLUMNS for text in (column.title, column.meaning) if text), *sorted(REASONS))
     yield from (("Checkpoints", text) for text in checkpoints)
 

@@ -75,6 +75,10 @@ def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     assert settings.market.symbol == "ETH/USDT"
 
 
+def test_no_two_settings_share_a_default_that_can_change() -> None:
+    assert Settings().chart.pane_heights is not Settings().chart.pane_heights
+
+
 def test_the_file_is_readable(tmp_path: Path) -> None:
     save(Settings(), tmp_path / "settings.json")
     text = (tmp_path / "settings.json").read_text()

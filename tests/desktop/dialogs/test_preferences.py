@@ -218,7 +218,19 @@ def test_one_of_a_unit_is_singular(group: str, name: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("group", "name", "said"),
     [
-        ("appearance", "interface_percent", "Default: automatic; else from 75 to 300."),
+        ("backups", "every_hours", "Default: 6 h, from 0 to 8,760."),
+        ("training", "replay_window", "Default: 2,048 candles, from 64 to 65,536."),
+        ("backups", "keep", "Default: 3, from 1 to 100."),
+    ],
+)
+def test_a_unit_follows_from_the_end_of_the_name_or_is_given(group: str, name: str, said: str) -> None:
+    assert facts(group, name, field_infos(type(getattr(Settings(), group)))[name]) == said
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "said"),
+    [
+        ("appearance", "interface_percent", "Default: automatic; else from 75 to 300 %."),
         ("market", "speed", "Default: automatic; else from 0 candles/s."),
         ("market", "file", "Default: none."),
     ],

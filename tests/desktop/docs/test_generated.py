@@ -8,9 +8,9 @@ import click
 import pytest
 
 from core.indicators.registry import INDICATORS
+from core.settings.group import all_field_infos
 from core.settings.tree import Settings
 from desktop.actions import ActionId
-from desktop.dialogs.forms import all_field_infos
 from tests.support.docs import DOCS, PARTS, every_command, with_part
 
 
@@ -41,7 +41,7 @@ def test_every_setting_is_in_the_docs_and_described() -> None:
     page = (DOCS / "settings.md").read_text(encoding="utf-8")
     for group in fields(Settings):
         for name, info in all_field_infos(type(getattr(Settings(), group.name))).items():
-            assert f"| `{group.name}.{name}`" in page
+            assert f"| `{group.name}.{name}`" in page, "run make docs"
             assert info.description, f"{group.name}.{name}"
 
 
@@ -56,4 +56,6 @@ def test_every_action_is_in_the_docs_with_its_keys() -> None:
 def test_every_indicator_is_in_the_docs() -> None:
     page = (DOCS / "indicators.md").read_text(encoding="utf-8")
     for info in INDICATORS.values():
-        assert f"| **{info.short}** |" in page or f"| **{info.title}** |" in page, info.title
+        assert f"| **{info.short}** |" in page or f"| **{info.title}** |" in page, (
+            f"docs/indicators.md has no row of {info.title}"
+        )

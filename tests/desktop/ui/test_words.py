@@ -9,8 +9,8 @@ from core.domain.diagnosis import Disease
 from core.domain.events import ForecastMode, Severity
 from core.domain.quantities import Quantity
 from core.domain.regimes import Regime
+from core.settings.group import all_field_infos
 from core.settings.tree import Settings
-from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.setting_words import title
 from desktop.ui.words import word
 from tests.desktop.made_up_language import MadeUpLanguage
@@ -34,3 +34,9 @@ def test_each_setting_and_each_group_has_a_title_that_can_be_translated(made_up_
     names = [name for group in groups for name in all_field_infos(type(getattr(Settings(), group.name)))]
     plain = [name for name in (*names, *(group.name for group in groups)) if not title(name).startswith("⟦")]
     assert not plain
+
+
+def test_settings_of_one_name_have_one_title() -> None:
+    groups = [all_field_infos(type(getattr(Settings(), group.name))) for group in dataclasses.fields(Settings)]
+    titles = {(name, info.title) for group in groups for name, info in group.items()}
+    assert len(titles) == len({name for name, _ in titles}), "a title is looked up by the name of its setting alone"

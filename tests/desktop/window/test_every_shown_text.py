@@ -22,6 +22,7 @@ from core.domain.drawings import Anchor, Drawing, DrawingKind
 from core.domain.venue_names import venue_name
 from core.indicators.registry import INDICATORS, Indicator
 from core.logs.crashes import CrashReport
+from core.settings.group import all_field_infos
 from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.chart.controllers.appearance import ChartAppearance
@@ -32,7 +33,6 @@ from desktop.checkpoints.words_dialogs import open_name, open_note, open_tags
 from desktop.dialogs.compared_market import ComparedMarketDialog
 from desktop.dialogs.crash_report import open_crash_report
 from desktop.dialogs.drawing import DrawingDialog
-from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.indicators import IndicatorsDialog
 from desktop.dialogs.line_text import LineTextDialog
 from desktop.dialogs.market import EXCHANGES, USUAL_SYMBOLS
