@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import tzinfo
 from enum import StrEnum
+from typing import Any
 
 from PySide6.QtGui import QFont
 
+from core.domain import time_zones
+from core.settings.window import ChartSettings
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.ui.theme import Palette
 
@@ -41,3 +44,16 @@ class Style:
     """Sample paths behind the ghosts."""
     shows_readout: bool = True
     """False where the numbers are written beside the chart: the candles get their room."""
+
+
+def chosen_style(chosen: ChartSettings, venue: str) -> dict[str, Any]:
+    """The fields of `Style` that are settings, by name. venue: the market's exchange, for its time zone."""
+    return {
+        "time_zone": time_zones.find(chosen.time_zone, venue),
+        "candles": CandleStyle(chosen.candles),
+        "scale": ScaleKind(chosen.scale),
+        "shows_volume": chosen.show_volume,
+        "shows_bands": chosen.show_bands,
+        "shows_chance": chosen.show_chance,
+        "shows_paths": chosen.sample_paths,
+    }

@@ -9,14 +9,12 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QEnterEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from core.domain import time_zones
 from core.domain.candle import Candle
 from core.domain.candle_series import CandleSeries
 from core.domain.clock import Clock
 from core.market.shown_names import shown_market
 from core.settings.window import ChartSettings
-from desktop.chart.axes.price_scale import ScaleKind
-from desktop.chart.style import CandleStyle
+from desktop.chart.style import chosen_style
 from desktop.chart.widget import ChartWidget
 from desktop.overview.heading import HeadingLine, heading
 from desktop.services.candle_loader import HistoryLoading
@@ -32,6 +30,8 @@ _SPACING_SHARE = 0.6
 """Of the large chart's distance between candles."""
 _FRAME_PX = 1
 _LEAST_PX = (120, 60)
+_NO_ROOM_FOR = dict.fromkeys(("shows_volume", "shows_chance", "shows_paths", "shows_readout"), False)
+"""Fields of the chart's `Style`."""
 
 
 class Tile(QWidget):
@@ -98,14 +98,8 @@ class Tile(QWidget):
 
     def apply(self, chosen: ChartSettings) -> None:
         """Take what the user chose for the large chart, as far as there is room."""
-        self.chart.restyle(
-            candles=CandleStyle(chosen.candles),
-            scale=ScaleKind(chosen.scale),
-            time_zone=time_zones.find(chosen.time_zone, "" if self.row is None else self.row.market.venue),
-            shows_bands=chosen.show_bands,
-            shows_volume=False,
-            shows_readout=False,
-        )
+        venue = "" if self.row is None else self.row.market.venue
+        self.chart.restyle(**chosen_style(chosen, venue) | _NO_ROOM_FOR)
 
     def end(self) -> bool:
         """Read no further. False where a thread still reads."""

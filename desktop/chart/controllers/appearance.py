@@ -8,12 +8,14 @@ from functools import partial
 from PySide6.QtCore import QObject
 
 from core.domain import time_zones
+from core.settings.group import all_field_infos
 from core.settings.tree import Settings
+from core.settings.window import ChartSettings
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.items.futures import FuturesLayer
 from desktop.chart.items.volume_profile import VolumeProfileLayer
-from desktop.chart.style import CandleStyle
+from desktop.chart.style import CandleStyle, chosen_style
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.date import DateDialog
 from desktop.dialogs.messages import open_dialog
@@ -28,19 +30,12 @@ _CHOICES = {
     **{ActionId[f"SCALE_{kind.name}"]: ("scale", kind.value) for kind in ScaleKind},
 }
 """The setting that each of these actions selects, and its value."""
-_OVERLAYS = (
-    "show_volume",
-    "show_bands",
-    "show_chance",
-    "sample_paths",
-    "show_markers",
-    "volume_profile",
-    "hindsight",
-    "error_strip",
-    "regimes",
-)
-_SWITCHES = {ActionId[setting.upper()]: setting for setting in _OVERLAYS}
-"""The setting that each of these actions toggles."""
+_SWITCHES = {
+    ActionId[name.upper()]: name
+    for name, info in all_field_infos(ChartSettings).items()
+    if info.annotation is bool and name.upper() in ActionId.__members__
+}
+"""The setting that each of these actions toggles: the action has its name."""
 
 
 class ChartAppearance(QObject):
@@ -107,15 +102,7 @@ class ChartAppearance(QObject):
                 actions[action_id].setChecked(True)
         for action_id, setting in _SWITCHES.items():
             actions[action_id].setChecked(getattr(chosen, setting))
-        self._chart.restyle(
-            candles=CandleStyle(chosen.candles),
-            scale=ScaleKind(chosen.scale),
-            shows_volume=chosen.show_volume,
-            shows_bands=chosen.show_bands,
-            shows_chance=chosen.show_chance,
-            shows_paths=chosen.sample_paths,
-            time_zone=time_zones.find(chosen.time_zone, self._venue),
-        )
+        self._chart.restyle(**chosen_style(chosen, self._venue))
         self._chart.show_layer(self._profile, is_shown=chosen.volume_profile)
         self._chart.show_layer(self._futures, is_shown=chosen.show_chance or chosen.sample_paths)
 
