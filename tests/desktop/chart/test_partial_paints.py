@@ -71,7 +71,7 @@ def test_any_mixture_leaves_the_picture_that_a_whole_paint_gives(
         chart.model.past.add(outcome_of(series[index]))
     settle(chart)
     random, done = np.random.default_rng(seed), []
-    for _ in range(25):
+    for _ in range(16):
         done += [act(chart, clock, random) for _ in range(int(random.integers(1, 3)))]
         settle(chart)
         assert furthest_apart(chart) <= NOISE, f"seed {seed}, after {done[-6:]}"

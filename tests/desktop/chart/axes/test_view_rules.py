@@ -145,5 +145,5 @@ class ViewRules(RuleBasedStateMachine):
         return min(self.scale.margin, 0.6 * page, page - max(1, min(3, self.scale.count, int(page))) + 1)
 
 
-ViewRules.TestCase.settings = settings(max_examples=80, stateful_step_count=30, deadline=None)
+ViewRules.TestCase.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
 test_the_rules_hold_over_any_sequence = ViewRules.TestCase

@@ -158,7 +158,7 @@ class Watching:
         return brute_force(self.record.reader, self.shown, self.horizon, first, stop)
 
 
-@settings(max_examples=10)
+@settings(max_examples=8)
 @given(ACTIONS)
 def test_it_equals_a_brute_force(actions: list[tuple[str, int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder, open_recorded(Path(folder), SERIES, RECORDED) as (_db, record):

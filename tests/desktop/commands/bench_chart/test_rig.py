@@ -11,7 +11,7 @@ from desktop.commands.bench_chart.measures import Ticks
 from desktop.commands.bench_chart.rig import HEIGHT, IN_VIEW, WIDTH, MeasureError, Rig
 from tests.desktop.chart.test_painting import picture, screen
 
-SAMPLES = 4
+SAMPLES = 2
 
 
 def test_the_picture_changes_with_each_timed_tick(qtbot: QtBot) -> None:
