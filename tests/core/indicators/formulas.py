@@ -6,7 +6,7 @@ Nothing here knows TA-Lib. Where authors leave open how an average begins, it be
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -199,12 +199,3 @@ def vwap(candles: CandleSeries, x: Values, anchor: str) -> Values:
     sums = frame.groupby(np.asarray(times.to_period(_FREQUENCIES[anchor]).asi8)).cumsum()
     found = (sums["traded"] / sums["volume"]).where(sums["volume"] > 0.0, price)
     return found.to_numpy(dtype=np.float64)
-
-
-FORMULAS: Mapping[str, Callable[..., Values]] = {
-    formula.__name__: formula
-    for formula in (
-        *(sma, ema, wma, bollinger, donchian, sar, vwap),
-        *(rsi, macd, atr, stochastic, williams_r, cci, roc, adx, mfi, obv),
-    )
-}
