@@ -168,6 +168,7 @@ class ActionId(Enum):
     INDICATORS = at.shown(
         "&Indicators…", "Add, change or remove averages, bands and oscillators", "Ctrl+I", "chart-multiline"
     )
+    SHOW_GRID = at.switch("&Grid", "Lines at round prices and times", "Alt+Shift+G", "grid")
     SHOW_VOLUME = at.switch("&Volume", "Volume bars under the candles", "Ctrl+Shift+V", "chart-bar")
     VOLUME_PROFILE = at.switch(
         "Volume pr&ofile", "Volume traded at each price by the candles in view", "Ctrl+Alt+V", "chart-timeline"

@@ -36,6 +36,7 @@ class Style:
     """None: the machine's."""
     candles: CandleStyle = CandleStyle.CANDLES
     scale: ScaleKind = ScaleKind.LINEAR
+    shows_grid: bool = True
     shows_volume: bool = True
     shows_bands: bool = True
     shows_chance: bool = False
@@ -52,6 +53,7 @@ def chosen_style(chosen: ChartSettings, venue: str) -> dict[str, Any]:
         "time_zone": time_zones.find(chosen.time_zone, venue),
         "candles": CandleStyle(chosen.candles),
         "scale": ScaleKind(chosen.scale),
+        "shows_grid": chosen.show_grid,
         "shows_volume": chosen.show_volume,
         "shows_bands": chosen.show_bands,
         "shows_chance": chosen.show_chance,

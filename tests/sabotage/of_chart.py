@@ -287,4 +287,10 @@ FAULTS = (
         "if made is None or chances is None or price <= 0.0 or key != _key_of(made, series):",
         "if made is None or chances is None or price <= 0.0:",
     ),
+    Fault(
+        "grid-hidden-with-the-volume",
+        "desktop/chart/style.py",
+        "chosen.show_grid",
+        "chosen.show_volume",
+    ),
 )

@@ -36,6 +36,8 @@ class GridItem(ChartItem):
         self.pane, self._picture, self._layers = pane, picture, layers
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        if not frame.style.shows_grid:
+            return
         palette, pixel = frame.palette, frame.pixel
         has_background = self._layers.has_background
         colour = mixed(palette.muted_text, palette.grid, _GRID_ON_GROUND) if has_background else palette.grid

@@ -252,6 +252,15 @@ def test_volume_and_bands_can_be_hidden(show_chart: ShowChart) -> None:
     assert np.array_equal(picture(chart), with_both)
 
 
+def test_the_grid_can_be_hidden(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(200))
+    grid = chart.frame.palette.grid
+    assert len(columns_with(picture(chart), grid)) > chart.frame.layout.plot_right // 2
+    chart.restyle(shows_grid=False)
+    settle(chart)
+    assert not columns_with(picture(chart), grid)
+
+
 def test_a_gap_has_a_mark_and_no_hole(show_chart: ShowChart) -> None:
     whole, holed = random_series(100), random_series(110, skip=frozenset(range(60, 70)))
     with_gap, without = show_chart(holed), show_chart(whole)

@@ -72,9 +72,10 @@ def test_another_setting_leaves_a_held_price_range_alone(bench: Bench) -> None:
     [
         (ActionId.SHOW_CHANCE, "show_chance", "shows_chance", "Ctrl+Alt+P", True),
         (ActionId.SAMPLE_PATHS, "sample_paths", "shows_paths", "Alt+Shift+S", False),
+        (ActionId.SHOW_GRID, "show_grid", "shows_grid", "Alt+Shift+G", True),
     ],
 )
-def test_chances_and_paths_are_toggled_and_stored(
+def test_chances_paths_and_grid_are_toggled_and_stored(
     bench: Bench, action: ActionId, setting: str, style: str, keys: str, is_on_at_first: bool
 ) -> None:
     toggle = bench.shell.actions[action]
