@@ -37,7 +37,7 @@ class Number:
     """A parameter that is a number, from `minimum` to `maximum`. `unit` may be empty."""
 
     name: str
-    words: str
+    title: str
     default: int | float
     minimum: int | float
     maximum: int | float
@@ -49,13 +49,13 @@ class Number:
     def checked(self, value: object) -> int | float:
         """The value, a whole one as an int. Raises IndicatorError for an invalid value."""
         if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-            raise IndicatorError(f"The {self.words} is a number from {self._range()}, not {value!r}.")
+            raise IndicatorError(f"The {self.title} is a number from {self._range()}, not {value!r}.")
         if not self.minimum <= value <= self.maximum:
-            raise IndicatorError(f"The {self.words} was {value}; choose a number from {self._range()}.")
+            raise IndicatorError(f"The {self.title} was {value}; choose a number from {self._range()}.")
         if not self.is_whole:
             return float(value)
         if value != int(value):
-            raise IndicatorError(f"The {self.words} was {value}; choose a whole number from {self._range()}.")
+            raise IndicatorError(f"The {self.title} was {value}; choose a whole number from {self._range()}.")
         return int(value)
 
     def _range(self) -> str:
@@ -67,14 +67,14 @@ class Choice:
     """A parameter that is one of a few words."""
 
     name: str
-    words: str
+    title: str
     default: str
     options: tuple[str, ...]
 
     def checked(self, value: object) -> str:
         """The option. Raises IndicatorError for an unknown one."""
         if not isinstance(value, str) or value not in self.options:
-            raise IndicatorError(f"The {self.words} is one of {', '.join(self.options)}, not {value!r}.")
+            raise IndicatorError(f"The {self.title} is one of {', '.join(self.options)}, not {value!r}.")
         return str(value)
 
 

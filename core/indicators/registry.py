@@ -73,7 +73,7 @@ class Indicator:
     kind: str
     title: str
     short: str
-    words: str
+    description: str
     parameters: tuple[Parameter, ...] = ()
     calls: tuple[Call, ...] = ()
     warm_up: Callable[[Numbers], float]
@@ -105,8 +105,8 @@ _SIMPLE = 0
 _BANDS = (Output("upper", Drawing.BAND_EDGE), Output("middle"), Output("lower", Drawing.BAND_EDGE))
 
 
-def _period(default: int, name: str = "period", words: str = "period", minimum: int = 2) -> Number:
-    return Number(name, words, default, minimum, _LONGEST_PERIOD)
+def _period(default: int, name: str = "period", title: str = "period", minimum: int = 2) -> Number:
+    return Number(name, title, default, minimum, _LONGEST_PERIOD)
 
 
 def _scanned(default: int) -> Number:
@@ -124,7 +124,7 @@ _OVER_PRICES = (
         kind="sma",
         title="Simple moving average",
         short="SMA",
-        words="The mean of the last prices.",
+        description="The mean of the last prices.",
         parameters=(_period(20), _SOURCE),
         calls=(Call("SMA"),),
         warm_up=lambda given: given["period"] - 1,
@@ -135,7 +135,7 @@ _OVER_PRICES = (
         kind="ema",
         title="Exponential moving average",
         short="EMA",
-        words="A mean with exponentially decreasing weights. Faster than SMA.",
+        description="A mean with exponentially decreasing weights. Faster than SMA.",
         parameters=(_period(20), _SOURCE),
         calls=(Call("EMA"),),
         warm_up=lambda given: given["period"] - 1,
@@ -146,7 +146,7 @@ _OVER_PRICES = (
         kind="wma",
         title="Weighted moving average",
         short="WMA",
-        words="The mean of the last prices, the newest counting most.",
+        description="The mean of the last prices, the newest counting most.",
         parameters=(_period(20), _SOURCE),
         calls=(Call("WMA"),),
         warm_up=lambda given: given["period"] - 1,
@@ -157,7 +157,7 @@ _OVER_PRICES = (
         kind="bollinger",
         title="Bollinger bands",
         short="BB",
-        words="The mean of the last prices, with bands a number of standard deviations above and below it.",
+        description="The mean of the last prices, with bands a number of standard deviations above and below it.",
         parameters=(
             _period(20),
             Number("deviations", "band distance", 2.0, 0.1, 10.0, False, "standard deviations", 0.1),
@@ -172,7 +172,7 @@ _OVER_PRICES = (
         kind="donchian",
         title="Donchian channel",
         short="DC",
-        words="The highest high and the lowest low of the last candles, and their midpoint.",
+        description="The highest high and the lowest low of the last candles, and their midpoint.",
         parameters=(_scanned(20),),
         calls=(Call("DONCHIAN", _HIGH_LOW),),
         warm_up=lambda given: given["period"] - 1,
@@ -184,7 +184,7 @@ _OVER_PRICES = (
         kind="sar",
         title="Parabolic SAR",
         short="SAR",
-        words="Stop and reverse: a trailing stop below a rising market, above a falling one.",
+        description="Stop and reverse: a trailing stop below a rising market, above a falling one.",
         parameters=(
             Number("acceleration", "acceleration", 0.02, 0.001, 1.0, is_whole=False, unit="", step=0.01),
             Number("maximum", "maximum acceleration", 0.2, 0.001, 1.0, is_whole=False, unit="", step=0.01),
@@ -198,7 +198,7 @@ _OVER_PRICES = (
         kind="vwap",
         title="Volume-weighted average price",
         short="VWAP",
-        words="The average price paid since the session began.",
+        description="The average price paid since the session began.",
         parameters=(Choice("anchor", "session", Anchor.DAY.value, tuple(anchor.value for anchor in Anchor)),),
         warm_up=lambda _given: 0,
         outputs=(Output("average"),),
@@ -210,7 +210,7 @@ _IN_OWN_PANES = (
         kind="rsi",
         title="Relative strength index",
         short="RSI",
-        words="Momentum, 0 to 100: above 70 overbought, below 30 oversold.",
+        description="Momentum, 0 to 100: above 70 overbought, below 30 oversold.",
         parameters=(_period(14), _SOURCE),
         # With the same averages CMO is 100 (gains - losses) / (gains + losses), and 0 without any; TA-Lib's RSI is
         # 0 then, as if all had fallen.
@@ -228,7 +228,7 @@ _IN_OWN_PANES = (
         kind="macd",
         title="Moving average convergence divergence",
         short="MACD",
-        words="A fast average minus a slow one, and its own average, the signal.",
+        description="A fast average minus a slow one, and its own average, the signal.",
         parameters=(
             _period(12, "fast", "fast period"),
             _period(26, "slow", "slow period", minimum=3),
@@ -246,7 +246,7 @@ _IN_OWN_PANES = (
         kind="atr",
         title="Average true range",
         short="ATR",
-        words="The average range of a candle, including gaps from the previous close.",
+        description="The average range of a candle, including gaps from the previous close.",
         parameters=(_period(14, minimum=1),),
         calls=(Call("ATR", _HIGH_LOW_CLOSE),),
         warm_up=lambda given: given["period"],
@@ -257,7 +257,7 @@ _IN_OWN_PANES = (
         kind="stochastic",
         title="Stochastic oscillator",
         short="Stoch",
-        words="The close within the range of the last candles, 0 to 100: above 80 overbought, below 20 oversold.",
+        description="The close within the range of the last candles, 0 to 100: above 80 overbought, below 20 oversold.",
         parameters=(
             _scanned(14),
             _period(3, "smoothing", "smoothing of %K", minimum=1),
@@ -276,7 +276,7 @@ _IN_OWN_PANES = (
         kind="williams_r",
         title="Williams %R",
         short="%R",
-        words="The close within the range of the last candles, −100 to 0: above −20 overbought, below −80 oversold.",
+        description="The close within the last candles' range, −100 to 0: above −20 overbought, below −80 oversold.",
         parameters=(_scanned(14),),
         calls=(Call("WILLR", _HIGH_LOW_CLOSE),),
         warm_up=lambda given: given["period"] - 1,
@@ -291,7 +291,7 @@ _IN_OWN_PANES = (
         kind="cci",
         title="Commodity channel index",
         short="CCI",
-        words="Distance of the price from its mean, in units of the usual one: unusual beyond 100 or −100.",
+        description="Distance of the price from its mean, in units of the usual one: unusual beyond 100 or −100.",
         parameters=(_scanned(20),),
         calls=(Call("CCI", _HIGH_LOW_CLOSE),),
         warm_up=lambda given: given["period"] - 1,
@@ -304,7 +304,7 @@ _IN_OWN_PANES = (
         kind="roc",
         title="Rate of change",
         short="ROC",
-        words="Percentage change of the price over the last candles.",
+        description="Percentage change of the price over the last candles.",
         parameters=(_period(10, minimum=1), _SOURCE),
         calls=(Call("ROC"),),
         warm_up=lambda given: given["period"],
@@ -316,7 +316,7 @@ _IN_OWN_PANES = (
         kind="adx",
         title="Average directional index",
         short="ADX",
-        words="Strength of the trend, 0 to 100: above 25 strong. +DI above -DI: upwards.",
+        description="Strength of the trend, 0 to 100: above 25 strong. +DI above -DI: upwards.",
         parameters=(_period(14),),
         calls=tuple(Call(function, _HIGH_LOW_CLOSE) for function in ("ADX", "PLUS_DI", "MINUS_DI")),
         warm_up=lambda given: 2 * given["period"] - 1,
@@ -330,7 +330,7 @@ _IN_OWN_PANES = (
         kind="mfi",
         title="Money flow index",
         short="MFI",
-        words="RSI weighted by volume, 0 to 100: above 80 overbought, below 20 oversold.",
+        description="RSI weighted by volume, 0 to 100: above 80 overbought, below 20 oversold.",
         parameters=(_period(14),),
         calls=(Call("MFI", (*_HIGH_LOW_CLOSE, "volume")),),
         warm_up=lambda given: given["period"],
@@ -344,7 +344,7 @@ _IN_OWN_PANES = (
         kind="obv",
         title="On-balance volume",
         short="OBV",
-        words="The volume of rising candles minus that of falling ones. Its direction matters, not its level.",
+        description="The volume of rising candles minus that of falling ones. Its direction matters, not its level.",
         parameters=(),
         calls=(Call("OBV", ("close", "volume"), ()),),
         warm_up=lambda _given: 0,

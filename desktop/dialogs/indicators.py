@@ -112,7 +112,7 @@ class IndicatorsDialog(QDialog):
                 over, below = translate("Dialogs", "Over the candles"), translate("Dialogs", "Below the candles")
                 menu.addSection(over if place is Place.PRICE_PANE else below)
             action = menu.addAction(f"{info.title} ({info.short})")
-            action.setToolTip(paragraphs(info.words))
+            action.setToolTip(paragraphs(info.description))
             action.triggered.connect(lambda _checked=False, kind=kind: self.add(kind))
         return menu
 
@@ -142,7 +142,7 @@ class IndicatorsDialog(QDialog):
         title = _text(info.title)
         title.setStyleSheet("font-weight: 600")
         self._form.addWidget(title)
-        self._form.addWidget(_text(info.words))
+        self._form.addWidget(_text(info.description))
         self._form.addWidget(self._make_fields(shown, colour_numbers(self._shown)[row]))
         self._form.addStretch(1)
 
@@ -153,7 +153,7 @@ class IndicatorsDialog(QDialog):
         for parameter, value in zip(INDICATORS[shown.spec.kind].parameters, shown.spec.values, strict=True):
             editor = self._choice(parameter, value) if isinstance(parameter, Choice) else self._number(parameter, value)
             self._editors[parameter.name] = editor
-            words = parameter.words[:1].upper() + parameter.words[1:]
+            words = parameter.title[:1].upper() + parameter.title[1:]
             if isinstance(editor, QComboBox):
                 fields.addRow(words, editor)
             else:

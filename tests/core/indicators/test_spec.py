@@ -46,7 +46,7 @@ def test_computation_and_drawing_have_the_same_outputs(spec: IndicatorSpec) -> N
 @pytest.mark.parametrize("kind", list(INDICATORS))
 def test_every_kind_is_complete(kind: str) -> None:
     info = INDICATORS[kind]
-    assert info.kind == kind and info.title and info.words.endswith(".")
+    assert info.kind == kind and info.title and info.description.endswith(".")
     assert len({parameter.name for parameter in info.parameters}) == len(info.parameters)
     assert len({output.name for output in info.outputs}) == len(info.outputs)
     assert IndicatorSpec.of(kind) == IndicatorSpec.from_json({"kind": kind})

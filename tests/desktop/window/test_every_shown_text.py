@@ -212,4 +212,4 @@ def _of_group(group: object) -> Iterator[str]:
 
 
 def _of_study(info: Indicator) -> Iterator[str]:
-    yield from (info.title, info.words, f"{info.title} ({info.short})")
+    yield from (info.title, info.description, f"{info.title} ({info.short})")
