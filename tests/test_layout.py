@@ -86,6 +86,15 @@ def test_ci_and_docs_call_existing_make_targets() -> None:
     assert called <= targets
 
 
+def test_files_named_in_the_docs_exist() -> None:
+    """CHANGELOG names those of earlier versions."""
+    pages = [page for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")) if page.name != "CHANGELOG.md"]
+    named = re.compile(r"`((?:core|desktop|docs|tests)/[\w/.]+)`")
+    found = {(page.name, path) for page in pages for path in named.findall(page.read_text(encoding="utf-8"))}
+    assert len(found) > 60
+    assert sorted(each for each in found if not (ROOT / each[1]).exists()) == []
+
+
 def test_no_file_is_too_long() -> None:
     long = {
         path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
