@@ -95,7 +95,7 @@ menu-entry: ## Add the bundle to the desktop menu (Linux)
 pictures: setup ## Make the pictures of README and docs from the real window
 	$(BIN)/python -m tests.support.pictures docs/pictures
 
-docs: setup ## Regenerate tables in docs/ and descriptions for translators from the code
+docs: setup ## Regenerate the tables in docs/ from the code
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.docs
 
 golden-review: setup ## Render the chart's golden images; build/golden/index.html shows differences

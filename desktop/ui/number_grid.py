@@ -1,10 +1,11 @@
-"""Names with their numbers, which a panel lays out by its width."""
+"""Names with their numbers, in as many pairs a row as there is room for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from desktop.ui.formatting import MISSING
@@ -14,17 +15,27 @@ from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.theme import Palette
 from desktop.ui.translation import translate
 
-BETWEEN_PAIRS_PX = 12
+_BETWEEN_PAIRS_PX = 12
 _BESIDE_PX = 8
 """Between a name and its number, and around what parts two pairs."""
 
 
 class NumberGrid(QWidget):
-    """A dash for each number until `put`. Who lays it out says for each name in which row and which pair of columns."""
+    """A dash for each number until `put`. A row for each name of `meanings`, and one line of `put`, make a number."""
 
-    def __init__(self, meanings: Mapping[str, str], parent: QWidget | None = None) -> None:
-        """meanings: the tooltip of each name as it is shown; the names are English, and in this order."""
+    def __init__(
+        self,
+        meanings: Mapping[str, str],
+        most_pairs: int = 1,
+        *,
+        is_by_column: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        """meanings: the tooltip of each English name, as it is shown. most_pairs: names in a row, at most.
+        is_by_column: the order is that of columns, not of rows."""
         super().__init__(parent)
+        self._most_pairs, self._is_by_column = most_pairs, is_by_column
+        self._pairs = 0
         self.grid = QGridLayout(self)
         self.grid.setContentsMargins(0, 0, 0, 0)
         self.grid.setHorizontalSpacing(_BESIDE_PX)
@@ -38,27 +49,59 @@ class NumberGrid(QWidget):
             self.values[name].setAccessibleName(shown)
             for label in (self.names[name], self.values[name]):
                 label.setToolTip(paragraphs(meaning))
+        self._arrange(0)
 
     def put(self, name: str, text: str, *, is_shown: bool = True) -> None:
         set_text(self.values[name], text)
         for label in (self.names[name], self.values[name]):
             label.setVisible(is_shown)
 
-    def place(self, name: str, row: int, pair: int) -> None:
-        """The name at the left of its pair of columns, the number at the right; a third column parts the pairs."""
-        self.grid.addWidget(self.names[name], row, 3 * pair)
-        self.grid.addWidget(self.values[name], row, 3 * pair + 1, Qt.AlignmentFlag.AlignRight)
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.room_for(1), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange(self.width())
+
+    def event(self, event: QEvent) -> bool:
+        is_done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._arrange(self.width())  # a number that got longer, or larger text, may need the room of another pair
+        return is_done
 
     def room_for(self, pairs: int) -> int:
         """The least width in which so many pairs a row are cut nowhere."""
-        names, values = (
-            max((label.minimumSizeHint().width() for label in labels.values() if not label.isHidden()), default=0)
-            for labels in (self.names, self.values)
-        )
-        pair = names + _BESIDE_PX + values
-        return pairs * pair + (pairs - 1) * (BETWEEN_PAIRS_PX + 2 * _BESIDE_PX)
+        widths = (_widest(labels, names) for names in self._columns(pairs) for labels in (self.names, self.values))
+        return sum(widths) + pairs * _BESIDE_PX + (pairs - 1) * (_BETWEEN_PAIRS_PX + 2 * _BESIDE_PX)
 
     def apply_palette(self, palette: Palette) -> None:
         """Take the palette's colours."""
         for label in self.names.values():
             colour_text(label, palette.muted_text)
+
+    def _arrange(self, width: int) -> None:
+        """Names at the left of their pair of columns, numbers at its right; a third column parts the pairs."""
+        pairs = next((pairs for pairs in range(self._most_pairs, 1, -1) if self.room_for(pairs) <= width), 1)
+        if pairs == self._pairs:
+            return
+        self._pairs = pairs
+        for pair, names in enumerate(self._columns(pairs)):
+            for row, name in enumerate(names):
+                self.grid.addWidget(self.names[name], row, 3 * pair)
+                self.grid.addWidget(self.values[name], row, 3 * pair + 1, Qt.AlignmentFlag.AlignRight)
+        for pair in range(self._most_pairs):
+            self.grid.setColumnStretch(3 * pair, int(pair < pairs))
+            self.grid.setColumnMinimumWidth(3 * pair + 2, _BETWEEN_PAIRS_PX if pair < pairs - 1 else 0)
+
+    def _columns(self, pairs: int) -> list[list[str]]:
+        """The names of each pair, from top to bottom."""
+        names = list(self.names)
+        rows = -(-len(self.names) // pairs)
+        if self._is_by_column:
+            return [names[pair * rows : (pair + 1) * rows] for pair in range(pairs)]
+        return [names[pair::pairs] for pair in range(pairs)]
+
+
+def _widest(labels: Mapping[str, Label], names: Iterable[str]) -> int:
+    shown = (labels[name] for name in names if not labels[name].isHidden())
+    return max((label.minimumSizeHint().width() for label in shown), default=0)

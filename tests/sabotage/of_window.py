@@ -449,4 +449,10 @@ FAULTS = (
         "return run_id == self.head_id or run_id in self.members",
         "return run_id == self.head_id",
     ),
+    Fault(
+        "last-number-in-a-pair-of-its-own",
+        "desktop/ui/number_grid.py",
+        "rows = -(-len(self.names) // pairs)",
+        "rows = len(self.names) // pairs",
+    ),
 )

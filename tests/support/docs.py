@@ -1,4 +1,4 @@
-"""Generate from the code: commands, settings and keys in the docs.
+"""Generate from the code: commands, settings, keys and the numbers of the Feed panel in the docs.
 
 python -m tests.support.docs [--check]
 """
@@ -23,6 +23,7 @@ from desktop.commands.cli import ghostcandle
 from desktop.dialogs.chart_gestures import chart_gestures
 from desktop.dialogs.setting_facts import choices, default, kind, number
 from desktop.dialogs.setting_words import effect, title, words
+from desktop.panels.feed.numbers import MEANINGS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -147,7 +148,17 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
     return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
 
 
-PARTS: dict[str, Callable[[], str]] = {"commands": commands, "settings": settings, "keys": keys}
+def feed_numbers() -> str:
+    """Every number of the Feed panel, with its tooltip."""
+    return "\n".join(_table(("number", "meaning"), MEANINGS.items()))
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "commands": commands,
+    "settings": settings,
+    "keys": keys,
+    "feed-panel": feed_numbers,
+}
 """The generator of each page's part."""
 
 

@@ -65,8 +65,7 @@ class PaperPage(Page):
         scale_text(self.headline, 1.15, bold=True)
         scale_text(self._rule, 0.92)
         self.numbers = NumberGrid({name: translate("Panels", meaning) for name, meaning in _MEANINGS.items()})
-        for row, name in enumerate(_MEANINGS):
-            self.numbers.place(name, row, 0)
+        self.numbers.grid.setColumnStretch(0, 0)
         self.numbers.grid.setColumnStretch(2, 1)
         self.costs = QPushButton(translate("Panels", "&Costs…"))
         self.costs.setToolTip(translate("Panels", "Fee, spread and slippage of a trade on this exchange"))

@@ -1,9 +1,7 @@
-"""The feed in numbers: names on the left, values that end at one line, in as many pairs a row as there is room for."""
+"""The feed in numbers."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.state.feed_record import FeedRecord
@@ -11,8 +9,12 @@ from desktop.ui.formatting import format_age, format_count, format_milliseconds
 from desktop.ui.number_grid import NumberGrid
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-_TERMS = {
-    QT_TRANSLATE_NOOP("Panels", "Last message"): QT_TRANSLATE_NOOP("Panels", "Time of the last message on the stream."),
+_MOST_IN_A_ROW = 2
+"""What lasts on the left, what is counted on the right."""
+MEANINGS = {
+    QT_TRANSLATE_NOOP("Panels", "Last message"): QT_TRANSLATE_NOOP(
+        "Panels", "Time of the last message on the stream. A dead connection has none."
+    ),
     QT_TRANSLATE_NOOP("Panels", "Last trade"): QT_TRANSLATE_NOOP(
         "Panels", "Time of the last trade of this market. A quiet market may have none for minutes."
     ),
@@ -43,15 +45,15 @@ _TERMS = {
         "Panels", "Messages that failed validation. The list shows the reasons and the newest messages."
     ),
 }
+"""The tooltip of each number; its value is in `show_record`."""
 
 
 class FeedNumbers(NumberGrid):
     """Reads a FeedRecord. What is not known is a dash."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__({name: translate("Panels", meaning) for name, meaning in _TERMS.items()}, parent)
-        self._pairs = 0
-        self.arrange(0)
+        meanings = {name: translate("Panels", meaning) for name, meaning in MEANINGS.items()}
+        super().__init__(meanings, _MOST_IN_A_ROW, is_by_column=True, parent=parent)
 
     def show_record(self, record: FeedRecord, now_ms: int) -> None:
         vitals = record.vitals
@@ -69,24 +71,3 @@ class FeedNumbers(NumberGrid):
         }
         for name, text in texts.items():
             self.put(name, text)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(self.room_for(1), super().minimumSizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.arrange(self.width())
-
-    def arrange(self, width: int) -> None:
-        """Use a width: what lasts on the left, what is counted on the right."""
-        pairs = 2 if width >= self.room_for(2) else 1
-        if pairs == self._pairs:
-            return
-        self._pairs = pairs
-        rows = len(_TERMS) // pairs
-        for index, name in enumerate(_TERMS):
-            pair, row = divmod(index, rows)
-            self.place(name, row, pair)
-        self.grid.setColumnMinimumWidth(2, 10 if pairs == 2 else 0)
-        for column, stretch in enumerate((0, 1, 0, 0, 1 if pairs == 2 else 0)):
-            self.grid.setColumnStretch(column, stretch)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from core.domain.diagnosis import LayerStatistics
@@ -17,7 +16,7 @@ from desktop.state.step_history import LAYER_STEPS_KEPT, FloatArray
 from desktop.ui.accessible import name_box
 from desktop.ui.formatting import MISSING, format_percent, format_significant
 from desktop.ui.icons import tabular
-from desktop.ui.number_grid import BETWEEN_PAIRS_PX, NumberGrid
+from desktop.ui.number_grid import NumberGrid
 from desktop.ui.panel_base import colour_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
@@ -71,43 +70,11 @@ _NO_LAYERS = QT_TRANSLATE_NOOP("Panels", "The layers appear with the next step."
 
 
 class NumberTable(NumberGrid):
-    """In as many pairs a row as there is room for; numbers end at one line."""
+    """The newest steps in numbers."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(
-            {name: translate("Panels", meaning).format(_NEWEST) for name, meaning in _TERMS.items()}, parent
-        )
-        self._pairs = 0
-        self.arrange(0)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(self.room_for(1), super().minimumSizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.arrange(self.width())
-
-    def event(self, event: QEvent) -> bool:
-        is_done = super().event(event)
-        if event.type() == QEvent.Type.LayoutRequest:
-            self.arrange(self.width())  # a number that got longer, or larger text, may need the room of another pair
-        return is_done
-
-    def arrange(self, width: int) -> None:
-        pairs = next((pairs for pairs in range(_MOST_IN_A_ROW, 1, -1) if self.room_for(pairs) <= width), 1)
-        if pairs == self._pairs:
-            return
-        self._pairs = pairs
-        for column in range(self.grid.columnCount()):
-            self.grid.setColumnMinimumWidth(column, 0)
-            self.grid.setColumnStretch(column, 0)
-        for index, name in enumerate(_TERMS):
-            row, pair = divmod(index, pairs)
-            self.place(name, row, pair)
-        for pair in range(pairs):
-            self.grid.setColumnStretch(3 * pair, 1)
-            if pair < pairs - 1:
-                self.grid.setColumnMinimumWidth(3 * pair + 2, BETWEEN_PAIRS_PX)
+        meanings = {name: translate("Panels", meaning).format(_NEWEST) for name, meaning in _TERMS.items()}
+        super().__init__(meanings, _MOST_IN_A_ROW, parent=parent)
 
 
 class LayerSection(QWidget):
