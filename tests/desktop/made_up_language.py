@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.ui.plain_text import with_usual_spaces
+from tests.support.table_texts import every_text
 
 _INNERMOST = re.compile(r"⟦[^⟦⟧]*⟧")
 _MARKS_OF_HTML = re.compile(r"<[^>]*>|&\w+;|&#\d+;")
@@ -33,10 +34,17 @@ _LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
 class MadeUpLanguage(QTranslator):
-    """Knows every text but the names of keys, which Qt reads back."""
+    """Knows all texts of Qt, and of ours those that `make translation` lists; but not the names of keys, which Qt reads
+    back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known = every_text()
+        self._ours = {context for context, _ in self._known}
 
     def translate(self, context: str, source: str, disambiguation: str | None = None, n: int = -1) -> str:
-        return source if context == "QShortcut" or not source else f"⟦{source}⟧"
+        is_missing = context in self._ours and (context, source) not in self._known
+        return source if context == "QShortcut" or not source or is_missing else f"⟦{source}⟧"
 
     def isEmpty(self) -> bool:
         """Qt ignores an empty translator."""

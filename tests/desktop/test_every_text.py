@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import table_texts
+from tests.support.table_texts import DESKTOP, MARKS
 
 SHOWN_BY = frozenset(
     {
@@ -28,8 +29,6 @@ SHOWN_BY = frozenset(
 )
 """Setters and constructors, of Qt and of `desktop`, that show their arguments."""
 
-MARKS = ("translate", "QT_TRANSLATE_NOOP")
-DESKTOP = Path(__file__).parents[2] / "desktop"
 OF_THE_TERMINAL = ("benchmark", "commands")
 """Never translated."""
 FILES = sorted(DESKTOP.rglob("*.py"))
@@ -145,7 +144,7 @@ def test_every_placeholder_of_a_text_is_filled(of_the_window: Trees) -> None:
         assert places == set(range(len(call.args))), f"{where}: {text!r} has other places"
 
 
-def test_lupdate_finds_the_texts_and_warns_of_none(trees: Trees, tmp_path: Path) -> None:
+def test_lupdate_finds_the_texts_and_warns_of_none(tmp_path: Path) -> None:
     tool, found, tables = Path(sys.executable).parent / "pyside6-lupdate", tmp_path / "found.ts", tmp_path / "tables.py"
     tables.write_text(table_texts.source(), encoding="utf-8")
     done = subprocess.run(
@@ -157,11 +156,7 @@ def test_lupdate_finds_the_texts_and_warns_of_none(trees: Trees, tmp_path: Path)
     )
     assert "arning" not in done.stdout + done.stderr and "rror" not in done.stderr, done.stdout + done.stderr
     sources = {html.unescape(text) for text in re.findall(r"<source>(.*?)</source>", found.read_text(), re.DOTALL)}
-    literals = {
-        ast.literal_eval(call.args[1]) for tree in trees.values() for call in marked(tree) if is_literal(call.args[1])
-    }
-    literals |= {text for _, text in table_texts.texts()}
-    assert sources == literals, "lupdate does not look into f-strings"
+    assert sources == {text for _, text in table_texts.every_text()}, "lupdate does not look into f-strings"
     assert len(sources) > 700
 
 

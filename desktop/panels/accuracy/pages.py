@@ -28,7 +28,7 @@ from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.tables import style_table
 from desktop.ui.theme import Palette, Theme
-from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.translation import translate
 
 
 class Page(QWidget):
@@ -48,54 +48,38 @@ class Page(QWidget):
         """Take the palette's colours."""
 
 
-_MEANINGS = {
-    QT_TRANSLATE_NOOP("Panels", "Against “no change”"): QT_TRANSLATE_NOOP(
-        "Panels",
+MEANINGS = {
+    "Against “no change”": (
         "Skill: how much smaller the loss of the combination is than that of “no change”. 0 is as good as “no "
         "change”; 100 would be knowing the future. Loss: the pinball loss of seven quantiles, so the middle and the "
-        "width both count.",
+        "width both count."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Against the best"): QT_TRANSLATE_NOOP(
-        "Panels",
+    "Against the best": (
         "The same against the best single baseline, named below. Which one is best is known only in hindsight: it "
-        "could not have been picked beforehand.",
+        "could not have been picked beforehand."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Without the model"): QT_TRANSLATE_NOOP(
-        "Panels", "Skill of a second combination that never sees the model."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "The model adds"): QT_TRANSLATE_NOOP(
-        "Panels",
+    "Without the model": "Skill of a second combination that never sees the model.",
+    "The model adds": (
         "What the model adds to the skill of the combination. While the interval includes 0, the model has not been "
-        "shown to help.",
+        "shown to help."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Direction"): QT_TRANSLATE_NOOP(
-        "Panels",
+    "Direction": (
         "How often the close was on the forecast side of the last close. Flat candles are excluded. Not proven while "
-        "the interval includes 50 %, a coin flip.",
+        "the interval includes 50 %, a coin flip."
     ),
-    QT_TRANSLATE_NOOP("Panels", "“Reverse last”"): QT_TRANSLATE_NOOP(
-        "Panels",
+    "“Reverse last”": (
         "How often always forecasting the opposite of the last direction would have been right. Candles after a flat "
-        "one are excluded too.",
+        "one are excluded too."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Majority"): QT_TRANSLATE_NOOP(
-        "Panels",
+    "Majority": (
         "How often the more frequent direction occurred: always forecasting it would have been right as often. Known "
-        "only in hindsight.",
+        "only in hindsight."
     ),
-    QT_TRANSLATE_NOOP("Panels", "90 % band"): QT_TRANSLATE_NOOP(
-        "Panels", "How often the close fell into the 90 % band; below, the worst and the best 500 candles in a row."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Body"): QT_TRANSLATE_NOOP(
-        "Panels", "Skill of the body: from the open to the close of the candle."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Upper wick"): QT_TRANSLATE_NOOP(
-        "Panels", "Skill of the upper wick: from the body to the high."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Lower wick"): QT_TRANSLATE_NOOP(
-        "Panels", "Skill of the lower wick: from the body to the low."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Volume"): QT_TRANSLATE_NOOP("Panels", "Skill of the volume."),
+    "90 % band": "How often the close fell into the 90 % band; below, the worst and the best 500 candles in a row.",
+    "Body": "Skill of the body: from the open to the close of the candle.",
+    "Upper wick": "Skill of the upper wick: from the body to the high.",
+    "Lower wick": "Skill of the lower wick: from the body to the low.",
+    "Volume": "Skill of the volume.",
 }
 _OF_QUANTITIES = {"Against “no change”": 3, "Against the best": 3, "Without the model": 1, "The model adds": 3}
 """Rows with a column for the close and one for the range, and how many lines each has: the value, its interval, what
@@ -186,7 +170,7 @@ class SkillPage(Page):
 
     def _named(self, name: str) -> Label:
         label = Label(translate("Panels", name))
-        label.setToolTip(paragraphs(translate("Panels", _MEANINGS[name])))
+        label.setToolTip(paragraphs(translate("Panels", MEANINGS[name])))
         return label
 
     def _line(self, name: str, line: int) -> Label:
@@ -232,13 +216,13 @@ class SkillPage(Page):
     def _put(self, name: str, column: int, texts: Sequence[str], sentence: str) -> None:
         for label, text in zip(self.cells[name][column], texts, strict=True):
             set_text(label, text)
-            label.setToolTip(paragraphs(f"{translate('Panels', _MEANINGS[name])}\n{sentence}".strip()))
+            label.setToolTip(paragraphs(f"{translate('Panels', MEANINGS[name])}\n{sentence}".strip()))
 
     def _show_close(self, chosen: HorizonAccuracy) -> None:
         found = (chosen.direction, chosen.reverse_last, chosen.majority, chosen.coverage_90)
         for name, of in zip(_OF_CLOSE, found, strict=True):
             texts = points(value_of(of), 1, signed=False), span(of, 1), format_count(of.n)
-            meaning = translate("Panels", _MEANINGS[name]) if value_of(of) is not None else _none_yet(of)
+            meaning = translate("Panels", MEANINGS[name]) if value_of(of) is not None else _none_yet(of)
             for label, text in zip(self.of_close[name], texts, strict=True):
                 set_text(label, text)
                 label.setToolTip(paragraphs(meaning))
@@ -255,7 +239,7 @@ class SkillPage(Page):
             sentence = translate("Panels", "Not stored with these scores; newer ones have it.")
         for label, text in zip(self.also_drawn[name], texts, strict=True):
             set_text(label, text)
-            label.setToolTip(paragraphs(f"{translate('Panels', _MEANINGS[name])}\n{sentence}"))
+            label.setToolTip(paragraphs(f"{translate('Panels', MEANINGS[name])}\n{sentence}"))
 
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

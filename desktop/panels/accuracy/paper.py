@@ -29,23 +29,14 @@ _RULE = QT_TRANSLATE_NOOP(
     "short where it lies below by more, else flat. No order is placed. Break-even: the highest cost of a trade at "
     "which the same rule, without regard to costs, does not lose. Intervals hold however often you look.",
 )
-_MEANINGS = {
-    QT_TRANSLATE_NOOP("Panels", "Assumed cost"): QT_TRANSLATE_NOOP(
-        "Panels",
-        "Of a trade: fee, half the spread and slippage, from the settings, in basis points: hundredths of a percent.",
+MEANINGS = {
+    "Assumed cost": (
+        "Of a trade: fee, half the spread and slippage, from the settings, in basis points: hundredths of a percent."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Net, a candle"): QT_TRANSLATE_NOOP(
-        "Panels", "Mean return of a candle after costs, in basis points, with its 95 % interval."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Turnover"): QT_TRANSLATE_NOOP(
-        "Panels", "Trades a candle; from long to short is two. In brackets, the share of candles with a position."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Largest fall"): QT_TRANSLATE_NOOP(
-        "Panels", "The largest fall of the summed net returns below an earlier value, in basis points."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Candles"): QT_TRANSLATE_NOOP(
-        "Panels", "The run's own forecasts of the next close, except those across a gap."
-    ),
+    "Net, a candle": "Mean return of a candle after costs, in basis points, with its 95 % interval.",
+    "Turnover": "Trades a candle; from long to short is two. In brackets, the share of candles with a position.",
+    "Largest fall": "The largest fall of the summed net returns below an earlier value, in basis points.",
+    "Candles": "The run's own forecasts of the next close, except those across a gap.",
 }
 
 
@@ -64,7 +55,7 @@ class PaperPage(Page):
         )
         scale_text(self.headline, 1.15, bold=True)
         scale_text(self._rule, 0.92)
-        self.numbers = NumberGrid({name: translate("Panels", meaning) for name, meaning in _MEANINGS.items()})
+        self.numbers = NumberGrid({name: translate("Panels", meaning) for name, meaning in MEANINGS.items()})
         self.numbers.grid.setColumnStretch(0, 0)
         self.numbers.grid.setColumnStretch(2, 1)
         self.costs = QPushButton(translate("Panels", "&Costs…"))

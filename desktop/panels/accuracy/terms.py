@@ -56,58 +56,40 @@ class Term:
 
 TERMS = (
     Term(
-        QT_TRANSLATE_NOOP("Panels", "Direction"),
-        QT_TRANSLATE_NOOP(
-            "Panels",
-            "How often the next candle closed on the forecast side of the last close.\nFlat candles are excluded. "
-            "Against: 50 %, a coin flip. Rules as simple as “the reverse of the last candle” reach 54 % on some "
-            "markets, so a little more than 50 % alone proves nothing.",
-        ),
+        "Direction",
+        "How often the next candle closed on the forecast side of the last close.\nFlat candles are excluded. "
+        "Against: 50 %, a coin flip. Rules as simple as “the reverse of the last candle” reach 54 % on some "
+        "markets, so a little more than 50 % alone proves nothing.",
     ),
     Term(
-        QT_TRANSLATE_NOOP("Panels", "Candle accuracy"),
-        QT_TRANSLATE_NOOP(
-            "Panels",
-            "Overlap of the forecast candle and the real one, from low to high: the length that both cover, divided "
-            "by the length that either covers. 100 % is the same candle.\nAgainst: the same for the reference, “no "
-            "change, with the usual width of this market”.",
-        ),
+        "Candle accuracy",
+        "Overlap of the forecast candle and the real one, from low to high: the length that both cover, divided "
+        "by the length that either covers. 100 % is the same candle.\nAgainst: the same for the reference, “no "
+        "change, with the usual width of this market”.",
     ),
     Term(
-        QT_TRANSLATE_NOOP("Panels", "50 % band"),
-        QT_TRANSLATE_NOOP(
-            "Panels",
-            "Share of closes inside the inner band. Against: 50 %, the promise of the band.\nLess means that the "
-            "band is too narrow, more that it is too wide.",
-        ),
+        "50 % band",
+        "Share of closes inside the inner band. Against: 50 %, the promise of the band.\nLess means that the "
+        "band is too narrow, more that it is too wide.",
         Kind.PROMISE,
     ),
     Term(
-        QT_TRANSLATE_NOOP("Panels", "90 % band"),
-        QT_TRANSLATE_NOOP(
-            "Panels",
-            "Share of closes inside the outer band. Against: 90 %, the promise of the band.\nLess means that the "
-            "band is too narrow, more that it is too wide.",
-        ),
+        "90 % band",
+        "Share of closes inside the outer band. Against: 90 %, the promise of the band.\nLess means that the "
+        "band is too narrow, more that it is too wide.",
         Kind.PROMISE,
     ),
     Term(
-        QT_TRANSLATE_NOOP("Panels", "Close skill"),
-        QT_TRANSLATE_NOOP(
-            "Panels",
-            "How much smaller the loss of the forecast close is than that of the reference, “no change, with the "
-            "usual width of this market”. 0 % is no better, below is worse.\nSkill = 1 − loss / loss of the "
-            "reference.",
-        ),
+        "Close skill",
+        "How much smaller the loss of the forecast close is than that of the reference, “no change, with the "
+        "usual width of this market”. 0 % is no better, below is worse.\nSkill = 1 − loss / loss of the "
+        "reference.",
         Kind.SKILL,
     ),
     Term(
-        QT_TRANSLATE_NOOP("Panels", "Range skill"),
-        QT_TRANSLATE_NOOP(
-            "Panels",
-            "The same for the candle's range, from low to high. Volatility is far easier to forecast than direction, "
-            "so this skill is usually the larger one; it is no edge.",
-        ),
+        "Range skill",
+        "The same for the candle's range, from low to high. Volatility is far easier to forecast than direction, "
+        "so this skill is usually the larger one; it is no edge.",
         Kind.SKILL,
     ),
 )

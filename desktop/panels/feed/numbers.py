@@ -7,43 +7,25 @@ from PySide6.QtWidgets import QWidget
 from desktop.state.feed_record import FeedRecord
 from desktop.ui.formatting import format_age, format_count, format_milliseconds
 from desktop.ui.number_grid import NumberGrid
-from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.translation import translate
 
 _MOST_IN_A_ROW = 2
 """What lasts on the left, what is counted on the right."""
 MEANINGS = {
-    QT_TRANSLATE_NOOP("Panels", "Last message"): QT_TRANSLATE_NOOP(
-        "Panels", "Time of the last message on the stream. A dead connection has none."
+    "Last message": "Time of the last message on the stream. A dead connection has none.",
+    "Last trade": "Time of the last trade of this market. A quiet market may have none for minutes.",
+    "Request time": "Round-trip time of the newest answered request.",
+    "Clock offset": (
+        "The exchange's clock minus this computer's, at the last check. Candles close by the exchange's clock."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Last trade"): QT_TRANSLATE_NOOP(
-        "Panels", "Time of the last trade of this market. A quiet market may have none for minutes."
+    "Close delay": "From the end of the newest candle to its arrival here.",
+    "Reconnect attempts": "Connection attempts after a break, since this market was chosen; failed ones included.",
+    "Candles back-filled": "Candles fetched after a break, since this market was chosen.",
+    "Candles corrected": (
+        "Candles that the exchange corrected later. They are stored and drawn again, but not learned from again."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Request time"): QT_TRANSLATE_NOOP(
-        "Panels", "Round-trip time of the newest answered request."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Clock offset"): QT_TRANSLATE_NOOP(
-        "Panels",
-        "The exchange's clock minus this computer's, at the last check. Candles close by the exchange's clock.",
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Close delay"): QT_TRANSLATE_NOOP(
-        "Panels", "From the end of the newest candle to its arrival here."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Reconnect attempts"): QT_TRANSLATE_NOOP(
-        "Panels", "Connection attempts after a break, since this market was chosen; failed ones included."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Candles back-filled"): QT_TRANSLATE_NOOP(
-        "Panels", "Candles fetched after a break, since this market was chosen."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Candles corrected"): QT_TRANSLATE_NOOP(
-        "Panels",
-        "Candles that the exchange corrected later. They are stored and drawn again, but not learned from again.",
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Candles missing"): QT_TRANSLATE_NOOP(
-        "Panels", "Candles that the exchange does not have. They remain a gap."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Messages rejected"): QT_TRANSLATE_NOOP(
-        "Panels", "Messages that failed validation. The list shows the reasons and the newest messages."
-    ),
+    "Candles missing": "Candles that the exchange does not have. They remain a gap.",
+    "Messages rejected": "Messages that failed validation. The list shows the reasons and the newest messages.",
 }
 """The tooltip of each number; its value is in `show_record`."""
 

@@ -26,31 +26,22 @@ from desktop.ui.words import word
 
 _NEWEST = LAYER_STEPS_KEPT
 _MOST_IN_A_ROW = 3
-_TERMS = {
-    QT_TRANSLATE_NOOP("Panels", "Clip rate"): QT_TRANSLATE_NOOP(
-        "Panels",
+MEANINGS = {
+    "Clip rate": (
         "Share of the newest {0} steps that were clipped. Some clipping is normal; all or none means that the "
-        "threshold does not fit.",
+        "threshold does not fit."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Median norm"): QT_TRANSLATE_NOOP(
-        "Panels", "Median gradient norm of the newest {0} steps, before clipping."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "95th percentile"): QT_TRANSLATE_NOOP(
-        "Panels", "95th percentile of the gradient norm over the newest {0} steps, before clipping."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Update / parameter"): QT_TRANSLATE_NOOP(
-        "Panels",
+    "Median norm": "Median gradient norm of the newest {0} steps, before clipping.",
+    "95th percentile": "95th percentile of the gradient norm over the newest {0} steps, before clipping.",
+    "Update / parameter": (
         "Length of the weight update divided by the length of the weights; the median of the newest {0} steps. About "
-        "0.001 is usual, above 0.1 is too much.",
+        "0.001 is usual, above 0.1 is too much."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Learning rate"): QT_TRANSLATE_NOOP(
-        "Panels",
+    "Learning rate": (
         "Learning rate of the newest step: the tool bar's rate times the factors of warm-up and schedule. Change it "
-        "in the tool bar.",
+        "in the tool bar."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Loss scale"): QT_TRANSLATE_NOOP(
-        "Panels", "Factor that keeps small gradients representable in 16 bits. It adjusts automatically."
-    ),
+    "Loss scale": "Factor that keeps small gradients representable in 16 bits. It adjusts automatically.",
 }
 _MEASURES = {
     "norm": (
@@ -73,7 +64,7 @@ class NumberTable(NumberGrid):
     """The newest steps in numbers."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        meanings = {name: translate("Panels", meaning).format(_NEWEST) for name, meaning in _TERMS.items()}
+        meanings = {name: translate("Panels", meaning).format(_NEWEST) for name, meaning in MEANINGS.items()}
         super().__init__(meanings, _MOST_IN_A_ROW, parent=parent)
 
 

@@ -55,34 +55,26 @@ _TITLES = {
     Column.N: QT_TRANSLATE_NOOP("Panels", "n"),
     Column.SINCE: QT_TRANSLATE_NOOP("Panels", "Since"),
 }
-_MEANINGS = {
-    Column.GHOSTS: QT_TRANSLATE_NOOP("Panels", "Draws its ghosts beside the combination's. Click or Space: switch"),
-    Column.RANK: QT_TRANSLATE_NOOP(
-        "Panels", "One more than the number of rows that are proven better: equals share a rank"
-    ),
-    Column.NAME: QT_TRANSLATE_NOOP(
-        "Panels", "A model or a baseline alone, or the combination of all, whose ghosts are on the chart"
-    ),
-    Column.CLOSE: QT_TRANSLATE_NOOP(
-        "Panels", "How much smaller its loss of the next close is than that of “no change”, with the interval"
-    ),
-    Column.RANGE: QT_TRANSLATE_NOOP("Panels", "The same for the range of the next candle, from low to high"),
-    Column.BEHIND: QT_TRANSLATE_NOOP(
-        "Panels",
+MEANINGS = {
+    Column.GHOSTS: "Draws its ghosts beside the combination's. Click or Space: switch",
+    Column.RANK: "One more than the number of rows that are proven better: equals share a rank",
+    Column.NAME: "A model or a baseline alone, or the combination of all, whose ghosts are on the chart",
+    Column.CLOSE: "How much smaller its loss of the next close is than that of “no change”, with the interval",
+    Column.RANGE: "The same for the range of the next candle, from low to high",
+    Column.BEHIND: (
         "By how much it loses more than the leader, as a share of what “no change” loses. Indistinguishable: the "
-        "interval includes 0",
+        "interval includes 0"
     ),
-    Column.BAND: QT_TRANSLATE_NOOP("Panels", "How often the next close was inside its 90 % band"),
-    Column.DIRECTION: QT_TRANSLATE_NOOP(
-        "Panels", "How often the next close was on its side of the last one, without flat candles. Coin flip: 50 %"
+    Column.BAND: "How often the next close was inside its 90 % band",
+    Column.DIRECTION: (
+        "How often the next close was on its side of the last one, without flat candles. Coin flip: 50 %"
     ),
-    Column.COST: QT_TRANSLATE_NOOP(
-        "Panels",
+    Column.COST: (
         "Milliseconds a candle: of the model a training step, of a challenger all its work. The baselines together "
-        "take less than one and are not measured",
+        "take less than one and are not measured"
     ),
-    Column.N: QT_TRANSLATE_NOOP("Panels", "Scored candles, in full blocks of 50"),
-    Column.SINCE: QT_TRANSLATE_NOOP("Panels", "The first of these candles"),
+    Column.N: "Scored candles, in full blocks of 50",
+    Column.SINCE: "The first of these candles",
 }
 LEFT = frozenset({Column.NAME, Column.BEHIND})
 
@@ -94,7 +86,7 @@ def title(column: Column) -> str:
 
 def meaning(column: Column) -> str:
     """What the column is for, in the user's language."""
-    return translate("Panels", _MEANINGS[column])
+    return translate("Panels", MEANINGS[column])
 
 
 def text(row: LeaderboardRow, column: Column) -> str:

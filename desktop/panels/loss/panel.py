@@ -53,23 +53,13 @@ _TRENDS = {
 }
 _DIVERGED = ("chart-line-variant", QT_TRANSLATE_NOOP("Panels", "diverged"))
 """The doctor's word, in place of where a loss goes that stays far above its best."""
-_TERMS = {
-    QT_TRANSLATE_NOOP("Panels", "Current"): QT_TRANSLATE_NOOP(
-        "Panels", "Training loss, averaged over the newest 50 steps, or over those since a rollback. Lower is better."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Best"): QT_TRANSLATE_NOOP(
-        "Panels", "The run's lowest average over 50 full steps; Current may be lower while it covers fewer."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Trend"): QT_TRANSLATE_NOOP(
-        "Panels", "Trend of the averaged loss; “diverged” while the model has diverged."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Steps"): QT_TRANSLATE_NOOP("Panels", "Number of weight updates, and of candles seen."),
-    QT_TRANSLATE_NOOP("Panels", "Last step"): QT_TRANSLATE_NOOP(
-        "Panels", "Time since the last training step, and how long it took."
-    ),
-    QT_TRANSLATE_NOOP("Panels", "Speed"): QT_TRANSLATE_NOOP(
-        "Panels", "Current training steps per second; none if the last step is more than ten seconds ago."
-    ),
+MEANINGS = {
+    "Current": "Training loss, averaged over the newest 50 steps, or over those since a rollback. Lower is better.",
+    "Best": "The run's lowest average over 50 full steps; Current may be lower while it covers fewer.",
+    "Trend": "Trend of the averaged loss; “diverged” while the model has diverged.",
+    "Steps": "Number of weight updates, and of candles seen.",
+    "Last step": "Time since the last training step, and how long it took.",
+    "Speed": "Current training steps per second; none if the last step is more than ten seconds ago.",
 }
 
 
@@ -172,7 +162,7 @@ class LossPanel(Panel):
         grid = QGridLayout()
         grid.setHorizontalSpacing(10)
         grid.setVerticalSpacing(1)
-        for index, (name, meaning) in enumerate(_TERMS.items()):
+        for index, (name, meaning) in enumerate(MEANINGS.items()):
             title, value = Label(translate("Panels", name)), Label(MISSING)
             value.setFont(tabular(self.font(), bold=True))
             title.setToolTip(paragraphs(translate("Panels", meaning)))
@@ -257,7 +247,7 @@ class LossPanel(Panel):
         set_text(self._values[name], text)
         if took:
             more = translate("Panels", "The last one took {0}.").format(took)
-            self._values[name].setToolTip(paragraphs(f"{translate('Panels', _TERMS[name])}\n{more}"))
+            self._values[name].setToolTip(paragraphs(f"{translate('Panels', MEANINGS[name])}\n{more}"))
 
 
 def _as_dash(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -25,27 +25,24 @@ _TITLES = {
     Column.GAIN: QT_TRANSLATE_NOOP("Panels", "Gain"),
     Column.FEED: QT_TRANSLATE_NOOP("Panels", "Feed"),
 }
-_MEANINGS = {
-    Column.MARKET: QT_TRANSLATE_NOOP("Panels", "Symbol; below it the exchange and the candle interval"),
-    Column.CHART: QT_TRANSLATE_NOOP(
-        "Panels",
+MEANINGS = {
+    Column.MARKET: "Symbol; below it the exchange and the candle interval",
+    Column.CHART: (
         "Markets of the run: the newest candles, and the ghosts with their 90 % band. Others: the closes of the last "
-        "24 hours; the faint line is the price a day ago",
+        "24 hours; the faint line is the price a day ago"
     ),
-    Column.LAST: QT_TRANSLATE_NOOP("Panels", "Last price, in the quote currency; below it how current it is"),
-    Column.CHANGE: QT_TRANSLATE_NOOP("Panels", "Change of the price from a day ago, to a quarter of an hour"),
-    Column.LEARNED: QT_TRANSLATE_NOOP("Panels", "Whether the model learns from the market. Click or Space: switch"),
-    Column.SKILL: QT_TRANSLATE_NOOP(
-        "Panels",
-        "How much better the ghosts' closes are than “no change”, with the 95 % interval in percent. Not proven while "
-        "the interval includes 0. Green: the model has a proven part in it. Blue: the simple rules alone, or a result "
-        "of a replay or a simulation",
+    Column.LAST: "Last price, in the quote currency; below it how current it is",
+    Column.CHANGE: "Change of the price from a day ago, to a quarter of an hour",
+    Column.LEARNED: "Whether the model learns from the market. Click or Space: switch",
+    Column.SKILL: (
+        "How much better the ghosts' closes are than “no change”, with the 95 % interval in percent. Not proven "
+        "while the interval includes 0. Green: the model has a proven part in it. Blue: the simple rules alone, or a "
+        "result of a replay or a simulation"
     ),
-    Column.GAIN: QT_TRANSLATE_NOOP(
-        "Panels",
-        "What the model adds to the simple rules, close and range in equal parts, with the 95 % interval in percent",
+    Column.GAIN: (
+        "What the model adds to the simple rules, close and range in equal parts, with the 95 % interval in percent"
     ),
-    Column.FEED: QT_TRANSLATE_NOOP("Panels", "What the feed of the market is doing, or how current its price is"),
+    Column.FEED: "What the feed of the market is doing, or how current its price is",
 }
 _ON_THE_RIGHT = frozenset({Column.LAST, Column.CHANGE, Column.SKILL, Column.GAIN})
 
@@ -109,7 +106,7 @@ class MarketsModel(RowsModel[Row]):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _side(column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return paragraphs(translate("Panels", _MEANINGS[column]))
+            return paragraphs(translate("Panels", MEANINGS[column]))
         return self._titles[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def _reorder(self, rows: Sequence[Row]) -> None:
