@@ -34,10 +34,17 @@ class Combination:
         """[E, H, Q, L] to [H, Q, L], ascending."""
         return self.calibration.apply(self.weights.combine(experts))
 
-    def learn(self, horizons: NDArray[np.int64], experts: FloatArray, shown: FloatArray, outcomes: FloatArray) -> None:
+    def learn(
+        self,
+        horizons: NDArray[np.int64],
+        experts: FloatArray,
+        shown: FloatArray,
+        outcomes: FloatArray,
+        is_absent: NDArray[np.bool_] | None = None,
+    ) -> None:
         """Outcomes [n, Q] of these horizons [n]; experts [E, n, Q, L] and shown [n, Q, L]: their forecasts. All in one
-        unit."""
-        self.weights.update(horizons, experts, outcomes)
+        unit. is_absent: as in `ExpertWeights.update`."""
+        self.weights.update(horizons, experts, outcomes, is_absent)
         self.calibration.update(horizons, shown, outcomes)
 
     def state(self) -> Arrays:

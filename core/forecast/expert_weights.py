@@ -54,9 +54,20 @@ class ExpertWeights:
         combined: FloatArray = np.sort((self.weights * quantiles).sum(axis=0), axis=-1)
         return combined
 
-    def update(self, horizons: NDArray[np.int64], quantiles: FloatArray, outcomes: FloatArray) -> None:
+    def update(
+        self,
+        horizons: NDArray[np.int64],
+        quantiles: FloatArray,
+        outcomes: FloatArray,
+        is_absent: NDArray[np.bool_] | None = None,
+    ) -> None:
         """Learn from an outcome of each of these horizons [n], 1-based. quantiles: the experts' forecasts [E, n, Q, L];
-        outcomes: [n, Q]."""
+        outcomes: [n, Q].
+
+        is_absent: [E, n, Q], True where another forecast took an expert's place: it gains and loses nothing by that,
+        and has no weight until the next outcome of a forecast by itself (a sleeping expert: Freund, Schapire, Singer
+        and Warmuth, Using and combining predictors that specialize, 1997).
+        """
         rows = horizons - 1
         mixture = np.sort((self.weights[:, rows] * quantiles).sum(axis=0), axis=-1)
         error = outcomes[..., None] - mixture
@@ -65,11 +76,13 @@ class ExpertWeights:
         unit = np.maximum(self._usual_loss[rows], 1e-12)[..., None]
         gain = np.clip(slope * (mixture - quantiles) / unit, -_LARGEST_RELATIVE_REGRET, _LARGEST_RELATIVE_REGRET)
         gain = _SHARED_BY_LEVELS * gain.mean(axis=-1, keepdims=True) + (1.0 - _SHARED_BY_LEVELS) * gain
+        is_present = np.ones_like(gain) if is_absent is None else np.where(is_absent[..., None], 0.0, 1.0)
+        gain = gain * is_present
         rate = self._rate(rows)
         self._variance[:, rows] = _KEEP * self._variance[:, rows] + gain**2
         grown: FloatArray = np.log1p(np.maximum(rate * gain, -_LARGEST_SETBACK)) / rate
         self._gain[:, rows] = _KEEP * self._gain[:, rows] + grown
-        self.weights[:, rows] = self._weights_of(rows)
+        self.weights[:, rows] = self._weights_of(rows, is_present)
 
     def _observe_losses(self, rows: NDArray[np.int64], losses: FloatArray) -> None:
         usual = self._usual_loss[rows]
@@ -85,12 +98,14 @@ class ExpertWeights:
         slowed: FloatArray = np.minimum(_LARGEST_RATE, rate) / np.sqrt(rows + 1)[:, None, None]
         return slowed
 
-    def _weights_of(self, rows: NDArray[np.int64]) -> FloatArray:
+    def _weights_of(self, rows: NDArray[np.int64], is_present: FloatArray) -> FloatArray:
         rate = self._rate(rows)
         exponent = rate * self._gain[:, rows]
-        unnormalised = self._prior * rate * np.exp(exponent - exponent.max(axis=0))
+        unnormalised = self._prior * rate * np.exp(exponent - exponent.max(axis=0)) * is_present
         earned = unnormalised / unnormalised.sum(axis=0)
-        mixed: FloatArray = (1.0 - _FIXED_SHARE) * earned + _FIXED_SHARE * self._prior
+        of_absent = (self._prior * (1.0 - is_present)).sum(axis=0)
+        fixed = self._prior * is_present + of_absent * earned
+        mixed: FloatArray = (1.0 - _FIXED_SHARE) * earned + _FIXED_SHARE * fixed
         return mixed
 
     def state(self) -> dict[str, NDArray[np.generic]]:

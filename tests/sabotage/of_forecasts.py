@@ -24,6 +24,12 @@ FAULTS = (
         "slope * (quantiles - mixture) / unit",
     ),
     Fault(
+        "absent-expert-keeps-its-weight",
+        "core/forecast/expert_weights.py",
+        "np.exp(exponent - exponent.max(axis=0)) * is_present",
+        "np.exp(exponent - exponent.max(axis=0))",
+    ),
+    Fault(
         "quantiles-cross",
         "core/forecast/expert_weights.py",
         "combined: FloatArray = np.sort((self.weights * quantiles).sum(axis=0), axis=-1)",

@@ -192,7 +192,7 @@ class Forecaster:
 
         is_learned: False, [n], for an outcome to leave out. trusts_model: False, [n], if the model may have learned
         from this outcome before: then neither it nor a challenger gains weight, and the calibration learns from the
-        forecast without any model.
+        forecast without any model. A challenger whose forecast is the one without any model gave none.
         """
         forecasts = self._forecasts_at(origins)
         rows = np.array([row for row in np.flatnonzero(is_learned) if forecasts[row] is not None], dtype=np.int64)
@@ -210,7 +210,9 @@ class Forecaster:
         normalised_outcomes = (outcomes[rows] - offset) / factor
         self._combined.learn(rows + 1, experts, own, normalised_outcomes)
         if self._with_challengers is not None:
-            self._with_challengers.learn(rows + 1, made[1:-1], normalised, normalised_outcomes)
+            is_absent = (made[1:-1] == without).all(axis=-1)
+            is_absent[: len(EXPERTS)] = False
+            self._with_challengers.learn(rows + 1, made[1:-1], normalised, normalised_outcomes, is_absent)
 
     def _forecasts_at(self, origins: NDArray[np.int64]) -> list[FloatArray | None]:
         remembered = dict(self._pending)

@@ -108,6 +108,23 @@ def test_an_expert_without_prior_weight_never_gets_weight() -> None:
     assert (weights.weights[2, 0, 1:] > 0.3).all()
 
 
+def test_an_absent_expert_has_no_weight_and_gets_back_what_it_earned() -> None:
+    generator = np.random.default_rng(3)
+    weights, said = ExpertWeights(equal_trust(3), 1), shifted(0.0, 2.0, 3.0)
+    for _ in range(500):
+        update(weights, 1, said, generator.normal(0.0, 1.0, QUANTITIES))
+    earned = weights.shares[0].copy()
+    assert (earned > 0.9).all()
+    is_absent = np.zeros((3, 1, QUANTITIES), dtype=np.bool_)
+    is_absent[0, 0, 1] = True
+    for _ in range(20):
+        weights.update(np.array([1]), said[:, None], generator.normal(0.0, 1.0, (1, QUANTITIES)), is_absent)
+        assert (weights.weights[0, 0, 1] == 0.0).all() and (weights.shares[0, 0, [0, 2, 3, 4, 5]] > 0.9).all()
+        np.testing.assert_allclose(weights.weights.sum(axis=0), 1.0)
+    weights.update(np.array([1]), said[:, None], generator.normal(0.0, 1.0, (1, QUANTITIES)), is_absent & False)
+    assert (weights.shares[0] > 0.9 * earned).all()
+
+
 def test_a_combination_of_ascending_quantiles_ascends() -> None:
     generator = np.random.default_rng(0)
     weights = ExpertWeights(equal_trust(3), 2)

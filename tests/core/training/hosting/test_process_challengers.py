@@ -102,7 +102,10 @@ def test_a_killed_run_continues_with_the_same_forecasts(tmp_path: Path, echo: st
     settings = settings_with(echo)
     feed(tmp_path, settings, CANDLES[:34])[0].close()  # the newest checkpoint is some candles old
     session, events = feed(tmp_path, settings, CANDLES)
+    shares = np.array(session._session.market.forecaster.shares.shares)[..., -1]
     again = result_of(tmp_path, session)
+    assert (shares[:, Quantity.CLOSE] > 0.0).all()
+    assert (np.delete(shares, Quantity.CLOSE, axis=1) == 0.0).all(), "what it leaves out has no weight"
     assert again.digest == judged.digest and incidents_of(events) == []
     np.testing.assert_array_equal(again.losses, judged.losses)
 
