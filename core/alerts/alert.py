@@ -12,6 +12,7 @@ class AlertKind(StrEnum):
 
     PRICE = "price"
     BAND = "band"
+    CHANCE = "chance"
     COVERAGE = "coverage"
     DRIFT = "drift"
 

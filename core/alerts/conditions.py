@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from core.domain.events import ForecastMade, ForecastMode, Ghost
 from core.domain.quantities import BAND_50, BAND_90
+from core.forecast.chance import Chances
 
 _OWN = frozenset({ForecastMode.LIVE, ForecastMode.REPLAY, ForecastMode.SIMULATED})
 
@@ -28,6 +32,33 @@ class LineCondition:
 
     name: str
     is_met: Callable[[ForecastMade, float], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class ChanceCondition:
+    """The chance that an alert line is touched within so many candles is above so many percent.
+
+    A chance moves a little with each forecast: to fire again it has to have been below half of them first.
+    """
+
+    within: int
+    percent: int
+
+    @property
+    def name(self) -> str:
+        """Stored."""
+        return f"chance {self.percent} in {self.within}"
+
+    def chance(self, chances: Chances, origin_close: float, price: float) -> float | None:
+        """Of a price; None if the forecast is of fewer candles, and for a price that no market has."""
+        if self.within > chances.horizons or price <= 0.0:
+            return None
+        return float(chances.touched(np.array([math.log(price / origin_close)]), self.within)[0])
+
+    def after_check(self, state: AlertState | None, chance: float) -> AlertState | None:
+        """The state after a look, as of the function of this name."""
+        is_over = chance < 0.5 * self.percent / 100.0
+        return after_check(None if is_over else state, is_met=chance > self.percent / 100.0)
 
 
 def after_check(state: AlertState | None, *, is_met: bool) -> AlertState | None:

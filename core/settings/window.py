@@ -163,6 +163,19 @@ class NotificationSettings:
         "The band of so many percent of the next closes reaches an alert that it did not reach before; "
         "also shown as a banner.",
     )
+    chance_alerts: Literal["off", "1", "3", "8"] = setting(
+        "off",
+        "Chance alerts within (candles)",
+        "The chance that an alert's price is touched within so many candles rises above the chance alert level; also "
+        "shown as a banner.",
+    )
+    chance_alert_percent: int = setting(
+        60,
+        "Chance alert level (%)",
+        "A chance alert fires above this level, and again only after the chance was below half of it.",
+        ge=5,
+        le=95,
+    )
     coverage_lost: bool = setting(
         True,
         "Coverage lost",
@@ -174,7 +187,7 @@ class NotificationSettings:
     webhook_url: Annotated[str | None, AfterValidator(_webhook)] = setting(
         None,
         "Webhook URL",
-        "Alerts of prices, bands, coverage and drifts are also sent there as JSON: https://, or http:// on "
+        "Alerts of prices, bands, chances, coverage and drifts are also sent there as JSON: https://, or http:// on "
         "this computer.",
         **SECRET,
     )

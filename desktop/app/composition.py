@@ -155,7 +155,9 @@ class Application(QObject):
             self._panels.markets,
             self.market_choice.watch,
         )
-        self.ghost_alerts = GhostAlerts(self._shell, self.state, self.database, self.window.messages)
+        self.ghost_alerts = GhostAlerts(
+            self._shell, self.state, self.database, self.window.messages, self._context.folder.database
+        )
 
     def _make_market(self) -> None:
         """Markets and run controller share how long an exchange asks to be left alone."""
@@ -288,7 +290,7 @@ class Application(QObject):
         self.screens.close()
         self.accuracy.close()
         self.leaderboard.close()
-        self.ghost_alerts.webhook.close()
+        self.ghost_alerts.close()
         self.charting.cancel_reading()
         self.training_break.close()
         self.room.close()

@@ -1,13 +1,21 @@
-"""Alerts on ghosts: a band reaches an alert line, coverage is lost, a drift was found. Each fires once."""
+"""Alerts on ghosts: a band reaches an alert line or its chance a level, coverage is lost, a drift was found."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Slot
 
 from core.alerts.alert import Alert, AlertKind
-from core.alerts.conditions import LINE_CONDITIONS, AlertState, LineCondition, after_check, is_judged
+from core.alerts.conditions import (
+    LINE_CONDITIONS,
+    AlertState,
+    ChanceCondition,
+    LineCondition,
+    after_check,
+    is_judged,
+)
 from core.domain.candle import Market
 from core.domain.events import DriftFound, Estimate, ForecastMade, Severity
 from core.domain.price_lines import PriceLine
@@ -16,6 +24,7 @@ from core.market.shown_names import shown_market, shown_symbol
 from core.settings.window import NotificationSettings
 from core.storage.errors import StorageError
 from desktop.notifications.messages import DesktopMessages
+from desktop.services.chance_reader import ChanceReader, FoundChances
 from desktop.services.webhook import Webhook
 from desktop.state.database import WindowDatabase
 from desktop.state.markets import MarketRow
@@ -27,15 +36,19 @@ from desktop.ui.translation import translate
 
 _OF_LINES = "line "
 """What the names of the alerts on lines begin with."""
+_ON_LINES = frozenset({AlertKind.BAND, AlertKind.CHANCE})
 
 
 class GhostAlerts(QObject):
     """Of all markets of the run. What has fired is stored before it is shown, so that a restart does not repeat it.
 
-    They go to the webhook, as price alerts do: close that before the window is deleted.
+    They go to the webhook, as price alerts do: `close` before the window is deleted.
     """
 
-    def __init__(self, shell: Shell, state: RunState, database: WindowDatabase, messages: DesktopMessages) -> None:
+    def __init__(
+        self, shell: Shell, state: RunState, database: WindowDatabase, messages: DesktopMessages, file: Path
+    ) -> None:
+        """file: the database's, for a separate connection."""
         super().__init__(shell.window)
         self._shell, self._database, self._messages = shell, database, messages
         self._markets, self._clock = state.markets, state.clock
@@ -43,15 +56,32 @@ class GhostAlerts(QObject):
         """Each market as it was when it was looked at last."""
         self._states: dict[str, AlertState] | None = None
         """None until they were read."""
+        self._chances = ChanceReader(file, self)
+        self._chances.found.connect(self._on_chances)
+        self._chances.failed.connect(shell.banner.notify_storage_error)
         self.webhook = Webhook(lambda: self._wanted.webhook_url, self)
         messages.alerted.connect(self.webhook.send)
         self.webhook.trouble.connect(lambda words: shell.banner.notify(words, Severity.WARNING, key="webhook"))
         state.markets.changed.connect(self._on_market)
         state.markets.drift_found.connect(self._on_drift)
 
+    def close(self) -> None:
+        """End both threads and wait."""
+        self._chances.close()
+        self.webhook.close()
+
     @property
     def _wanted(self) -> NotificationSettings:
         return self._shell.settings.current.notifications
+
+    @property
+    def _band_condition(self) -> LineCondition | None:
+        return next((each for each in LINE_CONDITIONS if each.name == self._wanted.band_alerts), None)
+
+    @property
+    def _chance_condition(self) -> ChanceCondition | None:
+        within = self._wanted.chance_alerts
+        return None if within == "off" else ChanceCondition(int(within), self._wanted.chance_alert_percent)
 
     def _on_market(self, market: Market) -> None:
         """Called with each tick: only what is new is looked at."""
@@ -65,37 +95,68 @@ class GhostAlerts(QObject):
             self._check_coverage(row, row.accuracy.newest_coverage_90)
 
     def _check_lines(self, market: Market, forecast: ForecastMade) -> None:
-        condition = next((each for each in LINE_CONDITIONS if each.name == self._wanted.band_alerts), None)
-        if condition is None or not is_judged(forecast):
+        band, chance = self._band_condition, self._chance_condition
+        if not is_judged(forecast) or (band is None and chance is None):
             return
+        lines = self._armed(market)
+        if band is not None:
+            self._check_band(market, forecast, band, lines)
+        if chance is not None and lines:
+            self._chances.find(market, forecast)
+
+    def _armed(self, market: Market) -> tuple[PriceLine, ...]:
+        """The market's alert lines that are watched. What is known of other lines is forgotten."""
         try:
             armed = self._database.lines.armed()
         except StorageError as error:
             self._shell.banner.notify_storage_error(str(error))
-            return
-        lines = armed.get((market.venue, market.symbol), ())
-        for line in lines:
-            if self._has_come(_name(condition, line), is_met=condition.is_met(forecast, line.price)):
-                self._fire_line(market, forecast, condition, line)
-        self._forget({_name(each, line) for each in LINE_CONDITIONS for of in armed.values() for line in of})
+            return ()
+        self._forget({_line_name(line) for of in armed.values() for line in of})
+        return armed.get((market.venue, market.symbol), ())
 
-    def _has_come(self, name: str, *, is_met: bool) -> bool:
+    def _check_band(
+        self, market: Market, forecast: ForecastMade, condition: LineCondition, lines: tuple[PriceLine, ...]
+    ) -> None:
+        for line in lines:
+            name, is_met = _name(line, f"band {condition.name}"), condition.is_met(forecast, line.price)
+            if self._has_come(name, after_check(self._known().get(name), is_met=is_met)):
+                self._fire_band(market, forecast, condition, line)
+
+    @Slot(object)
+    def _on_chances(self, found: FoundChances) -> None:
+        condition = self._chance_condition
+        if condition is None or not self._database.is_open or not self._markets.row(found.market).is_in_run:
+            return  # changed meanwhile
+        for line in self._armed(found.market):
+            name = _name(line, condition.name)
+            chance = condition.chance(found.chances, found.forecast.origin_close, line.price)
+            if chance is not None and self._has_come(name, condition.after_check(self._known().get(name), chance)):
+                self._fire_chance(found, condition, line)
+
+    def _has_come(self, name: str, after: AlertState | None) -> bool:
+        """Whether it fires with this look, which is kept."""
         before = self._known().get(name)
-        after = after_check(before, is_met=is_met)
         if after is not None and after is not before:
             self._put(name, after)
         return after is AlertState.FIRED and after is not before
 
-    def _fire_line(self, market: Market, forecast: ForecastMade, condition: LineCondition, line: PriceLine) -> None:
-        decimals = formatting.decimals_of_prices([forecast.origin_close, line.price])
+    def _fire_band(self, market: Market, forecast: ForecastMade, condition: LineCondition, line: PriceLine) -> None:
         words = translate("Notifications", "{0}: the {1} % band of the next {2} closes reaches {3}.").format(
-            shown_symbol(market.venue, market.symbol),
-            condition.name,
-            len(forecast.ghosts),
-            formatting.format_price(line.price, decimals),
+            shown_symbol(market.venue, market.symbol), condition.name, len(forecast.ghosts), _price_of(line, forecast)
         )
         title = translate("Notifications", "Band alert")
         self._send(AlertKind.BAND, market, f"band {line.number}", title, " ".join((words, line.text)).strip())
+
+    def _fire_chance(self, found: FoundChances, condition: ChanceCondition, line: PriceLine) -> None:
+        words = translate("Notifications", "{0}: the chance that {1} is touched within {2} is above {3} %.").format(
+            shown_symbol(found.market.venue, found.market.symbol),
+            _price_of(line, found.forecast),
+            formatting.format_candles(condition.within),
+            condition.percent,
+        )
+        title = translate("Notifications", "Chance alert")
+        text = " ".join((words, line.text)).strip()
+        self._send(AlertKind.CHANCE, found.market, f"chance {line.number}", title, text)
 
     def _check_coverage(self, row: MarketRow, coverage: Estimate) -> None:
         name = f"coverage {row.run_id}"
@@ -128,9 +189,7 @@ class GhostAlerts(QObject):
         self._send(AlertKind.DRIFT, market, name, translate("Notifications", "Drift"), words)
 
     def _send(self, kind: AlertKind, market: Market, key: str, title: str, text: str) -> None:
-        self._shell.banner.show_notice(
-            Notice(key, Severity.WARNING, f"{title}: {text}", is_alert=kind is AlertKind.BAND)
-        )
+        self._shell.banner.show_notice(Notice(key, Severity.WARNING, f"{title}: {text}", is_alert=kind in _ON_LINES))
         self._messages.send_alert(Alert(kind, shown_market(market), self._clock.now_ms(), title, text))
 
     def _known(self) -> dict[str, AlertState]:
@@ -152,8 +211,9 @@ class GhostAlerts(QObject):
             self._shell.banner.notify_storage_error(str(error))
 
     def _forget(self, kept: Collection[str]) -> None:
-        """Alerts on lines that are gone, were moved, or have gone off."""
-        if gone := [name for name in self._known() if name.startswith(_OF_LINES) and name not in kept]:
+        """Alerts on lines that are gone, were moved, or have gone off. kept: names of lines."""
+        of_lines = (name for name in self._known() if name.startswith(_OF_LINES))
+        if gone := [name for name in of_lines if name.partition(",")[0] not in kept]:
             self._remove(gone)
 
     def _remove(self, names: Collection[str]) -> None:
@@ -165,5 +225,15 @@ class GhostAlerts(QObject):
             self._shell.banner.notify_storage_error(str(error))
 
 
-def _name(condition: LineCondition, line: PriceLine) -> str:
-    return f"{_OF_LINES}{line.number} at {line.price!r}, band {condition.name}"
+def _line_name(line: PriceLine) -> str:
+    """What the names of its alerts begin with, up to a comma."""
+    return f"{_OF_LINES}{line.number} at {line.price!r}"
+
+
+def _name(line: PriceLine, condition: str) -> str:
+    return f"{_line_name(line)}, {condition}"
+
+
+def _price_of(line: PriceLine, forecast: ForecastMade) -> str:
+    decimals = formatting.decimals_of_prices([forecast.origin_close, line.price])
+    return formatting.format_price(line.price, decimals)

@@ -94,8 +94,8 @@ class RecordThread(QThread):
         except StorageError as error:
             self.failed.emit(str(error))
         except Exception as error:
-            _log.exception("The scores could not be read.")
-            words = translate("Window", "The scores could not be read ({0}: {1}). See the log for details.")
+            _log.exception("The record could not be read.")
+            words = translate("Window", "The record could not be read ({0}: {1}). See the log for details.")
             self.failed.emit(words.format(type(error).__name__, error))
         self.answered.emit()
         return None

@@ -438,6 +438,12 @@ FAULTS = (
         "            pass",
     ),
     Fault(
+        "chance-alert-fires-again-without-having-been-low",
+        "core/alerts/conditions.py",
+        "chance < 0.5 * self.percent / 100.0",
+        "chance < self.percent / 100.0",
+    ),
+    Fault(
         "webhook-follows-redirects",
         "core/alerts/webhook.py",
         "allow_redirects=False",

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.domain.candle import Interval
 from core.domain.events import ExpertForecasts, ForecastMade, Ghost
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
 from core.domain.regimes import MarketConditions
 from core.forecast.ghosts import ghosts
+from core.forecast.paths import Paths, sample_paths
 from core.storage.packed_forecasts import pack_drawn, unpack_drawn
 from core.storage.records import StoredForecast
 
@@ -56,6 +58,18 @@ def quantiles_of(made: ForecastMade) -> FloatArray | None:
     if made.quantiles is None:
         return None
     return np.frombuffer(made.quantiles, "<f8").reshape(-1, QUANTITIES, len(LEVELS)).astype(np.float64)
+
+
+def paths_of(
+    made: ForecastMade, open_time_ms: NDArray[np.int64], prices: FloatArray, interval: Interval
+) -> Paths | None:
+    """Its sample paths. open_time_ms, prices: of the candles up to its origin, as `sample_paths` takes them.
+
+    None if there are none: it has no quantiles, its origin is not known, or too few candles before it are.
+    """
+    natural = quantiles_of(made)
+    has_origin = open_time_ms.size > 0 and int(open_time_ms[-1]) == made.origin_open_time_ms
+    return sample_paths(natural, open_time_ms, prices, interval) if has_origin and natural is not None else None
 
 
 def drawn_experts(names: Sequence[str], natural: FloatArray) -> ExpertForecasts:

@@ -12,8 +12,8 @@ from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade
 from core.domain.quantities import FloatArray
 from core.forecast.chance import WITHIN, Chances
-from core.forecast.paths import NEEDED_CANDLES, Paths, most_central, sample_paths
-from core.training.online.forecast_events import quantiles_of
+from core.forecast.paths import NEEDED_CANDLES, Paths, most_central
+from core.training.online.forecast_events import paths_of
 
 SHOWN_PATHS = 20
 """Beside the most central one."""
@@ -70,13 +70,12 @@ class Futures:
         if made is None or self._working == (key := _key_of(made, series)):
             return None
         self._working = key
-        stop, natural = series.insertion_index(made.origin_open_time_ms + 1), quantiles_of(made)
+        stop = series.insertion_index(made.origin_open_time_ms + 1)
         known = slice(max(0, stop - NEEDED_CANDLES), stop)
         times, prices, interval = series.open_time_ms[known].copy(), series.values[:4, known].copy(), series.interval
 
         def make() -> None:
-            has_origin = times.size > 0 and int(times[-1]) == made.origin_open_time_ms
-            paths = sample_paths(natural, times, prices, interval) if has_origin and natural is not None else None
+            paths = paths_of(made, times, prices, interval)
             self._found = (key, None, None) if paths is None else (key, _lines(paths), Chances(paths))
             self._working = None
 

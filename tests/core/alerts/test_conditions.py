@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.alerts.conditions import LINE_CONDITIONS, AlertState, after_check, is_judged
+from core.alerts.conditions import LINE_CONDITIONS, AlertState, ChanceCondition, after_check, is_judged
 from core.domain.events import ForecastMode
+from core.forecast.chance import Chances
 from core.forecast.score import NOMINAL_COVERAGE, newest_coverage
+from tests.core.forecast.test_paths import HORIZONS, drawn
 from tests.desktop import scenario
 
 FORECAST = scenario.forecast(scenario.market())
@@ -36,6 +38,28 @@ def test_a_band_reaches_a_price_that_it_includes_at_any_horizon(name: str, low: 
     highest = max(ghost.close_quantiles[high] for ghost in FORECAST.ghosts)
     assert condition.is_met(FORECAST, lowest) and condition.is_met(FORECAST, highest)
     assert not condition.is_met(FORECAST, lowest * 0.9999) and not condition.is_met(FORECAST, highest * 1.0001)
+
+
+@given(st.lists(st.integers(0, 100).map(lambda percent: percent / 100.0), max_size=30))
+def test_a_chance_fires_above_its_level_once_until_it_was_below_half_of_it(looks: list[float]) -> None:
+    condition, state, is_due = ChanceCondition(8, 60), None, False
+    for chance in looks:
+        before, state = state, condition.after_check(state, chance)
+        fires = state is AlertState.FIRED and before is not state
+        assert fires is (is_due and chance > 0.6)
+        is_due = (is_due or before is None or chance < 0.3) and chance <= 0.6
+        assert (state is AlertState.ARMED) is is_due
+
+
+def test_the_chance_of_a_price_is_that_of_its_move_within_as_many_candles() -> None:
+    chances = Chances(drawn())
+    for within in (1, 3, HORIZONS):
+        condition = ChanceCondition(within, 60)
+        for share in (-0.002, 0.0, 0.001):
+            wanted = chances.touched(np.array([share]), within)[0]
+            assert condition.chance(chances, 100.0, 100.0 * np.exp(share)) == pytest.approx(wanted, abs=2e-3)
+    assert ChanceCondition(HORIZONS + 1, 60).chance(chances, 100.0, 101.0) is None, "the forecast is of fewer candles"
+    assert ChanceCondition(8, 60).chance(chances, 100.0, 0.0) is None, "no market has such a price"
 
 
 @pytest.mark.parametrize("mode", list(ForecastMode))

@@ -70,6 +70,14 @@ def test_invalid_costs_are_named_and_the_others_kept(venues: dict[str, object], 
     assert settings.paper.of("kraken").fee_bp in (3.0, 4.0)
 
 
+def test_older_settings_read_on_without_chance_alerts() -> None:
+    settings, warnings = from_dict({"notifications": {"band_alerts": "50", "alert_sound": False}})
+    assert warnings == () and settings.notifications.band_alerts == "50"
+    assert (settings.notifications.chance_alerts, settings.notifications.chance_alert_percent) == ("off", 60)
+    settings, (warning,) = from_dict({"notifications": {"chance_alerts": "1", "chance_alert_percent": 100}})
+    assert settings.notifications.chance_alerts == "1" and "notifications.chance_alert_percent" in warning
+
+
 SECRET = "s3cr3t-t0ken"
 
 

@@ -7,39 +7,47 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from core.alerts.alert import Alert, AlertKind
 from core.domain.candle import Market
 from core.domain.events import Estimate, ForecastMode
 from core.domain.price_lines import LineKind, PriceLine
+from core.domain.quantities import FloatArray, Quantity
 from core.storage.folder import DataFolder
+from core.training.online.forecast_events import packed_quantiles
 from desktop.notifications.ghost_alerts import GhostAlerts
 from desktop.state.database import WindowDatabase
+from tests.core.forecast.test_paths import spread_quantiles
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench
 
 MARKET, OTHER = (Market("binance", f"{name}/USDT", scenario.MINUTE) for name in ("BTC", "ETH"))
 RUN_OF_OTHER = "run-of-eth"
 CANDLES = scenario.market()
+PAST = 1_000
+"""Candles before the first forecast whose chances are looked at."""
 LOST, KEPT = Estimate(0.8, 0.7, 0.88, 500), Estimate(0.9, 0.82, 0.95, 500)
 
 
 class Desk:
     """A window with a run of two markets and its database."""
 
-    def __init__(self, bench: Bench, database: WindowDatabase) -> None:
-        self.bench, self.database = bench, database
+    def __init__(self, bench: Bench, database: WindowDatabase, file: Path) -> None:
+        self.bench, self.database, self._file = bench, database, file
         self.fired: list[Alert] = []
         bench.window.messages.alerted.connect(self.fired.append)
         bench.state.markets.set_universe((MARKET, OTHER), (scenario.RUN, RUN_OF_OTHER))
-        self.alerts = GhostAlerts(bench.shell, bench.state, database, bench.window.messages)
+        self.alerts = GhostAlerts(bench.shell, bench.state, database, bench.window.messages, file)
         self._origin_ms = CANDLES[-1].open_time_ms
 
     def restart(self) -> None:
         """Other alerts, which know what is stored."""
         self.bench.state.markets.changed.disconnect(self.alerts._on_market)
         self.bench.state.markets.drift_found.disconnect(self.alerts._on_drift)
-        self.alerts = GhostAlerts(self.bench.shell, self.bench.state, self.database, self.bench.window.messages)
+        self.alerts.close()
+        bench = self.bench
+        self.alerts = GhostAlerts(bench.shell, bench.state, self.database, bench.window.messages, self._file)
 
     def add(self, price: float, market: Market = MARKET) -> PriceLine:
         line = PriceLine(price, LineKind.ALERT, text="sell", is_armed=True)
@@ -58,6 +66,22 @@ class Desk:
                 replace(made, run_id=run_id, origin_open_time_ms=self._origin_ms, mode=mode, ghosts=ghosts)
             )
 
+    def begin_chances(self, **changes: object) -> PriceLine:
+        """Chance alerts alone, stored candles, and a line that a market without drift touches about once in two."""
+        self.want(band_alerts="off", chance_alerts="8", **changes)
+        self.database.candles.save(MARKET, CANDLES)
+        self._origin_ms = CANDLES[PAST].open_time_ms
+        return self.add(round(CANDLES[-1].close * 1.0025, 2))
+
+    def look(self, qtbot: QtBot, *drifts: float, **changes: object) -> None:
+        """Forecasts one after another, whose closes drift by these shares; wait until their chances were found."""
+        for drift in drifts:
+            self._origin_ms += scenario.MINUTE.duration_ms
+            quantiles = packed_quantiles(drifting(drift))
+            made = replace(scenario.forecast(CANDLES), origin_open_time_ms=self._origin_ms, quantiles=quantiles)
+            with qtbot.waitSignal(self.alerts._chances._thread.answered):
+                self.bench.state.apply(replace(made, **changes))  # type: ignore[arg-type]
+
     def cover(self, coverage: Estimate, market: Market = MARKET) -> None:
         self.bench.state.markets.set_summary(market, scenario.accuracy(newest_coverage_90=coverage), None)
 
@@ -67,13 +91,21 @@ class Desk:
         self.bench.shell.settings.change(replace(settings, notifications=wanted))
 
 
+def drifting(share: float) -> FloatArray:
+    natural = spread_quantiles()
+    natural[:, Quantity.CLOSE] += share
+    return natural
+
+
 @pytest.fixture
 def desk(make_bench: MakeBench, tmp_path: Path) -> Iterator[Desk]:
     folder = DataFolder(tmp_path / "data")
     folder.ensure()
     database = WindowDatabase(folder)
     database.open()
-    yield Desk(make_bench(scenario.checkpoints(), is_shown=False), database)
+    desk = Desk(make_bench(scenario.checkpoints(), is_shown=False), database, folder.database)
+    yield desk
+    desk.alerts.close()
     database.close()
 
 
@@ -138,6 +170,60 @@ def test_the_setting_chooses_the_band_and_past_candles_fire_nothing(desk: Desk, 
     assert desk.fired == []
     desk.forecast(0.2, 0.0)
     assert [" 50 % band" in alert.text for alert in desk.fired] == [True]
+
+
+def test_a_chance_above_the_level_fires_once_until_it_was_low(desk: Desk, qtbot: QtBot) -> None:
+    line = desk.begin_chances()
+    desk.look(qtbot, 0.01, 0.01, 0.0)
+    assert desk.fired == [], "it was above the level from the beginning"
+    desk.look(qtbot, 0.01)
+    (alert,) = desk.fired
+    assert (alert.kind, alert.market) == (AlertKind.CHANCE, "BTC/USDT 1m (binance)")
+    assert alert.to_json()["kind"] == "chance" and alert.title == "Chance alert"
+    price = f"{line.price:,.2f}"
+    assert alert.text == f"BTC/USDT: the chance that {price} is touched within 8 candles is above 60 %. sell"
+    notice = desk.bench.window.banner.shown
+    assert notice is not None and notice.is_alert and alert.text in notice.text
+    desk.look(qtbot, 0.01, 0.0, 0.01)
+    desk.restart()
+    desk.look(qtbot, 0.0, 0.01)
+    assert len(desk.fired) == 1, "a chance of about one half is not low"
+    desk.look(qtbot, -0.01)
+    desk.restart()
+    desk.look(qtbot, 0.01, 0.01)
+    assert len(desk.fired) == 2
+
+
+def test_without_sample_paths_no_chance_fires(desk: Desk, qtbot: QtBot) -> None:
+    desk.begin_chances()
+    desk.look(qtbot, -0.01)
+    desk.look(qtbot, 0.01, quantiles=None)
+    desk.look(qtbot, 0.01, quantiles=packed_quantiles(drifting(0.01)[:3]))
+    desk.look(qtbot, 0.01, origin_open_time_ms=CANDLES[-1].open_time_ms + 600_000)
+    assert desk.fired == [], "no quantiles, fewer candles than 8, a candle that is not stored"
+
+
+def test_chances_are_looked_at_only_if_an_alert_may_be_due(desk: Desk) -> None:
+    line = desk.begin_chances()
+    assert line.number is not None
+    quantiles = packed_quantiles(drifting(0.01))
+    made = replace(scenario.forecast(CANDLES), origin_open_time_ms=CANDLES[PAST].open_time_ms, quantiles=quantiles)
+    desk.bench.state.apply(replace(made, mode=ForecastMode.CATCH_UP))
+    desk.want(chance_alerts="off")
+    desk.bench.state.apply(made)
+    desk.want(chance_alerts="8")
+    desk.database.lines.remove(line.number)
+    desk.bench.state.apply(replace(made, origin_open_time_ms=CANDLES[PAST + 1].open_time_ms))
+    assert not desk.alerts._chances._thread.isRunning()
+
+
+def test_another_level_is_another_alert(desk: Desk, qtbot: QtBot) -> None:
+    desk.begin_chances(chance_alert_percent=95)
+    desk.look(qtbot, -0.01, 0.0)
+    assert desk.fired == []
+    desk.want(chance_alert_percent=20)
+    desk.look(qtbot, -0.01, 0.0)
+    assert [alert.text.endswith("is above 20 %. sell") for alert in desk.fired] == [True]
 
 
 def test_lost_coverage_fires_once_until_it_is_back(desk: Desk) -> None:

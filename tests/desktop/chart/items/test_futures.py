@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from core.forecast.paths import sample_paths
-from desktop.chart.data import futures
+from core.training.online import forecast_events
 from desktop.chart.items.futures import FuturesLayer
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
@@ -72,7 +72,7 @@ def test_a_moving_mouse_computes_nothing(chart: ChartWidget, qtbot: QtBot, monke
         calls.append(given)
         return sample_paths(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(futures, "sample_paths", counted)
+    monkeypatch.setattr(forecast_events, "sample_paths", counted)
     chart.add_layer(FuturesLayer())
     chart.restyle(shows_paths=True, shows_chance=True)
     settle(chart)
