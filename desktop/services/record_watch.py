@@ -65,11 +65,16 @@ class RecordThread(QThread):
         self.setObjectName(name)
         self._database, self._open_subject = database, open_subject
         self._questions: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
-        self._is_ending = False
+        self._is_ending = self._is_interrupted = False
 
     def ask(self, question: Question) -> None:
         """Callable from the window's thread."""
+        self._is_interrupted = False
         self._questions.put(question)
+
+    def interrupt(self) -> None:
+        """Leave the question that is under way after its current piece; it is over then."""
+        self._is_interrupted = True
 
     def end(self) -> bool:
         """End soon and wait. False where it took too long."""
@@ -114,7 +119,7 @@ class RecordThread(QThread):
 
     def _answer(self, answers: Answers, request: Hashable) -> None:
         for found in answers.answer(request):
-            if self._is_ending:
+            if self._is_ending or self._is_interrupted:
                 return
             if found is None:
                 self.msleep(1)  # the window's thread waits for the interpreter's lock no longer than for one piece
@@ -133,7 +138,10 @@ class RecordWatch(QObject):
         self._wanted: Hashable | None = None
         self._asked: tuple[Hashable, Hashable] | None = None
         """Subject and request of the last question; None while it needs a new answer."""
-        self._is_under_way = False
+        self._under_way: tuple[Hashable, Hashable] | None = None
+        """The same until it is answered."""
+        self._is_outdated = False
+        """Something else was chosen meanwhile."""
         self._is_reset = False
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self._ask)
@@ -174,20 +182,28 @@ class RecordWatch(QObject):
     @Slot()
     def _ask(self) -> None:
         subject, wanted = self.subject(), self._wanted
-        if subject is None or wanted is None or self._is_under_way:
+        if subject is None or wanted is None:
             return
         asked = (subject, self.request(wanted))
+        if self._under_way is not None:
+            if asked != self._under_way:
+                self._is_outdated = True
+                self._reader.interrupt()
+            return
         if asked == self._asked:
             return
         if not self._reader.isRunning():
             self._reader.start(QThread.Priority.LowPriority)
-        self._asked, self._is_under_way = asked, True
+        self._asked = self._under_way = asked
         self._reader.ask(Question(*asked, self._is_reset))
         self._is_reset = False
 
     @Slot()
     def _on_answered(self) -> None:
-        self._is_under_way = False
+        self._under_way = None
+        if self._wanted is None:
+            return  # closed meanwhile
         self._pause.start()
-        if self._asked is not None and self._wanted is not None and self._asked[1] != self.request(self._wanted):
-            self._ask()  # something else was chosen meanwhile
+        if self._is_outdated:
+            self._asked, self._is_outdated = None, False
+            self._ask()
