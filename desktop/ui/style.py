@@ -1,9 +1,9 @@
-"""The style of the application: Fusion, with the icons of docks' title bars kept."""
+"""The style of the application: Fusion, with the icons of docks' title bars kept; and of tab bars with little room."""
 
 from __future__ import annotations
 
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle, QStyleOption, QWidget
+from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle, QStyleOption, QTabBar, QWidget
 
 _KEPT = (QStyle.StandardPixmap.SP_TitleBarNormalButton, QStyle.StandardPixmap.SP_TitleBarCloseButton)
 
@@ -29,3 +29,18 @@ class Style(QProxyStyle):
         if kind not in self._icons:
             self._icons[kind] = super().standardIcon(kind, option, widget)
         return self._icons[kind]
+
+
+class NarrowTabs(QProxyStyle):
+    """Of one tab bar: half the room beside its titles. Not of all widgets: Qt asks for metrics too often for Python."""
+
+    def __init__(self, tabs: QTabBar) -> None:
+        super().__init__("Fusion")
+        self.setParent(tabs)
+        tabs.setStyle(self)
+
+    def pixelMetric(
+        self, metric: QStyle.PixelMetric, option: QStyleOption | None = None, widget: QWidget | None = None
+    ) -> int:
+        found = super().pixelMetric(metric, option, widget)
+        return found // 2 if metric is QStyle.PixelMetric.PM_TabBarTabHSpace else found

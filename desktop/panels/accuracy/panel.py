@@ -25,6 +25,7 @@ from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import beside, stacked
+from desktop.ui.style import NarrowTabs
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -128,6 +129,7 @@ class AccuracyPanel(Panel):
     def _build_tabs(self) -> None:
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
+        NarrowTabs(self.tabs)  # all seven are in view in the narrowest dock
         for name in (_NOW, *PAGES):
             self.tabs.setTabData(self.tabs.addTab(translate("Panels", name)), name)
         stacked(self, self.tabs, self._now, self.details, margins=(8, 2, 8, 2), spacing=3)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Market
@@ -46,6 +46,18 @@ def row(panel: AccuracyPanel, name: str) -> list[str]:
     texts = words(panel)
     start = texts.index(name)
     return texts[start : start + 5]
+
+
+def test_all_tabs_are_in_view_in_the_dock_of_the_smallest_window(panel: AccuracyPanel, state: RunState) -> None:
+    state.apply(scenario.status())
+    panel.resize(376, 300)
+    panel.refresh()
+    tabs = panel.tabs
+    assert tabs.count() == 7 and tabs.width() <= 360
+    assert tabs.tabRect(tabs.count() - 1).right() < tabs.width()
+    titles = [tabs.fontMetrics().horizontalAdvance(tabs.tabText(place)) for place in range(tabs.count())]
+    assert all(tabs.tabRect(place).width() > width + 8 for place, width in enumerate(titles)), "none is cut"
+    assert not [button for button in tabs.findChildren(QToolButton) if button.isVisible()], "nothing to scroll"
 
 
 def test_it_says_that_nothing_is_scored_yet(panel: AccuracyPanel, state: RunState) -> None:
