@@ -137,7 +137,7 @@ def make_chart_bench(qtbot: QtBot, clock: ManualClock) -> MakeBench:
 
 @contextmanager
 def lasting_bench(folder: Path, *arguments: Any, **options: Any) -> Iterator[Bench]:
-    """A shown window for all tests of a module, which leave it as it is."""
+    """A shown window for all tests of a module, which leave it as it is, or put back what they change."""
     bench = compose(folder, ManualClock(scenario.NOW_MS), *arguments, **options)
     bench.window.show()
     known = QApplication.topLevelWidgets()  # held: the suite compares windows by their Python objects
@@ -146,6 +146,12 @@ def lasting_bench(folder: Path, *arguments: Any, **options: Any) -> Iterator[Ben
     bench.window.close()
     bench.window.deleteLater()
     QCoreApplication.sendPostedEvents(bench.window, QEvent.Type.DeferredDelete.value)
+
+
+@pytest.fixture(scope="module")
+def lasting(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with lasting_bench(tmp_path_factory.mktemp("window"), scenario.checkpoints()) as made:
+        yield made
 
 
 def fill(bench: Bench, candles: Sequence[Candle] | None = None) -> None:

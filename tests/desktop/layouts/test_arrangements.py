@@ -11,7 +11,7 @@ from desktop.actions import ActionId
 from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, DockSizes
 from desktop.ui.interface_size import set_font
 from desktop.window.main_window import MainWindow
-from tests.desktop.conftest import MakeBench
+from tests.desktop.conftest import Bench
 
 PURPOSES = {
     ActionId.LAYOUT_WATCH: WATCH,
@@ -25,9 +25,15 @@ def shown(window: MainWindow) -> set[ActionId]:
     return {id_ for id_, dock in window.docks.items() if not dock.isHidden()}
 
 
+@pytest.fixture
+def window(lasting: Bench) -> MainWindow:
+    """One window for all tests, with the default layout before each."""
+    lasting.window.reset_layout()
+    return lasting.window
+
+
 @pytest.mark.parametrize("action_id", list(PURPOSES))
-def test_each_arrangement_shows_its_docks_in_their_places(make_bench: MakeBench, action_id: ActionId) -> None:
-    window = make_bench().window
+def test_each_arrangement_shows_its_docks_in_their_places(window: MainWindow, action_id: ActionId) -> None:
     window.docks[ActionId.SHOW_LOSS].setFloating(True)
     window.docks[ActionId.SHOW_CHECKPOINTS].close()
     window.shell.actions[action_id].trigger()
@@ -45,19 +51,17 @@ def test_each_arrangement_shows_its_docks_in_their_places(make_bench: MakeBench,
         assert stacked == {window.docks[each] for each in tabs[1:]}
 
 
-def test_a_dock_closed_by_an_arrangement_reopens_by_its_shortcut(make_bench: MakeBench) -> None:
-    window = make_bench().window
+def test_a_dock_closed_by_an_arrangement_reopens_by_its_shortcut(window: MainWindow) -> None:
     window.arrange(WATCH)
     window.shell.actions[ActionId.SHOW_CHECKPOINTS].trigger()
     assert not window.docks[ActionId.SHOW_CHECKPOINTS].isHidden()
 
 
-def test_every_dock_has_its_place_in_the_default(make_bench: MakeBench) -> None:
-    assert EVERYTHING.shown == set(make_bench().window.docks)
+def test_every_dock_has_its_place_in_the_default(window: MainWindow) -> None:
+    assert EVERYTHING.shown == set(window.docks)
 
 
-def test_a_shortcut_raises_a_dock_behind_another_and_hides_the_front_one(make_bench: MakeBench, qtbot: QtBot) -> None:
-    window = make_bench().window
+def test_a_shortcut_raises_a_dock_behind_another_and_hides_the_front_one(window: MainWindow, qtbot: QtBot) -> None:
     log, toggle = window.docks[ActionId.SHOW_LOG], window.shell.actions[ActionId.SHOW_LOG]
     in_front = window.docks[ActionId.SHOW_CHECKPOINTS]
     qtbot.waitUntil(lambda: not in_front.visibleRegion().isEmpty())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,14 +26,21 @@ def places(bench: Bench) -> dict[str, bool]:
     return {dock.objectName(): dock.isVisible() for dock in bench.window.docks.values()}
 
 
+@pytest.fixture(scope="module")
+def filled(lasting: Bench) -> Bench:
+    fill(lasting)
+    return lasting
+
+
 @pytest.fixture
-def bench(make_bench: MakeBench, qtbot: QtBot) -> Bench:
-    made: Bench = make_bench()
-    fill(made)
-    made.window.activateWindow()
-    qtbot.waitUntil(made.window.isActiveWindow)
-    made.chart.setFocus()
-    return made
+def bench(filled: Bench, qtbot: QtBot) -> Iterator[Bench]:
+    """One window for all tests, which is neither in full screen nor maximized before each."""
+    window = filled.window
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    filled.chart.setFocus()
+    yield filled
+    window.showNormal()
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_F11, Qt.Key.Key_Escape])

@@ -65,7 +65,9 @@ def test_pause_step_back_ten_candles_see_their_ghosts_and_resume(
     run_window(qapp, context(tmp_path), story)
 
 
-def test_a_step_releases_one_candle_and_later_ones_wait(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
+def test_a_step_releases_one_candle_and_later_ones_wait(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
+) -> None:
     async def story(application: Application) -> None:
         model, travel = application.chart.model, application.charting.travel
         await until(lambda: model.count >= CATCH_UP and travel.bar.isVisible(), "the replay")

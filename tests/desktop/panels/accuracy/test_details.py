@@ -268,7 +268,7 @@ def test_coverage_and_reliability_are_drawn_with_enough_scores(dock: Dock, qtbot
     assert len(levels) == 7 and (observed[1:] >= observed[:-1]).all()
 
 
-@pytest.mark.parametrize("mode", ["dark", "light"])
+@pytest.mark.parametrize("mode", ["dark", pytest.param("light", marks=pytest.mark.slow)])
 def test_nothing_is_cut_at_the_dock_s_usual_width(run: Scored, state: RunState, qtbot: QtBot, mode: Mode) -> None:
     """Higher than usual: the rest would be scrolled."""
     with watched(run, state, Theme(mode), qtbot, (388, 640)) as dock:
@@ -419,28 +419,29 @@ def test_a_missing_run_is_reported_and_the_thread_continues(
 def test_new_scores_and_corrections_are_read(tmp_path: Path, state: RunState, qtbot: QtBot) -> None:
     root = tmp_path
     session = rigs.service(root, SETTINGS)
-    candles = random_walk(80, seed=1)
-    rigs.feed(session, candles[:50])
+    session.handle(SetPaused(True))
+    candles = random_walk(60, seed=1)
+    rigs.feed(session, candles[:40])
     watch = AccuracyWatch(state, DataFolder(root).database, settings_store())
     watch._pause.setInterval(0)
     state.begin(session.status().run_id, 60_000)
     watch.want(Request())
     qtbot.waitUntil(lambda: is_known(state))
-    assert state.accuracy is not None and state.accuracy.chosen.n == 49
+    assert state.accuracy is not None and state.accuracy.chosen.n == 39
 
     def until(is_read: Callable[[], bool]) -> None:
         """The panel asks as often as it is looked at."""
         qtbot.waitUntil(lambda: watch.want(Request()) or is_read())
 
-    for event in rigs.feed(session, candles[50:]):
+    for event in rigs.feed(session, candles[40:]):
         state.apply(event)
-    until(lambda: _n(state.accuracy) == 79)
+    until(lambda: _n(state.accuracy) == 59)
     before = state.accuracy.chosen.close.loss
     session.close()
     _correct_newest(root, state.run_id or "")
     state.scored.emit(replace(a_score(state), version=2))
     until(lambda: _loss(state.accuracy) != before)
-    assert _loss(state.accuracy) == pytest.approx((before or 0.0) + 1.0 / 79)
+    assert _loss(state.accuracy) == pytest.approx((before or 0.0) + 1.0 / 59)
     watch.close()
 
 
