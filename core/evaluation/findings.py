@@ -24,6 +24,8 @@ class Request:
 
     horizon: int = 1
     group: str = OVERALL
+    wants_touches: bool = False
+    """Also how good the chances of prices were, which takes some seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,10 @@ class HorizonSkill:
     model_gain_range: Estimate
 
 
+FEWEST_CASES = 200
+"""In a tenth whose share is shown: cases of one forecast, and of forecasts that overlap, come together."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tenth:
     """The cases whose chance lay in one tenth. chance: their mean; None without a case. observed: how often it came."""
@@ -169,6 +175,8 @@ class RunAccuracy:
     chosen: HorizonAccuracy
     paper: PaperScore | None = None
     """Of all candles that count, one candle ahead; None where it was not computed."""
+    touched: TouchAccuracy | None = None
+    """Of the newest forecasts that count, whatever the group; None where it was not computed, or not yet."""
 
 
 def estimate_data(found: Estimate) -> dict[str, Any]:

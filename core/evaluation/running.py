@@ -12,6 +12,7 @@ from core.evaluation.columns import Origins, ScoreColumns
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.evaluation.judged_scores import judged_from_nth
 from core.evaluation.paper import TRADE_COST, PaperScore, directly_after, paper_score
+from core.evaluation.running_touches import RunningTouches
 from core.forecast.experts import ExpertList
 from core.storage.checksums import SealedTable
 from core.storage.runs import RunStore
@@ -39,6 +40,7 @@ class RunningAccuracy:
         self._interval = run.market.interval
         self._experts = ExpertList(run.challengers)
         self._reader = ScoredReader(db, run_id, own_mode_of(run.market), _note_damage)
+        self.touches = RunningTouches(db, run, self._reader)
         self._origins = Origins()
         self._from_ms, self._left_out = 0, 0
         self._has_read: set[int] = set()

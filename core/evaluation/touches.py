@@ -8,13 +8,13 @@ hole. The forecasts are not repeated: paths follow from the record. No torch.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlite_utils import Database
 
 from core.domain.quantities import FloatArray, Quantity
 from core.evaluation.findings import Tenth, TouchAccuracy
@@ -27,6 +27,9 @@ from core.storage.record_reader import RecordReader
 from core.storage.records import StoredForecast
 from core.storage.runs import Run
 from core.training.online.trainer_spec import own_mode_of
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 MULTIPLES: FloatArray = np.array([-2.0, -1.0, -0.5, 0.5, 1.0, 2.0])
 MULTIPLES.flags.writeable = False
@@ -46,23 +49,30 @@ class Touches:
         return len(self.chance)
 
 
+_NONE = np.empty((0, MULTIPLES.size))
+NO_CASES = Touches(_NONE, _NONE, _NONE.astype(np.bool_))
+
+
 def read_touches(db: Database, run: Run, from_ms: int) -> Iterator[dict[int, Touches]]:
     """The run's own forecasts whose targets open then or later, some at a time: by how many candles, of those in
     `WITHIN` that were forecast. Raises StorageError."""
     reader, candles, after_ms = RecordReader(db, run.run_id), CandleStore(db).columns_between(run.market, 0), None
     while rows := reader.forecasts_after(after_ms, _AT_ONCE):
         after_ms = rows[-1].origin_open_time_ms
-        forecasts = (list(of) for _, of in groupby(rows, key=lambda row: row.origin_open_time_ms))
-        own = [
-            forecast
-            for forecast in forecasts
-            if forecast[0].mode is own_mode_of(run.market) and forecast[0].inputs_until_ms >= from_ms
-        ]
-        found = [cases for forecast in own if (cases := _cases(forecast, candles, run)) is not None]
-        yield joined(found)
+        yield joined(list(cases_of(own_forecasts(rows, run, from_ms), candles, run)))
 
 
-def joined(parts: Sequence[dict[int, Touches]]) -> dict[int, Touches]:
+def own_forecasts(rows: Sequence[StoredForecast], run: Run, from_ms: int) -> list[list[StoredForecast]]:
+    """The run's own of these whose targets open then or later: of each its horizons in order."""
+    forecasts = (list(of) for _, of in groupby(rows, key=lambda row: row.origin_open_time_ms))
+    return [
+        forecast
+        for forecast in forecasts
+        if forecast[0].mode is own_mode_of(run.market) and forecast[0].inputs_until_ms >= from_ms
+    ]
+
+
+def joined(parts: Collection[dict[int, Touches]]) -> dict[int, Touches]:
     """The cases of all parts, which are in time order."""
     return {
         within: Touches(
@@ -74,6 +84,15 @@ def joined(parts: Sequence[dict[int, Touches]]) -> dict[int, Touches]:
         for within in WITHIN
         if any(within in part for part in parts)
     }
+
+
+def cases_of(
+    forecasts: Sequence[Sequence[StoredForecast]], candles: StoredColumns, run: Run
+) -> Iterator[dict[int, Touches]]:
+    """Of these forecasts, by within how many candles; without those that have no cases."""
+    for forecast in forecasts:
+        if (cases := _cases(forecast, candles, run)) is not None:
+            yield cases
 
 
 def _cases(forecast: Sequence[StoredForecast], candles: StoredColumns, run: Run) -> dict[int, Touches] | None:

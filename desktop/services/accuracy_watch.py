@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,8 @@ class _Scores:
         self._accuracy = RunningAccuracy(db, *subject)
 
     def answer(self, request: tuple[Request, float]) -> Iterator[RunAccuracy | None]:
-        """The result may come twice: early of the horizon that was asked for, then of all."""
+        """The result may come several times: early of the horizon that was asked for, then of all, and again with the
+        chances of prices."""
         accuracy, (shown, trade_cost) = self._accuracy, request
         is_first = not accuracy.has_read_all
         for horizon in sorted(accuracy.horizons, key=lambda each: each != shown.horizon):
@@ -34,7 +36,14 @@ class _Scores:
                 yield None
             if is_first and horizon == shown.horizon:
                 yield accuracy.find(shown, trade_cost)
-        yield accuracy.find(shown, trade_cost)
+        found = accuracy.find(shown, trade_cost)
+        if not shown.wants_touches:
+            yield found
+            return
+        yield replace(found, touched=accuracy.touches.find(shown.horizon))
+        for _ in accuracy.touches.read_more():
+            yield None
+        yield replace(found, touched=accuracy.touches.find(shown.horizon))
 
 
 class AccuracyWatch(RecordWatch):

@@ -160,7 +160,7 @@ def exponent_text(exponent: float) -> str:
 def apply_plot_palette(plot: pg.PlotWidget, palette: Palette) -> None:
     """Ground and axes in the palette's colours."""
     plot.setBackground(palette.background)
-    for name in ("left", "bottom"):
+    for name in ("left", "bottom", "top"):
         axis = plot.getAxis(name)
         axis.setPen(palette.border)
         axis.setTextPen(palette.muted_text)
@@ -178,17 +178,19 @@ def plot_widget(
     left: type[pg.AxisItem],
     plot_type: type[pg.PlotWidget] = pg.PlotWidget,
     bottom: type[pg.AxisItem] = NumberAxis,
+    top: type[pg.AxisItem] | None = None,
 ) -> pg.PlotWidget:
     """A plot with a fixed view: it neither zooms nor moves by itself, and takes no keys. name: what a
-    screen reader calls it; left, bottom: the axes' classes."""
-    plot = plot_type(axisItems={"left": left("left"), "bottom": bottom("bottom")}, enableMenu=False)
+    screen reader calls it; left, bottom, top: the axes' classes."""
+    kinds = {"left": left, "bottom": bottom, **({} if top is None else {"top": top})}
+    plot = plot_type(axisItems={place: kind(place) for place, kind in kinds.items()}, enableMenu=False)
     plot.setAccessibleName(name)
     for part in (plot, plot.viewport()):
         part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     plot.setMouseEnabled(x=False, y=False)
     plot.hideButtons()
     plot.disableAutoRange()
-    for axis in (plot.getAxis("left"), plot.getAxis("bottom")):
+    for axis in map(plot.getAxis, kinds):
         axis.enableAutoSIPrefix(False)
         axis.setStyle(tickLength=-3, tickTextOffset=_LABEL_OFFSET_PX, autoReduceTextSpace=False)
     follow_interface_size(plot, partial(_make_room_for_labels, plot))
@@ -218,7 +220,9 @@ def _make_room_for_labels(plot: pg.PlotWidget) -> None:
     """For the text as large as it is now. The axis at the left becomes wider where a label needs it."""
     metrics = QFontMetrics(QApplication.font())
     plot.getPlotItem().layout.setContentsMargins(0, math.ceil(metrics.height() / 2), 2, 0)
-    left, bottom = plot.getAxis("left"), plot.getAxis("bottom")
+    left = plot.getAxis("left")
     left.textWidth = metrics.horizontalAdvance(_USUAL_LABEL)
     left.setWidth(None)
-    bottom.setHeight(metrics.height() + _LABEL_OFFSET_PX)
+    for axis in (plot.getAxis("bottom"), plot.getAxis("top")):
+        if axis.isVisible():
+            axis.setHeight(metrics.height() + _LABEL_OFFSET_PX)

@@ -444,6 +444,12 @@ FAULTS = (
         "chance < self.percent / 100.0",
     ),
     Fault(
+        "tenth-of-chances-with-few-cases-is-drawn",
+        "desktop/panels/accuracy/bands.py",
+        "if tenth.cases >= FEWEST_CASES]",
+        "if tenth.cases]",
+    ),
+    Fault(
         "webhook-follows-redirects",
         "core/alerts/webhook.py",
         "allow_redirects=False",

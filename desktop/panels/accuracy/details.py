@@ -7,11 +7,12 @@ from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from core.domain.events import ExpertShares
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
+from desktop.panels.accuracy.bands import BandsPage
 from desktop.panels.accuracy.experts import ExpertsPage
 from desktop.panels.accuracy.names import group_name
 from desktop.panels.accuracy.pages import HorizonsPage, Page, SkillPage
 from desktop.panels.accuracy.paper import PaperPage
-from desktop.panels.accuracy.plots import BandsPage, ErrorsPage
+from desktop.panels.accuracy.plots import ErrorsPage
 from desktop.panels.accuracy.words import ahead, how_many
 from desktop.ui.accessible import name_box
 from desktop.ui.formatting import format_count
@@ -65,7 +66,8 @@ class AccuracyDetails(QWidget):
     @property
     def request(self) -> Request:
         """What the user looks at."""
-        return Request(self.horizon.currentData() or 1, self.group.currentData() or OVERALL)
+        wants_touches = isinstance(self._stack.currentWidget(), BandsPage)
+        return Request(self.horizon.currentData() or 1, self.group.currentData() or OVERALL, wants_touches)
 
     def page(self, name: str) -> Page:
         """By its English name. Made when it is first asked for: the plots of all of them cost a third of the window."""

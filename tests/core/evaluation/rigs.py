@@ -13,6 +13,7 @@ from core.domain.quantities import LEVELS, QUANTITIES
 from core.evaluation.columns import Origins, ScoreColumns
 from core.evaluation.findings import Request, RunAccuracy
 from core.evaluation.running import RunningAccuracy
+from core.evaluation.touches import MULTIPLES, Touches
 from core.forecast.experts import EXPERTS, LOSS_ROWS, NO_CHALLENGERS, REFERENCE, ExpertList, pack_losses
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -71,3 +72,10 @@ def origins(n: int, seed: int = 1) -> Origins:
     known = Origins()
     known.append(MINUTE_MS * np.arange(n + 1), 100.0 * np.exp(np.random.default_rng(seed).normal(size=n + 1)))
     return known
+
+
+def touches(n: int, seed: int = 2) -> Touches:
+    """Cases whose chances are right, and spread over all tenths; those of a Brownian path are one half."""
+    generator = np.random.default_rng(seed)
+    chance = generator.random((n, MULTIPLES.size))
+    return Touches(chance, np.full(chance.shape, 0.5), generator.random(chance.shape) < chance)

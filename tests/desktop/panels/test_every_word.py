@@ -17,6 +17,7 @@ from core.domain.regimes import Regime
 from core.domain.venue_names import venue_name
 from core.evaluation.assess import SHOWN, assess, skill_at
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
+from core.evaluation.touches import assess_touches
 from core.forecast.experts import EXPERTS, LOSS_ROWS
 from core.market.feeds.base import FeedState
 from desktop.dialogs.market import INTERVALS
@@ -32,7 +33,7 @@ from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.quotes import QuoteState, quote_word
 from desktop.state.run_state import RunState
 from desktop.ui.theme import Theme
-from tests.core.evaluation.rigs import filled, origins, scored
+from tests.core.evaluation.rigs import filled, origins, scored, touches
 from tests.desktop import feed_scenario, scenario, watch_scenario
 from tests.desktop.conftest import shown_panel
 from tests.desktop.made_up_language import texts_of, untranslated
@@ -99,6 +100,7 @@ def found(n: int) -> RunAccuracy:
         groups=(OVERALL, *map(str, Regime), AFTER_GAP),
         horizons=tuple(skill_at(columns, rows, horizon) for horizon in (1, 2)),
         chosen=assess(columns, origins(n), rows, Request(2)),
+        touched=assess_touches(touches(n), 3),
     )
 
 

@@ -16,31 +16,36 @@ from pytestqt.qtbot import QtBot
 from core.domain.events import ForecastMode, ForecastScored, TrainerStatus
 from core.domain.quantities import QUANTITY_NAMES
 from core.evaluation.assess import assess, skill_at
-from core.evaluation.findings import AFTER_GAP, OVERALL, HorizonAccuracy, Request, RunAccuracy
+from core.evaluation.findings import AFTER_GAP, OVERALL, HorizonAccuracy, Request, RunAccuracy, TouchAccuracy
+from core.evaluation.touches import assess_touches, joined, read_touches
+from core.forecast.paths import FEWEST_TEMPLATES
 from core.settings.paper import PaperSettings
 from core.settings.tree import ModelSettings, Settings
+from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.storage.runs import RunStore
 from core.training.commands import SetPaused
+from desktop.panels.accuracy.bands import BandsPage
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
 from desktop.panels.accuracy.experts import ExpertsPage
 from desktop.panels.accuracy.pages import HorizonsPage, SkillPage
 from desktop.panels.accuracy.panel import AccuracyPanel
 from desktop.panels.accuracy.paper import PaperPage
-from desktop.panels.accuracy.plots import BandsPage, ErrorsPage
+from desktop.panels.accuracy.plots import ErrorsPage
 from desktop.services.accuracy_watch import AccuracyWatch
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 from desktop.ui.panel_base import Refresher
 from desktop.ui.plain_text import with_usual_spaces
 from desktop.ui.theme import Mode, Theme
-from tests.core.evaluation.rigs import filled, origins
+from tests.core.evaluation.rigs import filled, origins, touches
 from tests.core.evaluation.rigs import scored as made_up
 from tests.core.training import rigs
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
 from tests.desktop.window.test_pictures import cut_texts, keep_picture
-from tests.support.candles import random_walk
+from tests.support.candles import MARKET, random_walk
 from tests.support.cut_numbers import cut_numbers
 from tests.support.synthetic_run import SyntheticRun, correct_newest
 
@@ -264,8 +269,83 @@ def test_coverage_and_reliability_are_drawn_with_enough_scores(dock: Dock, qtbot
     _x, shares = page.covered.getData()
     assert len(shares) == JUDGED - 500 + 1 and shares.min() == pytest.approx(chosen(dock).worst_500)
     assert f"n = {JUDGED}" in page.coverage.title.text() and "worst" in page.coverage.title.text()
-    levels, observed = page.observed.getData()
+    levels, observed = page.reliability.observed.getData()
     assert len(levels) == 7 and (observed[1:] >= observed[:-1]).all()
+    qtbot.waitUntil(lambda: "0 of 30" in page.touched.missing.text())  # no candles are stored with this run
+
+
+def bands_page(qtbot: QtBot, theme: Theme, touched: TouchAccuracy | None, group: str = OVERALL) -> BandsPage:
+    columns, counts = filled(made_up(900)), np.ones(900, dtype=np.bool_)
+    judged = assess(columns, origins(900), counts, Request(8, group))
+    page = BandsPage(theme)
+    page.apply_palette(theme.palette)
+    shown_panel(qtbot, page, 360, 640)
+    page.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), judged, touched=touched), None)
+    QApplication.processEvents()
+    return page
+
+
+@pytest.mark.parametrize("mode", ["dark", "light"])
+def test_each_tenth_of_the_chances_has_its_point_and_its_number_of_cases(qtbot: QtBot, mode: Mode) -> None:
+    found = assess_touches(touches(900), 8)
+    page = bands_page(qtbot, Theme(mode), found)
+    keep_picture(page, f"accuracy-touched-{mode}")
+    said, came = page.touched.observed.getData()
+    assert said.tolist() == [tenth.chance for tenth in found.reliability]
+    assert came.tolist() == [tenth.observed.value for tenth in found.reliability]
+    title = with_usual_spaces(page.touched.title.text())
+    assert "within 8 candles, newest 900 forecasts" in title and "of all candles" not in title
+    assert f"Brier score {found.brier:.4f}, of a Brownian path 0.2500" in title
+    (ticks,) = page.touched.plot.getAxis("top")._tickLevels
+    assert [text for _place, text in ticks] == [str(tenth.cases) for tenth in found.reliability]
+    assert cut_texts(page) == []
+
+
+def test_a_tenth_with_few_cases_has_no_point(qtbot: QtBot, theme: Theme) -> None:
+    cases = touches(900)
+    few = replace(cases, chance=np.where(cases.chance > 0.2, 0.21, cases.chance))
+    few.chance[:33, 5] = 0.99
+    page = bands_page(qtbot, theme, assess_touches(few, 8), "volatile")
+    assert len(page.touched.observed.getData()[0]) == 3
+    (ticks,) = page.touched.plot.getAxis("top")._tickLevels
+    assert [text for _place, text in ticks][3:] == ["0"] * 6 + ["33"] and ticks[2][1].endswith("K")
+    assert "900 forecasts of all candles" in with_usual_spaces(page.touched.title.text()), "not of the group"
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (None, "Being computed"),
+        (assess_touches(touches(29), 8), "29 of 30 candles"),
+        (assess_touches(touches(40), 8), "no tenth of the chance has 200 cases"),
+    ],
+    ids=["not yet", "few forecasts", "few cases"],
+)
+def test_without_chances_there_is_a_sentence(qtbot: QtBot, theme: Theme, found: TouchAccuracy | None, why: str) -> None:
+    page = bands_page(qtbot, theme, found)
+    assert why in with_usual_spaces(page.touched.missing.text()) and not page.touched.plot.isVisible()
+
+
+def test_the_chances_of_a_run_are_read_while_bands_is_open(
+    run: Scored, tmp_path: Path, state: RunState, theme: Theme, qtbot: QtBot
+) -> None:
+    candles = random_walk(FEWEST_TEMPLATES + 100, seed=4)
+    written = SyntheticRun(tmp_path, HORIZONS)
+    written.write(candles)
+    written.close()
+    with open_database(DataFolder(tmp_path).database) as db:
+        CandleStore(db).save(MARKET, candles)
+        expected = joined(list(read_touches(db, RunStore(db).get(written.run_id), 0)))
+    own = Scored(tmp_path, written.run_id, replace(run.status, run_id=written.run_id))
+    with watched(own, state, theme, qtbot, (400, 300)) as dock:
+        open_tab(qtbot, dock, "Skill")
+        assert state.accuracy is not None and state.accuracy.touched is None, "its tab is not open"
+        open_tab(qtbot, dock, "Bands")
+        qtbot.waitUntil(lambda: state.accuracy is not None and state.accuracy.touched is not None)
+        assert state.accuracy.touched == assess_touches(expected[1], 1)
+        choose(qtbot, dock.details.horizon, "3 candles ahead")
+        qtbot.waitUntil(lambda: chosen(dock).request.horizon == 3)
+        assert state.accuracy.touched == assess_touches(expected[3], 3)
 
 
 @pytest.mark.parametrize("mode", ["dark", pytest.param("light", marks=pytest.mark.slow)])

@@ -1,0 +1,78 @@
+"""How good the chances of prices were in a run in progress, from its newest forecasts. Used from one thread only."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.evaluation.findings import TouchAccuracy
+from core.evaluation.judged_scores import judged_from_nth
+from core.evaluation.touches import NO_CASES, Touches, assess_touches, cases_of, joined, own_forecasts
+from core.forecast.chance import WITHIN
+from core.forecast.paths import NEEDED_CANDLES
+from core.storage.candles import CandleStore, StoredColumns
+from core.storage.record_reader import RecordReader
+from core.storage.records import StoredForecast
+from core.storage.runs import Run
+from core.storage.scored import ScoredReader
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+MOST_FORECASTS = 1_000
+"""Older ones are left to `evaluate`: each takes milliseconds."""
+_AT_ONCE = 100
+
+
+class RunningTouches:
+    """All methods raise StorageError."""
+
+    def __init__(self, db: Database, run: Run, scored: ScoredReader, most: int = MOST_FORECASTS) -> None:
+        """scored: of the same run."""
+        self._run, self._scored, self._most = run, scored, most
+        self._reader, self._candles = RecordReader(db, run.run_id), CandleStore(db)
+        self._found: deque[dict[int, Touches]] = deque(maxlen=most)
+        self._read_until_ms: int | None = None
+        self._has_read_all = False
+
+    def read_more(self) -> Iterator[None]:
+        """Take the forecasts whose last candle has closed since the last call; one with cases an iteration."""
+        newest_ms = self._candles.latest_open_time_ms(self._run.market)
+        from_ms, _ = judged_from_nth(self._scored.nth_origin)
+        if self._read_until_ms is None:
+            self._read_until_ms = self._scored.start(self._most)
+        while newest_ms is not None and (rows := self._closed_by(newest_ms)):
+            found: list[dict[int, Touches]] = []
+            for cases in cases_of(own_forecasts(rows, self._run, from_ms), self._around(rows), self._run):
+                found.append(cases)
+                yield
+            self._found.extend(found)
+            self._read_until_ms = rows[-1].origin_open_time_ms
+        self._has_read_all = True
+
+    def find(self, horizon: int) -> TouchAccuracy | None:
+        """Within the most candles of `WITHIN` that such a forecast reaches; None before all was read once."""
+        if not self._has_read_all:
+            return None
+        within = max(each for each in WITHIN if each <= horizon)
+        return assess_touches(joined(self._found).get(within, NO_CASES), within)
+
+    def _closed_by(self, newest_ms: int) -> list[StoredForecast]:
+        """All horizons of the next forecasts whose last target had closed when this candle did."""
+        rows = self._reader.forecasts_after(self._read_until_ms, _AT_ONCE)
+        ahead_ms = self._run.market.interval.duration_ms * max((row.horizon for row in rows), default=0)
+        return [row for row in rows if row.origin_open_time_ms + ahead_ms <= newest_ms]
+
+    def _around(self, rows: Sequence[StoredForecast]) -> StoredColumns:
+        """The candles that their paths need, and their targets."""
+        market, first_ms = self._run.market, rows[0].origin_open_time_ms
+        stop_ms = rows[-1].origin_open_time_ms + market.interval.duration_ms * rows[-1].horizon + 1
+        before = self._candles.columns_before(market, first_ms, NEEDED_CANDLES)
+        since = self._candles.columns_between(market, first_ms, stop_ms)
+        return StoredColumns(
+            np.concatenate([before.open_time_ms, since.open_time_ms]),
+            np.concatenate([before.values, since.values], axis=1),
+        )

@@ -1,0 +1,192 @@
+"""Coverage of the 90 % band over time, and whether quantiles and chances are met as often as they say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from core.domain.events import QUANTILE_LEVELS, Estimate, ExpertShares
+from core.evaluation.findings import FEWEST_CASES, OVERALL, HorizonAccuracy, RunAccuracy, TouchAccuracy
+from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, NOMINAL_COVERAGE
+from desktop.panels.accuracy.pages import Page
+from desktop.panels.accuracy.plots import (
+    PERCENT,
+    PercentAxis,
+    TimeAxis,
+    TitledPlot,
+    seconds_of,
+    show_time,
+    stack,
+    too_few,
+)
+from desktop.panels.accuracy.words import ahead, measured, points
+from desktop.ui.formatting import format_candles, format_count, format_number, format_volume
+from desktop.ui.plots import PlotAxis
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import translate
+
+_BETWEEN = (0.1, 0.9)
+"""Levels without a number on the axis: it would touch the one beside it."""
+_SHORT_FROM = 1_000
+
+
+class ReliabilityPlot(TitledPlot):
+    """How often something came, against how often it was said to come. On the dashed line both are equal."""
+
+    def __init__(self, name: str, meaning: str, top: type[pg.AxisItem] | None = None) -> None:
+        super().__init__(name, PercentAxis, PercentAxis, meaning, top)
+        self._diagonal = self.plot.plot([0.0, 1.0], [0.0, 1.0])
+        self._whiskers = pg.ErrorBarItem(x=np.zeros(0), y=np.zeros(0), beam=0.015)
+        self.plot.addItem(self._whiskers)
+        self.observed = self.plot.plot(symbol="o", symbolSize=5)
+        self.plot.setXRange(0.0, 1.0, padding=0.03)
+        self.plot.setYRange(0.0, 1.0, padding=0.05)
+
+    def show_points(self, said: Sequence[float | None], came: Sequence[Estimate]) -> bool:
+        """Those that have an interval. Returns whether there are any."""
+        known = [
+            (share, of.value, of.low, of.high)
+            for share, of in zip(said, came, strict=False)
+            if share is not None and of.value is not None and of.low is not None and of.high is not None
+        ]
+        if known:
+            shares, values, lows, highs = (np.array(column) for column in zip(*known, strict=True))
+            self.observed.setData(shares, values)
+            self._whiskers.setData(x=shares, y=values, top=highs - values, bottom=values - lows)
+        return bool(known)
+
+    def apply_palette(self, palette: Palette) -> None:
+        super().apply_palette(palette)
+        self._diagonal.setPen(pg.mkPen(palette.muted_text, width=1, style=Qt.PenStyle.DashLine))
+        curve = palette.curves[0]
+        self.observed.setPen(pg.mkPen(curve, width=1))
+        self.observed.setSymbolBrush(pg.mkBrush(curve))
+        self.observed.setSymbolPen(pg.mkPen(curve))
+        self._whiskers.setOpts(pen=pg.mkPen(curve, width=1))
+
+
+class BandsPage(Page):
+    """Coverage of the 90 % band over time, the reliability of all seven quantiles, and of the chance of a price."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.coverage = TitledPlot(
+            translate("Panels", "Coverage of the 90 % band"),
+            PercentAxis,
+            TimeAxis,
+            translate(
+                "Panels",
+                "How often the close fell into the 90 % band, over the {0} candles up to each. Dashed: the promise "
+                "of the band.",
+            ).format(COVERAGE_WINDOW),
+        )
+        self._nominal = pg.InfiniteLine(NOMINAL_COVERAGE, angle=0)
+        self.coverage.plot.addItem(self._nominal)
+        self.covered = self.coverage.plot.plot()
+        self.reliability = ReliabilityPlot(
+            translate("Panels", "Reliability of the quantiles"),
+            translate(
+                "Panels",
+                "How often the close was at or below each of the seven quantiles shown, with its 95 % interval. On "
+                "the dashed line, each quantile is perfectly calibrated.",
+            ),
+        )
+        ticks = [(level, f"{PERCENT * level:g}") for level in QUANTILE_LEVELS if level not in _BETWEEN]
+        self.reliability.plot.getAxis("bottom").setTicks([ticks])
+        self.touched = ReliabilityPlot(
+            translate("Panels", "Reliability of the chance of a price"),
+            translate(
+                "Panels",
+                "How often a price was touched, against the chance that was given, with its 95 % interval: six prices "
+                "for each forecast, up to twice the volatility away. A point for each tenth of the chance with at "
+                "least {0} cases; above it, how many cases it has. On the dashed line, prices are touched as often as "
+                "said. Brier score: the mean squared difference between chance and outcome, lower is better; a "
+                "Brownian path without drift is as wide as “no change”.",
+            ).format(FEWEST_CASES),
+            PlotAxis,
+        )
+        stack(self, (self.coverage, self.reliability, self.touched))
+
+    def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
+        self._show_coverage(found.chosen)
+        self._show_reliability(found.chosen)
+        self._show_touched(found.touched, is_of_group=found.chosen.request.group != OVERALL)
+
+    def apply_palette(self, palette: Palette) -> None:
+        for each in (self.coverage, self.reliability, self.touched):
+            each.apply_palette(palette)
+        self._nominal.setPen(pg.mkPen(palette.muted_text, width=1, style=Qt.PenStyle.DashLine))
+        self.covered.setPen(pg.mkPen(palette.curves[0], width=2))
+
+    def _show_coverage(self, chosen: HorizonAccuracy) -> None:
+        of, curve = chosen.coverage_90, chosen.coverage_curve
+        missing = too_few(of.n, COVERAGE_WINDOW)
+        self.coverage.update_state(_title_of_coverage(chosen), "" if len(curve) else missing)
+        if not len(curve):
+            return
+        self.covered.setData(*seconds_of(curve))
+        show_time(self.coverage.plot, curve)
+        low = min(float(curve.values.min()), NOMINAL_COVERAGE - 0.05)
+        high = max(float(curve.values.max()), NOMINAL_COVERAGE + 0.05)
+        self.coverage.plot.setYRange(low, high, padding=0.06)
+
+    def _show_reliability(self, chosen: HorizonAccuracy) -> None:
+        is_known = self.reliability.show_points(QUANTILE_LEVELS, chosen.reliability)
+        n = max((of.n for of in chosen.reliability), default=0)
+        title = translate("Panels", "Closes at or below each quantile, {0}, n = {1}")
+        title = title.format(ahead(chosen.request.horizon), format_count(n))
+        self.reliability.update_state(title, "" if is_known else too_few(n, FEWEST_FOR_AN_ESTIMATE))
+
+    def _show_touched(self, found: TouchAccuracy | None, *, is_of_group: bool) -> None:
+        if found is None:
+            title = translate("Panels", "The chance that a price is touched")
+            self.touched.update_state(title, translate("Panels", "Being computed…"))
+            return
+        tenths = [tenth for tenth in found.reliability if tenth.cases >= FEWEST_CASES]
+        is_known = self.touched.show_points([tenth.chance for tenth in tenths], [tenth.observed for tenth in tenths])
+        self.touched.update_state(_title_of_touched(found, is_of_group), "" if is_known else _too_few_cases(found))
+        width = 1.0 / len(found.reliability)
+        ticks = [((place + 0.5) * width, _short(of.cases)) for place, of in enumerate(found.reliability)]
+        self.touched.plot.getAxis("top").setTicks([ticks])
+
+
+def _title_of_coverage(chosen: HorizonAccuracy) -> str:
+    of = chosen.coverage_90
+    if of.value is None:
+        return translate("Panels", "Coverage of the 90 % band, n = {0}").format(format_count(of.n))
+    title = translate("Panels", "90 % band covers {0} %, n = {1}")
+    title = title.format(measured(of, 1, signed=False), format_count(of.n))
+    if chosen.worst_500 is None:
+        return title
+    worst, best = (points(each, 1, signed=False) for each in (chosen.worst_500, chosen.best_500))
+    extremes = translate("Panels", "{0} in a row: worst {1}, best {2}").format(COVERAGE_WINDOW, worst, best)
+    return f"{title}<br>{extremes}"
+
+
+def _title_of_touched(found: TouchAccuracy, is_of_group: bool) -> str:
+    """is_of_group: the other plots show a group of candles alone."""
+    title = translate("Panels", "Price touched within {0}, newest {1} forecasts")
+    title = title.format(format_candles(found.within), format_count(found.n))
+    if is_of_group:
+        title = translate("Panels", "{0} of all candles").format(title)
+    if found.brier is None or found.brownian is None:
+        return title
+    scores = translate("Panels", "Brier score {0}, of a Brownian path {1}; above: cases by tenth")
+    return f"{title}<br>{scores.format(format_number(found.brier, 4), format_number(found.brownian, 4))}"
+
+
+def _too_few_cases(found: TouchAccuracy) -> str:
+    if found.brier is None:
+        return too_few(found.n, FEWEST_FOR_AN_ESTIMATE)
+    most = max(tenth.cases for tenth in found.reliability)
+    words = translate("Panels", "Not yet: no tenth of the chance has {0} cases; the most are {1}.")
+    return words.format(FEWEST_CASES, format_count(most))
+
+
+def _short(cases: int) -> str:
+    """There is room for four letters."""
+    return format_count(cases) if cases < _SHORT_FROM else format_volume(cases)
