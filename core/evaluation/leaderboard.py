@@ -11,38 +11,44 @@ Not corrected: a choice of the best among several runs or markets, and rows that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.domain.events import Estimate
 from core.evaluation.expert_table import REFERENCE_NAME, ExpertRecord, ExpertTable, Hit, Ranking, Series, is_ranked
 from core.evaluation.findings import estimate_data
 from core.forecast.confidence import RunningBounds, running_bounds
 
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from core.storage.runs import Run
+
 _ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """One expert, or the combination of all. Estimates are one candle ahead; None for what it does not forecast."""
+    """One expert, or the combination of all. Estimates are one candle ahead; None for what it does not forecast, and
+    before the first block of candles."""
 
     name: str
-    rank: int | None
+    rank: int | None = None
     """One more than the number of rows that are proven better; None if it does not forecast what is ranked by."""
-    n: int
+    n: int = 0
     """Candles that count, of all markets."""
-    since_ms: int | None
+    since_ms: int | None = None
     """The first of them."""
-    close: Estimate | None
+    close: Estimate | None = None
     """Skill of the close against the reference."""
-    range: Estimate | None
-    coverage_90: Estimate | None
-    direction: Estimate | None
-    cost_ms: float | None
+    range: Estimate | None = None
+    coverage_90: Estimate | None = None
+    direction: Estimate | None = None
+    cost_ms: float | None = None
     """A candle; None if it is not measured."""
-    behind_leader: Estimate | None
+    behind_leader: Estimate | None = None
     """By how much it loses more than the leader, as a share of what the reference loses; None for the leader."""
 
     @property
@@ -117,6 +123,14 @@ _SKILLS = (Ranking.CLOSE, Ranking.RANGE)
 def leaderboard(record: ExpertRecord, ranking: Ranking = Ranking.BOTH) -> Leaderboard:
     """Of all that the record has read. Raises StorageError."""
     return leaderboard_of(record.table, ranking, record.since_ms, record.costs_ms())
+
+
+def stored_leaderboard(db: Database, runs: Sequence[Run], ranking: Ranking = Ranking.BOTH) -> Leaderboard:
+    """Of all that is stored of these runs of one model. Raises StorageError."""
+    record = ExpertRecord(db, runs)
+    for _ in record.read_more():
+        pass
+    return leaderboard(record, ranking)
 
 
 def leaderboard_of(

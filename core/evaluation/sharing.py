@@ -15,6 +15,7 @@ from core.domain.candle import Interval
 from core.domain.events import Ghost
 from core.domain.quantities import BAND_90, FloatArray, Quantity
 from core.evaluation.details import evaluate_run
+from core.evaluation.leaderboard import as_data, stored_leaderboard
 from core.evaluation.summary import stored_incidents, summarise
 from core.evaluation.timeline import Timeline, timeline_of
 from core.forecast.ghosts import ghosts
@@ -46,7 +47,7 @@ class NewestCandles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SharedRun:
-    """summary: as that of `evaluate --json`, with the run's incidents."""
+    """summary: as that of `evaluate --json`, with the run's incidents and its leaderboard."""
 
     run: Run
     settings: Settings
@@ -69,6 +70,7 @@ def read_shared(db: Database, run: Run, trade_cost: float, private: Sequence[str
         **summarise(db, run),
         **evaluate_run(db, run, horizons, trade_cost),
     }
+    summary["leaderboard"] = as_data(stored_leaderboard(db, [run]))
     summary["incidents"] = [_without(incident, private) for incident in _incidents(db, run)]
     return SharedRun(
         run=run,

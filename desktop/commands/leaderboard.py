@@ -11,10 +11,9 @@ from rich.text import Text
 from sqlite_utils import Database
 
 from core.domain.candle import Market
-from core.domain.dates import utc_text
-from core.evaluation.expert_table import ExpertRecord, Ranking
-from core.evaluation.leaderboard import as_data, leaderboard
-from core.evaluation.report.words import measured, percent
+from core.evaluation.expert_table import Ranking
+from core.evaluation.leaderboard import as_data, stored_leaderboard
+from core.evaluation.report import leaderboard_words as words
 from core.market.shown_names import shown_market
 from core.storage.database import open_database
 from core.storage.runs import Run, RunStore
@@ -23,12 +22,8 @@ from desktop.commands.metrics import chosen_run
 from desktop.commands.options import common_options, print_json, with_context
 from desktop.commands.text import text_table
 
-_POOLED, _MISSING = "pooled", "–"
+_POOLED = "pooled"
 _RANKED_BY = {"both": "close and range in equal parts", "close": "close", "range": "range"}
-_EXPLAINED = (
-    "A rank is one more than the number of rows that are proven better. All intervals hold at every moment and all "
-    "together: of the skills, any is wrong at any time in at most 5 % of runs, likewise of the comparisons."
-)
 
 
 @click.command("leaderboard")
@@ -72,10 +67,7 @@ def _boards(db: Database, run: Run, ranking: Ranking) -> dict[str, dict[str, Any
 
 
 def _board(db: Database, runs: Sequence[Run], ranking: Ranking) -> dict[str, Any]:
-    record = ExpertRecord(db, runs)
-    for _ in record.read_more():
-        pass
-    return as_data(leaderboard(record, ranking))
+    return as_data(stored_leaderboard(db, runs, ranking))
 
 
 def _print(found: Mapping[str, dict[str, Any]]) -> None:
@@ -84,45 +76,8 @@ def _print(found: Mapping[str, dict[str, Any]]) -> None:
         title = f"All {board['markets']} markets as one" if name == _POOLED else shown_market(Market.parse(name))
         console.print(Text(f"{title}, ranked by {_RANKED_BY[board['ranked_by']]}"))
         if not board["rows"]:
-            console.print(Text("No scores yet: the first numbers come after 50 candles."))
+            console.print(Text(words.EMPTY))
             continue
-        console.print(
-            text_table(("Rank", "", "Skill, close", "Skill, range", "Behind the leader"), map(_skills, board["rows"]))
-        )
-        console.print(
-            text_table(("", "90 % band", "Direction", "ms a candle", "n", "Since"), map(_others, board["rows"]))
-        )
-    console.print(Text(_EXPLAINED))
-
-
-def _skills(row: dict[str, Any]) -> tuple[str, ...]:
-    rank = _MISSING if row["rank"] is None else str(row["rank"])
-    return rank, row["name"], _skill(row["close"]), _skill(row["range"]), _behind(row)
-
-
-def _others(row: dict[str, Any]) -> tuple[str, ...]:
-    cost = _MISSING if row["cost_ms"] is None else f"{row['cost_ms']:.1f}"
-    since = _MISSING if row["since_ms"] is None else utc_text(row["since_ms"], "%Y-%m-%d %H:%M")
-    return row["name"], _share(row["coverage_90"]), _share(row["direction"]), cost, f"{row['n']:,}", since
-
-
-def _skill(found: dict[str, Any] | None) -> str:
-    """The value alone before there is an interval."""
-    if found is None or found["value"] is None:
-        return _MISSING
-    return percent(found["value"]) if found["ci95"] is None else measured(found["value"], found["ci95"])
-
-
-def _share(found: dict[str, Any] | None) -> str:
-    if found is None or found["value"] is None:
-        return _MISSING
-    ends = "" if found["ci95"] is None else " ({:.1f} to {:.1f})".format(*(100.0 * each for each in found["ci95"]))
-    return f"{100.0 * found['value']:.1f} %{ends}"
-
-
-def _behind(row: dict[str, Any]) -> str:
-    if row["behind_leader"] is None:
-        return "the leader" if row["rank"] is not None else _MISSING
-    if row["indistinguishable"] is None:
-        return "too early to say"
-    return "indistinguishable" if row["indistinguishable"] else _skill(row["behind_leader"])
+        console.print(text_table(words.SKILLS_HEADER, map(words.skills, board["rows"])))
+        console.print(text_table(words.OTHERS_HEADER, map(words.others, board["rows"])))
+    console.print(Text(words.EXPLAINED))

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.dates import utc_text
-from core.evaluation.report import words
+from core.evaluation.report import leaderboard_words, words
 from core.evaluation.report.candle_chart import newest_candles
 from core.evaluation.report.page import document, figure, plots, results, table, tables
 from core.evaluation.report.svg import node
@@ -22,6 +22,10 @@ _ORIGIN = {
     "simulated": "Its candles are simulated: random prices, which say nothing of a real market.",
     FILE_VENUE: "Its candles were replayed from a file, one by one.",
 }
+_ONE_LOOK = (
+    "Intervals below are of one look, at a moment chosen beforehand. A run that is shared because it looks good is "
+    "judged by those above."
+)
 _LIVE = "Its candles came from the exchange as they closed, and only forecasts made in time count."
 
 
@@ -36,7 +40,9 @@ def shared_page(shared: SharedRun) -> str:
             "50 % and 90 % bands. Hollow candles rose. Dashed: candles are missing there.",
             None if shared.newest is None else newest_candles(shared.newest),
         ),
+        *_leaderboard(summary),
         node("h2", "Results"),
+        node("p", _ONE_LOOK, class_="lead"),
         *results(summary),
         *tables(summary),
         *plots(summary, shared.timeline),
@@ -80,6 +86,18 @@ def _period(shared: SharedRun) -> str:
         return "no forecast yet"
     last_ms = shared.newest.ghosts[0].open_time_ms
     return f"candles from {utc_text(shared.first_ms, _MINUTE)} to {utc_text(last_ms, _MINUTE)} UTC"
+
+
+def _leaderboard(summary: dict[str, Any]) -> list[Element]:
+    """First, as its intervals hold whenever somebody decides to share."""
+    rows = summary["leaderboard"]["rows"]
+    shown = [
+        table(leaderboard_words.SKILLS_HEADER, map(leaderboard_words.skills, rows)),
+        table(leaderboard_words.OTHERS_HEADER, map(leaderboard_words.others, rows)),
+        node("p", leaderboard_words.EXPLAINED, class_="lead"),
+    ]
+    heading = node("h2", "What forecasts best, one candle ahead")
+    return [heading, *(shown if rows else [node("p", leaderboard_words.EMPTY)])]
 
 
 def _incidents(summary: dict[str, Any]) -> list[Element]:

@@ -13,7 +13,7 @@ from core.domain.events import Incident, Severity
 from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import BAND_90
 from core.evaluation.paper import TRADE_COST
-from core.evaluation.report import words
+from core.evaluation.report import leaderboard_words, words
 from core.evaluation.report.candle_chart import newest_candles, price_text
 from core.evaluation.report.shared_page import shared_page
 from core.evaluation.sharing import SharedRun, read_shared
@@ -70,6 +70,14 @@ def test_it_shows_the_figures_of_the_record_and_where_they_come_from(shared: Sha
     assert "candles from 2020-12-01 00:00 to 2020-12-01 02:00 UTC" in seen
     assert "replayed from a file" in seen and "backfill" not in seen
     assert "was not written" in seen and "With seed 0" in seen
+
+
+def test_it_ranks_by_intervals_that_hold_at_every_moment(shared: SharedRun) -> None:
+    board = shared.summary["leaderboard"]
+    assert board["leader"] == board["rows"][0]["name"] and len(board["rows"]) > 5
+    seen = require_self_contained(shared_page(shared)).text
+    assert leaderboard_words.EXPLAINED in seen and leaderboard_words.skills(board["rows"][0])[2] in seen
+    assert seen.index(leaderboard_words.EXPLAINED) < seen.index("judged by those above") < seen.index("Direction right")
 
 
 def test_a_run_of_an_exchange_can_be_repeated_from_public_candles(shared: SharedRun) -> None:
@@ -151,4 +159,5 @@ def test_a_run_without_forecasts_is_a_page_without_numbers(tmp_path: Path) -> No
         seen = Tree(shared_page(read_shared(db, RunStore(db).get(run_id), TRADE_COST, ()))).text
     finally:
         db.close()
+    assert leaderboard_words.EMPTY in seen
     assert "no forecast yet" in seen and words.NOT_ENOUGH in seen and "nan" not in seen.lower().replace("finance", "")
