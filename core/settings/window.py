@@ -111,6 +111,9 @@ class ChartSettings:
     overview_charts: OverviewCharts = setting(
         9, "Charts in the Overview", "Number of charts in the Overview.", **OWN_DIALOG
     )
+    expert_ghosts: Annotated[tuple[str, ...], Field(max_length=4)] = setting(
+        (), "Expert ghosts", "Forecasters whose own ghosts are drawn: the ticks of the Leaderboard.", **OWN_DIALOG
+    )
     pane_heights: dict[str, Annotated[float, Field(gt=0.0, lt=1.0)]] = setting(
         {}, "Pane heights", "Pane heights, as shares of the chart's height.", **OWN_DIALOG
     )

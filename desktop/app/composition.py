@@ -213,7 +213,6 @@ class Application(QObject):
             self.runs.send,
         )
         self._panels.best_checkpoint.restore_requested.connect(self.browser.previews.ask_before_restore)
-        self._panels.leaderboard.ghosts_requested.connect(self.charting.experts.show)
         self._panels.leaderboard.ghosts_requested.connect(self.browser.previews.make_room)
         self.browser.previews.shown.connect(self._panels.leaderboard.clear_ticks)
 

@@ -81,6 +81,7 @@ class Panels(QObject):
         self._show_settings(settings.current)
         self.gradients.change_requested.connect(lambda change: settings.change(with_change(settings.current, change)))
         self.checkpoints.arranged.connect(lambda browser: settings.change(replace(settings.current, browser=browser)))
+        self.leaderboard.ghosts_requested.connect(lambda names: settings.change_chart(expert_ghosts=names))
         self.markets.markets_changed.connect(
             lambda markets: settings.change(
                 replace(settings.current, watchlist=replace(settings.current.watchlist, markets=markets))
@@ -91,6 +92,7 @@ class Panels(QObject):
         self.gradients.show_settings(settings)
         self.markets.show_markets(settings.watchlist.markets)
         self.checkpoints.show_settings(settings.browser)
+        self.leaderboard.show_ticks(settings.chart.expert_ghosts)
 
 
 class Dock(QDockWidget):

@@ -426,10 +426,16 @@ FAULTS = (
         "",
     ),
     Fault(
+        "leaderboard-ticks-forgotten-at-a-restart",
+        "desktop/window/panels.py",
+        "lambda names: settings.change_chart(expert_ghosts=names)",
+        "lambda names: None",
+    ),
+    Fault(
         "leaderboard-one-ghost-too-many",
         "desktop/panels/leaderboard/panel.py",
-        "len(self._ticked) == MOST_PREVIEWS",
-        "len(self._ticked) > MOST_PREVIEWS",
+        "len(self._shown_ticks()) == MOST_PREVIEWS",
+        "len(self._shown_ticks()) > MOST_PREVIEWS",
     ),
     Fault(
         "ghost-alert-is-shown-and-not-stored",

@@ -73,7 +73,7 @@ class ChartEnsemble(QObject):
         for part in parts:
             self.tools.menu.add(part)
         ChartPast(shell, chart, state, open_reader)
-        self.experts = ExpertGhosts(chart, state, self)
+        self.experts = ExpertGhosts(chart, state, shell.settings, self)
         self._appearance = ChartAppearance(shell, chart)
         ForecastNote(state, chart)
         self.history = HistoryLoading(folder.database, self)

@@ -30,6 +30,8 @@ class Preview:
 
     label: str
     forecast: ForecastMade
+    colour: int | None = None
+    """Its number; None: that of its place."""
 
 
 class PreviewLayer(Layer):
@@ -81,7 +83,8 @@ class PreviewLayer(Layer):
         return ((what, *(Span(f" {preview.label}", colour) for preview, colour in named)),)
 
     def colour(self, frame: Frame, number: int) -> QColor:
-        return preview_colour(frame.palette, number)
+        chosen = self.shown[number].colour
+        return preview_colour(frame.palette, number if chosen is None else chosen)
 
 
 def _placed(forecast: ForecastMade, model: ChartModel) -> tuple[PlacedGhost, ...]:

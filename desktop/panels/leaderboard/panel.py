@@ -8,7 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from core.evaluation.expert_table import Ranking
-from core.evaluation.leaderboard import Leaderboard, LeaderboardRow
+from core.evaluation.leaderboard import LeaderboardRow
 from core.storage.evidence import COMBINATION
 from desktop.panels.accuracy.names import expert_name
 from desktop.panels.leaderboard.model import Entry, LeaderboardModel
@@ -54,6 +54,7 @@ class LeaderboardPanel(Panel):
         super().__init__(theme, parent)
         self._state = state
         self._ticked: tuple[str, ...] = ()
+        self._rows: tuple[LeaderboardRow, ...] = ()
         self.ranking, self.scope, self._headline = QComboBox(), QComboBox(), ElidedLabel()
         self.model = LeaderboardModel(theme, self)
         self.table = LeaderboardTable(self.model)
@@ -74,7 +75,8 @@ class LeaderboardPanel(Panel):
     def refresh(self) -> None:
         self._offer_markets(len(self._state.members))
         found, trouble = self._state.leaderboard.found, self._state.leaderboard.trouble
-        rows = () if found is None else found.board.rows
+        ranked = () if found is None else found.board.rows
+        self._rows = rows = () if trouble else ranked or self._unranked()
         status = self._state.status
         is_unread = found is None and status is not None and status.accuracy.scored > 0
         text = trouble or translate("Panels", _READING if is_unread else _EMPTY)
@@ -84,14 +86,20 @@ class LeaderboardPanel(Panel):
         for part in (self.ranking, self._headline, self.table):
             part.setVisible(bool(rows))
         self.scope.setVisible(bool(rows) and self.scope.count() > 1)
-        if found is not None and rows:
-            set_text(self._headline, _headline(found.board))
-        self.model.show([self._entry(row) for row in rows])
+        if rows:
+            set_text(self._headline, _headline(ranked) if ranked else text.replace("\n", " "))
+        self._show_rows()
         self.wanted.emit(self.request)
 
     def apply_palette(self, palette: Palette) -> None:
         self.model.repaint()
         colour_text(self._empty, palette.muted_text)
+
+    def show_ticks(self, names: tuple[str, ...]) -> None:
+        """These are drawn, as far as the run has them."""
+        if names != self._ticked:
+            self._ticked = names
+            self._show_rows()
 
     @Slot()
     def clear_ticks(self) -> None:
@@ -99,15 +107,28 @@ class LeaderboardPanel(Panel):
         self._take_ticks(())
 
     def _tick(self, name: str, is_wanted: bool) -> None:
-        others = tuple(each for each in self._ticked if each != name)
+        kept = self._ticked if len(self._ticked) < MOST_PREVIEWS else self._shown_ticks()
+        others = tuple(each for each in kept if each != name)
         self._take_ticks((*others, name) if is_wanted else others)
 
     def _take_ticks(self, names: tuple[str, ...]) -> None:
-        if names == self._ticked:
-            return
-        self._ticked = names
-        self.model.show([self._entry(entry.row) for entry in self.model.entries])
-        self.ghosts_requested.emit(names)
+        if names != self._ticked:
+            self.show_ticks(names)
+            self.ghosts_requested.emit(names)
+
+    def _shown_ticks(self) -> list[str]:
+        """Those of forecasters of other runs stay while there is room for them."""
+        names = {row.name for row in self._rows}
+        return [each for each in self._ticked if each in names]
+
+    def _unranked(self) -> tuple[LeaderboardRow, ...]:
+        """Before the first scores: whose ghosts can be drawn."""
+        made = self._state.forecast
+        names = () if made is None or made.experts is None else (COMBINATION, *made.experts.names)
+        return tuple(map(LeaderboardRow, names))
+
+    def _show_rows(self) -> None:
+        self.model.show([self._entry(row) for row in self._rows])
 
     def _entry(self, row: LeaderboardRow) -> Entry:
         is_ticked = row.name in self._ticked
@@ -119,7 +140,7 @@ class LeaderboardPanel(Panel):
         made = self._state.forecast
         if name == COMBINATION:
             return translate("Panels", "These are the ghosts on the chart.")
-        if len(self._ticked) == MOST_PREVIEWS:
+        if len(self._shown_ticks()) == MOST_PREVIEWS:
             return translate("Panels", "At most {0} can be drawn beside the ghosts.").format(MOST_PREVIEWS)
         if made is None:
             return translate("Panels", "There is no forecast of this market yet.")
@@ -157,9 +178,9 @@ class LeaderboardPanel(Panel):
         stacked(self, top, self.table, stretched=self.table, margins=(6, 4, 6, 4), spacing=4)
 
 
-def _headline(board: Leaderboard) -> str:
+def _headline(rows: Sequence[LeaderboardRow]) -> str:
     """Who leads, and how sure that is."""
-    leader, *others = (row for row in board.rows if row.rank is not None)
+    leader, *others = (row for row in rows if row.rank is not None)
     name = expert_name(leader.name)
     if all(row.is_indistinguishable is None for row in others):
         return translate("Panels", "Too early to compare: n = {0}").format(format_count(leader.n))

@@ -217,6 +217,14 @@ def test_preferences_reach_the_trainer_and_the_theme_at_once(qtbot: QtBot, bench
     assert bench.shell.actions[ActionId.THEME_LIGHT].isChecked()
 
 
+def test_ticks_of_the_leaderboard_are_a_setting(bench: Bench) -> None:
+    panel, settings = bench.window.panels.leaderboard, bench.shell.settings
+    panel.ghosts_requested.emit(("HAR", "model"))
+    assert settings.current.chart.expert_ghosts == panel._ticked == ("HAR", "model")
+    settings.change_chart(expert_ghosts=())
+    assert panel._ticked == ()
+
+
 def test_the_view_menu_switches_the_theme(qtbot: QtBot, bench: Bench) -> None:
     actions = bench.shell.actions
     with qtbot.waitSignal(bench.shell.settings.changed) as stored:

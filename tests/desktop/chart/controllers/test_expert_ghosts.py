@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from core.domain.candle_series import CandleSeries
+from core.settings.tree import Settings
+from core.settings.window import ChartSettings
 from desktop.chart.controllers.expert_ghosts import ExpertGhosts
 from desktop.state.run_state import RunState
+from desktop.state.settings_store import SettingsStore
+from desktop.ui.study_colours import preview_colour
 from tests.desktop import scenario
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.support.candles import MARKET
@@ -16,13 +20,14 @@ def test_ticked_experts_are_drawn_from_the_newest_forecast(show_chart: ShowChart
     series.extend(candles)
     chart = show_chart(series)
     state.begin(scenario.RUN, 60_000, market=MARKET)
-    ghosts = ExpertGhosts(chart, state, chart)
-    ghosts.show(("HAR", "GARCH"))
+    settings = SettingsStore(Settings(chart=ChartSettings(expert_ghosts=("GARCH", "HAR"))))
+    ghosts = ExpertGhosts(chart, state, settings, chart)
     assert ghosts.layer.shown == (), "there is no forecast yet"
     made = scenario.forecast(candles)
     state.apply(made)
     settle(chart)
     (drawn,) = ghosts.layer.shown
+    assert ghosts.layer.colour(chart.frame, 0) == preview_colour(chart.frame.palette, 1), "GARCH keeps the first colour"
     assert drawn.label == "HAR" and drawn.forecast.ghosts[-1].close > drawn.forecast.ghosts[0].open == made.origin_close
-    ghosts.show(())
+    settings.change_chart(expert_ghosts=())
     assert ghosts.layer.shown == ()

@@ -118,8 +118,29 @@ def test_a_tick_that_is_disabled_says_why(panel: LeaderboardPanel, state: RunSta
     assert described == reasons["GARCH"] in str(place.data(Qt.ItemDataRole.ToolTipRole))  # type: ignore[attr-defined]
     state.begin("another", 60_000)
     assert "no forecast" in panel._why_not("model")
-    panel._ticked = ("a", "b", "c", "d")
+    panel._ticked = ("reference", "HAR", "GARCH", "repeat last")
     assert len(panel._ticked) == MOST_PREVIEWS and str(MOST_PREVIEWS) in panel._why_not("model")
+
+
+def test_ticks_of_forecasters_that_this_run_lacks_take_no_place(panel: LeaderboardPanel) -> None:
+    panel.show_ticks(("mine", "yours", "HAR", "theirs"))
+    assert [entry.colour for entry in panel.model.entries if entry.row.name == "HAR"] == [2]
+    asked: list[tuple[str, ...]] = []
+    panel.ghosts_requested.connect(asked.append)
+    assert tick(panel, "model") and asked == [("HAR", "model")]
+    panel.show_ticks(("mine", "HAR"))
+    assert tick(panel, "model") and asked[-1] == ("mine", "HAR", "model")
+
+
+def test_before_the_first_scores_ghosts_can_be_ticked(panel: LeaderboardPanel, state: RunState) -> None:
+    state.leaderboard.clear()
+    panel.refresh()
+    made = state.forecast
+    assert made is not None and made.experts is not None
+    assert [entry.row.name for entry in panel.model.entries] == [COMBINATION, *made.experts.names]
+    assert cell(panel, "HAR", Column.CLOSE) == cell(panel, "HAR", Column.RANK) == "–"
+    assert panel.table.isVisible() and panel._headline.text() == "Reading the scores…"
+    assert tick(panel, "HAR")
 
 
 def test_columns_that_have_no_room_go_in_the_order_of_their_importance(
