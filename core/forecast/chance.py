@@ -7,6 +7,7 @@ happens once in more than n times. (The mean of what is then known of the chance
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 
@@ -24,31 +25,36 @@ class Chances:
     above. Further away and sooner is never likelier."""
 
     def __init__(self, paths: Paths) -> None:
-        self.horizons = paths.close.shape[1]
-        self._count = len(paths.close)
-        self._touched = _extremes(paths.high, paths.low)
-        self._closed = _extremes(paths.close, paths.close)
+        self._paths = paths
+        self._count, self.horizons = paths.close.shape
 
     def touched(self, moves: FloatArray, within: int) -> FloatArray:
         """That a candle among the next `within` (1 to `horizons`) trades there or beyond: [n] of moves [n]."""
-        return self._share(self._touched, moves, within)
+        return self._share(self._traded, moves, within)
 
     def closed_beyond(self, moves: FloatArray, within: int) -> FloatArray:
         """That one of them closes there or beyond."""
         return self._share(self._closed, moves, within)
 
+    @cached_property
+    def _traded(self) -> tuple[FloatArray, FloatArray]:
+        return _extremes(self._paths.high, self._paths.low)
+
+    @cached_property
+    def _closed(self) -> tuple[FloatArray, FloatArray]:
+        return _extremes(self._paths.close, self._paths.close)
+
     def _share(self, extremes: tuple[FloatArray, FloatArray], moves: FloatArray, within: int) -> FloatArray:
         highest, lowest = (each[within - 1] for each in extremes)
-        above = self._count - np.searchsorted(highest, moves, side="left")
-        below = np.searchsorted(lowest, moves, side="right")
+        above = np.count_nonzero(highest >= moves[:, None], axis=1)
+        below = np.count_nonzero(lowest <= moves[:, None], axis=1)
         chance: FloatArray = (np.where(moves >= 0.0, above, below) + 0.5) / (self._count + 1.0)
         return chance
 
 
 def _extremes(up: FloatArray, down: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The highest and the lowest of the first candles of each path, ascending: [horizon, path] each."""
-    highest, lowest = np.maximum.accumulate(up, axis=1), np.minimum.accumulate(down, axis=1)
-    return np.sort(highest.T), np.sort(lowest.T)
+    """The highest and the lowest of the first candles of each path: [horizon, path] each."""
+    return np.maximum.accumulate(up.T, axis=0), np.minimum.accumulate(down.T, axis=0)
 
 
 def brownian_touch(moves: FloatArray, close_quantiles: FloatArray) -> FloatArray:
