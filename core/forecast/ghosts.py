@@ -12,15 +12,24 @@ from core.domain.events import Ghost
 from core.domain.quantities import MEDIAN, NO_VOLUME, FloatArray, Quantity
 
 
-def ghosts(natural: FloatArray, origin_close: float, origin_open_time_ms: int, interval: Interval) -> tuple[Ghost, ...]:
+def ghosts(
+    natural: FloatArray,
+    origin_close: float,
+    origin_open_time_ms: int,
+    interval: Interval,
+    closes: FloatArray | None = None,
+) -> tuple[Ghost, ...]:
     """One ghost per horizon from natural quantiles [horizon, quantity, level].
 
     A ghost opens where the one before it closed (no jump at the seam) and closes at the median close. Its high and
     low are spread over the median range: each side has its median wick, and the rest is split equally.
     If both together are longer than that, they are shortened in proportion.
+
+    closes: [horizon], log returns from the origin's close at which the bodies end; None: the medians.
     """
     median = natural[:, :, MEDIAN]
-    closing = [origin_close * math.exp(move) for move in median[:, Quantity.CLOSE].tolist()]
+    moves = median[:, Quantity.CLOSE] if closes is None else closes
+    closing = [origin_close * math.exp(move) for move in moves.tolist()]
     opening = [origin_close, *closing[:-1]]
     body = [abs(math.log(end / start)) for start, end in zip(opening, closing, strict=True)]
     length = [math.exp(log_range) for log_range in median[:, Quantity.RANGE].tolist()]

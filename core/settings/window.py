@@ -95,7 +95,11 @@ class ChartSettings:
         "Chance of a price",
         "Chance that a price is touched: at the crosshair, on the price axis and on horizontal lines.",
     )
-    sample_paths: bool = setting(False, "Sample paths", "Possible futures behind the ghosts, as thin lines.")
+    sample_paths: bool = setting(
+        False,
+        "Sample paths",
+        "Possible futures behind the ghosts, as thin lines; the ghosts follow the most central one.",
+    )
     hindsight: bool = setting(False, "Hindsight", "Past forecasts over the actual candles.")
     hindsight_horizon: int = setting(
         1, "Hindsight horizon (candles)", "Candles between a past forecast and its target.", ge=1, le=64, unit="candles"

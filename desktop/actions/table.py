@@ -184,7 +184,7 @@ class ActionId(Enum):
     )
     SAMPLE_PATHS = at.switch(
         "&Sample paths",
-        "Twenty possible futures behind the forecast, and the most central one",
+        "Twenty possible futures behind the forecast; the ghosts follow the most central one",
         "Alt+Shift+S",
         "chart-sankey",
     )

@@ -161,7 +161,8 @@ class FrameBuilder:
         seen: list[Extent | Candle | Ghost] = [] if self._extent is None else [self._extent]
         if model.forming is not None and lowest < model.count < highest:
             seen.append(model.forming)
-        ghosts = [placed.ghost for placed in model.ghosts() if lowest < placed.index < highest]
+        drawn = model.drawn_ghosts(along_path=style.shows_paths)
+        ghosts = [placed.ghost for placed in drawn if lowest < placed.index < highest]
         seen += ghosts
         if not seen:
             newest = model.newest

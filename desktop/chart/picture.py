@@ -78,7 +78,8 @@ class Picture(Surface):
     def _ahead_now(self) -> tuple[object, ...]:
         """State ahead of the closed candles: times continue from the forming candle, which also widens or narrows its
         ghost's frame and changes merged ghosts."""
-        return (self.model.time_at(self.model.count), self.model.forming is not None, self.model.ghosts())
+        model, along_path = self.model, self.style is not None and self.style.shows_paths
+        return (model.time_at(model.count), model.forming is not None, model.drawn_ghosts(along_path=along_path))
 
     def build_frame(self, size: QSize, ratio: float, style: Style) -> Frame:
         """The geometry, in device pixels."""

@@ -42,7 +42,7 @@ class Style:
     shows_chance: bool = False
     """The chance of a price: at the crosshair, on the price axis and on horizontal lines."""
     shows_paths: bool = False
-    """Sample paths behind the ghosts."""
+    """Sample paths behind the ghosts, whose bodies follow the most central one."""
     shows_readout: bool = True
     """False where the numbers are written beside the chart: the candles get their room."""
 

@@ -284,8 +284,14 @@ FAULTS = (
     Fault(
         "chances-of-the-forecast-before",
         "desktop/chart/data/futures.py",
-        "if made is None or chances is None or price <= 0.0 or key != _key_of(made, series):",
-        "if made is None or chances is None or price <= 0.0:",
+        "return None if made is None or key != _key_of(made, series) else found",
+        "return None if made is None else found",
+    ),
+    Fault(
+        "first-ghost-along-the-path",
+        "desktop/chart/data/futures.py",
+        "closes[0] = natural[0, Quantity.CLOSE, MEDIAN]",
+        "pass",
     ),
     Fault(
         "grid-hidden-with-the-volume",

@@ -1,4 +1,4 @@
-"""The sample paths of the shown forecast, and the chances of prices that follow from them."""
+"""The sample paths of the shown forecast, the ghosts along the most central one, and the chances of prices."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
-from core.domain.events import ForecastMade
-from core.domain.quantities import FloatArray
+from core.domain.events import ForecastMade, Ghost
+from core.domain.quantities import MEDIAN, FloatArray, Quantity
 from core.forecast.chance import WITHIN, Chances
+from core.forecast.ghosts import ghosts
 from core.forecast.paths import NEEDED_CANDLES, Paths, most_central
-from core.training.online.forecast_events import paths_of
+from core.training.online.forecast_events import paths_of, quantiles_of
 
 SHOWN_PATHS = 20
-"""Beside the most central one."""
 _Key = tuple[ForecastMade, int]
 
 
@@ -29,13 +30,29 @@ class PriceChance:
     closed_beyond: float
 
 
+@dataclass(frozen=True, slots=True)
+class CentralPath:
+    """The most central of `count` sample paths, as ghosts: their bodies end at its closes, and they are as tall as the
+    median range. The first ghost and all bands are those of the forecast."""
+
+    ghosts: tuple[Ghost, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    lines: FloatArray
+    central: CentralPath
+    chances: Chances
+
+
 class Futures:
-    """Of one forecast at a time. A computation takes about half a frame, so it runs in another thread: until it is
-    complete there are neither paths nor chances."""
+    """Of one forecast at a time. A computation takes about a frame, so it runs in another thread: until it is complete
+    there are neither paths nor chances."""
 
     def __init__(self) -> None:
         self._working: _Key | None = None
-        self._found: tuple[_Key | None, FloatArray | None, Chances | None] = (None, None, None)
+        self._found: tuple[_Key | None, _Found | None] = (None, None)
         """Replaced as a whole, by the other thread."""
 
     @property
@@ -44,17 +61,22 @@ class Futures:
         return self._found[0]
 
     def lines(self, made: ForecastMade | None, series: CandleSeries) -> FloatArray | None:
-        """The closes of some paths of this forecast, made from these candles, the most central one last: log returns
-        from the origin's close [line, horizon]. None if it has no paths, or not yet."""
-        key, lines, _ = self._found
-        return None if made is None or key != _key_of(made, series) else lines
+        """The closes of some paths of this forecast, made from these candles: log returns from the origin's close
+        [line, horizon]. None if it has no paths, or not yet."""
+        found = self._found_of(made, series)
+        return None if found is None else found.lines
+
+    def central(self, made: ForecastMade | None, series: CandleSeries) -> CentralPath | None:
+        """The most central path; None as in `lines`."""
+        found = self._found_of(made, series)
+        return None if found is None else found.central
 
     def at(self, price: float, made: ForecastMade | None, series: CandleSeries) -> tuple[PriceChance, ...]:
         """The chances of a price, the fewest candles first; empty without paths."""
-        key, _, chances = self._found
-        if made is None or chances is None or price <= 0.0 or key != _key_of(made, series):
+        found = self._found_of(made, series)
+        if found is None or made is None or price <= 0.0:
             return ()
-        move = np.array([math.log(price / made.origin_close)])
+        move, chances = np.array([math.log(price / made.origin_close)]), found.chances
         return tuple(
             PriceChance(within, float(chances.touched(move, within)[0]), float(chances.closed_beyond(move, within)[0]))
             for within in WITHIN
@@ -76,14 +98,24 @@ class Futures:
 
         def make() -> None:
             paths = paths_of(made, times, prices, interval)
-            self._found = (key, None, None) if paths is None else (key, _lines(paths), Chances(paths))
+            self._found = (key, None if paths is None else _found(paths, made, interval))
             self._working = None
 
         return make
 
+    def _found_of(self, made: ForecastMade | None, series: CandleSeries) -> _Found | None:
+        key, found = self._found
+        return None if made is None or key != _key_of(made, series) else found
 
-def _lines(paths: Paths) -> FloatArray:
-    return np.concatenate([paths.close[:SHOWN_PATHS], paths.close[[most_central(paths)]]])
+
+def _found(paths: Paths, made: ForecastMade, interval: Interval) -> _Found:
+    natural = quantiles_of(made)
+    assert natural is not None  # or it had no paths
+    closes = paths.close[most_central(paths)].copy()
+    closes[0] = natural[0, Quantity.CLOSE, MEDIAN]  # the first ghost stays as it is scored
+    along = ghosts(natural, made.origin_close, made.origin_open_time_ms, interval, closes)
+    spaced = np.linspace(0, len(paths.close) - 1, SHOWN_PATHS).astype(np.int64)  # neighbours overlap in the past
+    return _Found(paths.close[spaced], CentralPath(along, len(paths.close)), Chances(paths))
 
 
 def _key_of(made: ForecastMade, series: CandleSeries) -> _Key:

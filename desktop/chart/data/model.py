@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade, Ghost
 from core.market.known_holes import KnownHoles
 from core.market.past_series import PastSeries
-from desktop.chart.data.futures import Futures, PriceChance
+from desktop.chart.data.futures import CentralPath, Futures, PriceChance
 from desktop.chart.data.ghosts import PlacedGhost, is_drawable, joined
 from desktop.chart.data.past import PastForecast
 from desktop.chart.data.past_forecasts import PastForecasts
@@ -291,6 +291,18 @@ class ChartModel:
         if key != self._placed_key:
             self._placed, self._placed_key = self.placed(self._ghosts_shown()), key
         return self._placed
+
+    def central_path(self) -> CentralPath | None:
+        """The forecast along its most central sample path; None if it has no paths, or not yet."""
+        return None if self.other_interval is not None else self.futures.central(self.forecast, self.series)
+
+    def drawn_ghosts(self, *, along_path: bool) -> tuple[PlacedGhost, ...]:
+        """The ghosts as they are painted: along the most central path, if wanted and known. All figures are those of
+        `ghosts`, which are scored."""
+        central = self.central_path() if along_path else None
+        if central is None:
+            return self.ghosts()
+        return tuple(replace(placed, ghost=central.ghosts[placed.ahead - 1]) for placed in self.ghosts())
 
     def ghost(self, index: int) -> PlacedGhost | None:
         return next((placed for placed in self.ghosts() if placed.index == index), None)

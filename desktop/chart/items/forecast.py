@@ -77,7 +77,7 @@ def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: 
         painter.setOpacity(_DIMMED)
     if frame.style.shows_bands:
         _paint_bands(painter, frame, model, ghosts)
-    _paint_ghosts(painter, frame, model, ghosts)
+    _paint_ghosts(painter, frame, model, model.drawn_ghosts(along_path=frame.style.shows_paths))
     painter.setOpacity(1.0)
     _paint_divider(painter, frame, model)
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint
 from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade, ForecastMode, ForecastScored, Ghost
+from core.forecast.ghosts import ghosts
 from core.training.online.forecast_events import packed_quantiles
 from desktop.chart.widget import ChartWidget
 from tests.core.forecast.test_paths import spread_quantiles
@@ -59,10 +60,10 @@ def ghost(open_time_ms: int, opened: float, close: float, spread: float = 20.0, 
 def forecast_after(series: CandleSeries, horizon: int = 8, mode: ForecastMode = ForecastMode.LIVE) -> ForecastMade:
     """A zigzag forecast made when the series' newest candle closed."""
     newest = series[-1]
-    ghosts, opened = [], newest.close
+    ahead_of_it, opened = [], newest.close
     for ahead in range(1, horizon + 1):
         close = opened + (9.0 if ahead % 2 else -6.0)
-        ghosts.append(ghost(newest.open_time_ms + ahead * MINUTE_MS, opened, close, spread=8.0 * ahead**0.5))
+        ahead_of_it.append(ghost(newest.open_time_ms + ahead * MINUTE_MS, opened, close, spread=8.0 * ahead**0.5))
         opened = close
     return ForecastMade(
         "run",
@@ -73,13 +74,15 @@ def forecast_after(series: CandleSeries, horizon: int = 8, mode: ForecastMode = 
         42,
         None,
         newest.close,
-        tuple(ghosts),
+        tuple(ahead_of_it),
     )
 
 
 def forecast_with_paths(series: CandleSeries) -> ForecastMade:
-    """The same with quantiles, of which sample paths can be drawn."""
-    return replace(forecast_after(series), quantiles=packed_quantiles(spread_quantiles()))
+    """A forecast from quantiles, of which sample paths can be drawn."""
+    made, natural = forecast_after(series), spread_quantiles()
+    ahead = ghosts(natural, made.origin_close, made.origin_open_time_ms, series.interval)
+    return replace(made, ghosts=ahead, quantiles=packed_quantiles(natural))
 
 
 def forming_after(series: CandleSeries, move: float = 2.0) -> Candle:

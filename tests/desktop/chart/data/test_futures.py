@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade
+from core.domain.quantities import MEDIAN, Quantity
 from core.forecast.chance import WITHIN, Chances
-from core.forecast.paths import PATHS, Paths, most_central, sample_paths
+from core.forecast.paths import Paths, most_central, sample_paths
 from desktop.chart.data.futures import SHOWN_PATHS, Futures
 from tests.core.forecast.test_paths import spread_quantiles
 from tests.desktop.chart.support import candle, forecast_after, forecast_with_paths, random_series
@@ -51,13 +53,35 @@ def test_candles_after_the_origin_change_nothing() -> None:
     assert computed(series=later).at(price, MADE, later) == computed().at(price, MADE, SERIES)
 
 
-def test_the_lines_are_some_paths_and_the_most_central_one_last() -> None:
+def test_the_lines_are_paths_from_all_of_the_past() -> None:
     lines, paths = computed().lines(MADE, SERIES), wanted()
-    assert lines is not None and len(lines) == SHOWN_PATHS + 1
+    assert lines is not None and len(lines) == SHOWN_PATHS
+    assert np.array_equal(lines[0], paths.close[0]) and np.array_equal(lines[-1], paths.close[-1])
+    assert len({tuple(line) for line in lines.tolist()}) == SHOWN_PATHS
+
+
+def test_the_most_central_path_is_that_of_the_ghosts_bodies_but_the_first() -> None:
+    central, paths = computed().central(MADE, SERIES), wanted()
     ranks = paths.close.argsort(axis=0).argsort(axis=0)
-    away = np.abs(ranks - (PATHS - 1) / 2).mean(axis=1)
+    away = np.abs(ranks - (len(ranks) - 1) / 2).mean(axis=1)
     assert away[most_central(paths)] == away.min()
-    assert np.array_equal(lines[-1], paths.close[away.argmin()]) and np.array_equal(lines[0], paths.close[0])
+    assert central is not None and central.count == len(paths.close)
+    first, *later = central.ghosts
+    assert first == MADE.ghosts[0], "it is drawn as it is scored"
+    moves = np.log([ghost.close / MADE.origin_close for ghost in later])
+    assert moves == pytest.approx(paths.close[away.argmin(), 1:])
+    assert all(one.close == other.open for one, other in pairwise(later))
+
+
+def test_ghosts_along_a_path_have_the_bands_and_the_median_height_of_the_forecast() -> None:
+    central, natural = computed().central(MADE, SERIES), spread_quantiles()
+    assert central is not None
+    for ahead, ghost in enumerate(central.ghosts[1:], start=1):
+        bands = MADE.origin_close * np.exp(natural[ahead, Quantity.CLOSE])
+        assert ghost.close_quantiles == pytest.approx(tuple(bands))
+        body = abs(np.log(ghost.close / ghost.open))
+        tall = max(np.exp(natural[ahead, Quantity.RANGE, MEDIAN]), body)
+        assert np.log(ghost.high / ghost.low) == pytest.approx(tall)
 
 
 def test_until_it_is_computed_and_for_another_forecast_there_is_nothing() -> None:
@@ -69,14 +93,15 @@ def test_until_it_is_computed_and_for_another_forecast_there_is_nothing() -> Non
     other = replace(MADE, origin_open_time_ms=int(SERIES.open_time_ms[-2]))
     assert not futures.is_waiting(MADE, SERIES) and futures.at(price, MADE, SERIES)
     assert futures.is_waiting(other, SERIES) and futures.at(price, other, SERIES) == ()
-    assert futures.lines(other, SERIES) is None
+    assert futures.lines(other, SERIES) is None and futures.central(other, SERIES) is None
 
 
 @pytest.mark.parametrize("made", [forecast_after(SERIES), forecast_with_paths(random_series(500))])
 def test_without_quantiles_or_the_origins_candle_there_are_none(made: ForecastMade) -> None:
     futures = computed(made)
     assert not futures.is_waiting(made, SERIES), "it is not tried again"
-    assert futures.lines(made, SERIES) is None and futures.at(made.origin_close, made, SERIES) == ()
+    assert futures.lines(made, SERIES) is None and futures.central(made, SERIES) is None
+    assert futures.at(made.origin_close, made, SERIES) == ()
 
 
 def test_no_price_and_no_forecast_have_no_chance() -> None:

@@ -12,8 +12,9 @@ from core.forecast.paths import sample_paths
 from core.training.online import forecast_events
 from desktop.chart.items.futures import FuturesLayer
 from desktop.chart.widget import ChartWidget
+from desktop.ui.formatting import format_price
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.support import forecast_with_paths, point_over, random_series
+from tests.desktop.chart.support import forecast_with_paths, point_over, random_series, texts
 from tests.desktop.chart.test_painting import picture
 
 SERIES = random_series(400)
@@ -51,18 +52,28 @@ def test_they_are_drawn_only_when_switched_on(chart: ChartWidget, qtbot: QtBot) 
     assert np.array_equal(picture(chart), bare)
 
 
-def test_the_most_central_one_has_its_own_colour_at_its_prices(chart: ChartWidget, qtbot: QtBot) -> None:
+def test_the_bodies_follow_the_most_central_one_and_the_readout_says_so(chart: ChartWidget, qtbot: QtBot) -> None:
+    model = chart.model
     chart.add_layer(FuturesLayer())
-    chart.restyle(shows_paths=True)
     settle(chart)
     computed(chart, qtbot)
-    lines, frame = chart.model.futures.lines(MADE, SERIES), chart.frame
-    assert lines is not None
-    shown, ink = picture(chart), frame.palette.text.rgb() & 0xFFFFFF
-    for ahead, move in enumerate(lines[-1][:-1], start=1):
-        column = frame.x(len(SERIES) - 1 + ahead)
-        row = frame.y(MADE.origin_close * float(np.exp(move)))
-        assert (shown[row - 2 : row + 3, column - 1 : column + 2] == ink).any()
+    ghosts, central = model.ghosts(), model.central_path()
+    assert central is not None and model.drawn_ghosts(along_path=False) == ghosts
+    drawn = model.drawn_ghosts(along_path=True)
+    assert [placed.index for placed in drawn] == [placed.index for placed in ghosts]
+    assert tuple(placed.ghost for placed in drawn) == central.ghosts
+    chart.restyle(shows_paths=True)
+    settle(chart)
+    third = drawn[2]
+    ink = chart.frame.palette.ghost(third.ghost.close >= third.ghost.open).rgb() & 0xFFFFFF
+    rows_of_ink = np.flatnonzero(picture(chart)[:, chart.frame.x(third.index)] == ink)
+    assert rows_of_ink.min() == chart.frame.y(third.ghost.high) and rows_of_ink.max() >= chart.frame.y(third.ghost.low)
+    close = format_price(third.ghost.close, chart.frame.decimals)
+    rows = texts(tuple(chart._layers.readout_rows(chart.frame, model, third.index)))
+    assert close in rows and f"{central.count:,} sample paths" in rows
+    assert chart._layers.readout_rows(chart.frame, model, drawn[0].index) == [], "the first is as scored"
+    chart.restyle(shows_paths=False)
+    assert chart._layers.readout_rows(chart.frame, model, third.index) == []
 
 
 def test_a_moving_mouse_computes_nothing(chart: ChartWidget, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,3 +101,4 @@ def test_at_another_interval_there_are_none(chart: ChartWidget) -> None:
     assert layer.is_waiting(chart.model)
     chart.model.past.interval_ms = 2 * SERIES.interval.duration_ms  # type: ignore[misc]
     assert not layer.is_waiting(chart.model) and chart.model.chances_of(MADE.origin_close) == ()
+    assert chart.model.central_path() is None
