@@ -15,6 +15,7 @@ Every map between the two is increasing, so quantiles map to quantiles.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
@@ -77,12 +78,13 @@ def units(
     return factor, offset
 
 
-def within_bounds(natural: FloatArray) -> FloatArray:
-    """Clip quantiles [..., quantity, level] to those of a possible candle.
+def within_bounds(natural: FloatArray, quantities: Sequence[Quantity] = tuple(Quantity)) -> FloatArray:
+    """Clip quantiles [..., quantity, level], of all quantities or these, to those of a possible candle.
 
     The bounds are those of `core.domain.validation`; within them every exponential and every ratio is finite.
     """
-    bounded: FloatArray = np.clip(natural, _LEAST, _MOST)
+    chosen = list(quantities)
+    bounded: FloatArray = np.clip(natural, _LEAST[chosen], _MOST[chosen])
     return bounded
 
 

@@ -20,7 +20,7 @@ from core.domain.quantities import FloatArray, Quantity
 from core.evaluation.findings import Tenth, TouchAccuracy
 from core.forecast.chance import WITHIN, Chances, brownian_touch
 from core.forecast.experts import REFERENCE
-from core.forecast.paths import sample_paths
+from core.forecast.paths import NEEDED_CANDLES, PastOutcomes
 from core.forecast.score import mean, ratio, skill
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.record_reader import RecordReader
@@ -89,30 +89,40 @@ def joined(parts: Collection[dict[int, Touches]]) -> dict[int, Touches]:
 def cases_of(
     forecasts: Sequence[Sequence[StoredForecast]], candles: StoredColumns, run: Run
 ) -> Iterator[dict[int, Touches]]:
-    """Of these forecasts, by within how many candles; without those that have no cases."""
-    for forecast in forecasts:
-        if (cases := _cases(forecast, candles, run)) is not None:
-            yield cases
+    """Of these forecasts, in time order, by within how many candles; without those that have no cases.
+
+    candles: up to the newest target, and `NEEDED_CANDLES` up to the first forecast, as far as there are so many.
+    """
+    for _, alike in groupby(forecasts, key=len):
+        yield from _cases(list(alike), candles, run)
 
 
-def _cases(forecast: Sequence[StoredForecast], candles: StoredColumns, run: Run) -> dict[int, Touches] | None:
-    """Of one forecast, its horizons in order."""
-    first, horizons = forecast[0], len(forecast)
-    place = int(np.searchsorted(candles.open_time_ms, first.origin_open_time_ms))
-    known = slice(place + 1)
-    ahead = slice(place + 1, place + 1 + horizons)
-    due_ms = first.origin_open_time_ms + run.market.interval.duration_ms * np.arange(1, horizons + 1)
-    if not np.array_equal(candles.open_time_ms[ahead], due_ms):
-        return None
-    natural = np.stack([row.quantiles for row in forecast])
-    paths = sample_paths(natural, candles.open_time_ms[known], candles.values[:4, known], run.market.interval)
-    if paths is None:
-        return None
-    chances, reached = Chances(paths), np.log(candles.values[1:3, ahead] / first.origin_close)
+def _cases(
+    forecasts: Sequence[Sequence[StoredForecast]], candles: StoredColumns, run: Run
+) -> Iterator[dict[int, Touches]]:
+    """Of forecasts of equally many candles."""
+    interval, horizons = run.market.interval, len(forecasts[0])
+    places = np.searchsorted(candles.open_time_ms, [forecast[0].origin_open_time_ms for forecast in forecasts])
+    first = max(0, int(places[0]) - NEEDED_CANDLES + 1)
+    known = slice(first, int(places[-1]) + 1)
+    past = PastOutcomes(candles.open_time_ms[known], candles.values[:4, known], interval, horizons)
+    for forecast, place in zip(forecasts, places.tolist(), strict=True):
+        ahead = slice(place + 1, place + 1 + horizons)
+        due_ms = forecast[0].origin_open_time_ms + interval.duration_ms * np.arange(1, horizons + 1)
+        if not np.array_equal(candles.open_time_ms[ahead], due_ms):
+            continue
+        paths = past.paths(np.stack([row.quantiles for row in forecast]), place - first)
+        if paths is not None:
+            reached = np.log(candles.values[1:3, ahead] / forecast[0].origin_close)
+            yield _cases_of_one(forecast, Chances(paths), reached)
+
+
+def _cases_of_one(forecast: Sequence[StoredForecast], chances: Chances, reached: FloatArray) -> dict[int, Touches]:
+    """reached: [2, H], highs and lows as log returns from the origin's close."""
     return {
         within: _case(chances, forecast[within - 1], reached[:, :within], within)
         for within in WITHIN
-        if within <= horizons
+        if within <= len(forecast)
     }
 
 

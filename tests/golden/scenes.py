@@ -420,6 +420,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("joined-ghosts", views.joined_ghosts, size=(640, 300)),
     Scene("compared", views.compared, size=(480, 260)),
     Scene("past-moment", views.past_moment, size=(480, 260)),
+    Scene("sample-paths", views.sample_paths),
     Scene("dimmed-dark", conditions.dimmed),
     Scene("dimmed-light", conditions.dimmed, "light"),
     Scene("zone-kolkata", partial(in_zone, name="Asia/Kolkata")),

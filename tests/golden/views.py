@@ -8,7 +8,8 @@ from core.market.resample import ResampledSeries
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import Moment
 from desktop.chart.items.comparison import Comparison, ComparisonLayer
-from tests.desktop.chart.support import forecast_after, forming_after, random_series
+from desktop.chart.items.futures import FuturesLayer
+from tests.desktop.chart.support import forecast_after, forecast_with_paths, forming_after, random_series
 from tests.golden.stage import Stage
 
 TITLE = "BTC/USDT · 1m · test"
@@ -49,3 +50,19 @@ def past_moment(stage: Stage) -> None:
     then = CandleSeries.from_columns(series.interval, series.open_time_ms[:90], series.values[:, :90])
     made = forecast_after(then)
     stage.chart.show_moment(Moment(made.inputs_until_ms, made))
+
+
+def sample_paths(stage: Stage) -> None:
+    """Possible futures, the ghosts from the second on along the most central one, and the readout of the third."""
+    series = random_series(400)
+    made = forecast_with_paths(series)
+    stage.chart.set_series(series, TITLE)
+    stage.chart.set_forecast(made)
+    make = stage.chart.model.futures.begin(made, series)
+    assert make is not None
+    make()
+    stage.chart.add_layer(FuturesLayer())
+    stage.chart.restyle(shows_paths=True)
+    stage.settle()
+    stage.chart.zoom(2.0)
+    stage.point_at(402, made.origin_close)

@@ -284,8 +284,14 @@ FAULTS = (
     Fault(
         "paths-in-no-order-of-the-past",
         "core/forecast/paths.py",
-        "order = (templates + _TIE_BREAK * generator.random(templates.shape))",
-        "order = (0.0 * templates + _TIE_BREAK * generator.random(templates.shape))",
+        "(outcomes + _TIE_BREAK * ties)",
+        "(0.0 * outcomes + _TIE_BREAK * ties)",
+    ),
+    Fault(
+        "templates-with-outcomes-after-the-forecast",
+        "core/forecast/paths.py",
+        "[oldest, row - len(natural) + 1]",
+        "[oldest, row - len(natural) + 2]",
     ),
     Fault(
         "chance-of-a-price-below-as-of-one-above",
@@ -296,7 +302,7 @@ FAULTS = (
     Fault(
         "chance-with-candles-after-its-forecast",
         "core/evaluation/touches.py",
-        "known = slice(place + 1)",
-        "known = slice(place + 2)",
+        "for row in forecast]), place - first)",
+        "for row in forecast]), place + 1 - first)",
     ),
 )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
 from core.forecast.chance import WITHIN, Chances, brownian_touch
-from core.forecast.paths import PATHS, sample_paths
+from core.forecast.paths import sample_paths
 from tests.core.forecast.test_paths import HORIZONS, drawn
 from tests.support.candles import MINUTE, START_MS
 
@@ -37,18 +37,19 @@ def test_further_away_and_sooner_is_never_likelier(move: float, times: float, wi
 
 
 def test_what_no_path_reaches_is_not_impossible(chances: Chances) -> None:
-    assert chances.touched(np.array([0.5, -0.5]), 8) == pytest.approx(0.5 / (PATHS + 1))
-    assert chances.touched(np.array([0.0]), 1) == pytest.approx((PATHS + 0.5) / (PATHS + 1)), "it is there"
+    count = len(drawn().close)
+    assert chances.touched(np.array([0.5, -0.5]), 8) == pytest.approx(0.5 / (count + 1))
+    assert chances.touched(np.array([0.0]), 1) == pytest.approx((count + 0.5) / (count + 1)), "it is there"
 
 
 def test_the_count_is_of_paths_that_reach_the_price() -> None:
     paths = drawn()
-    move = 1.5e-3
+    move, count = 1.5e-3, len(paths.close)
     reached = (paths.high[:, :3].max(axis=1) >= move).sum()
     closed = (paths.close[:, :3].min(axis=1) <= -move).sum()
     chances = Chances(paths)
-    assert chances.touched(np.array([move]), 3)[0] == pytest.approx((reached + 0.5) / (PATHS + 1))
-    assert chances.closed_beyond(np.array([-move]), 3)[0] == pytest.approx((closed + 0.5) / (PATHS + 1))
+    assert chances.touched(np.array([move]), 3)[0] == pytest.approx((reached + 0.5) / (count + 1))
+    assert chances.closed_beyond(np.array([-move]), 3)[0] == pytest.approx((closed + 0.5) / (count + 1))
 
 
 def brownian_candles(count: int, steps: int = 400) -> FloatArray:

@@ -10,11 +10,11 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
-from core.forecast.paths import FEWEST_TEMPLATES, NEEDED_CANDLES, PATHS, Paths, sample_paths
+from core.forecast.paths import FEWEST_TEMPLATES, MOST_TEMPLATES, NEEDED_CANDLES, PastOutcomes, Paths, sample_paths
 from tests.support.candles import MINUTE, START_MS
 
 HORIZONS = 8
-KOLMOGOROV_AT_1_PERCENT = 1.628 / np.sqrt(PATHS)
+KOLMOGOROV_AT_1_PERCENT = 1.628 / np.sqrt(MOST_TEMPLATES)
 NATURAL = arrays(np.float64, (HORIZONS, QUANTITIES, len(LEVELS)), elements=st.floats(1e-6, 0.02))
 
 
@@ -55,7 +55,7 @@ def test_each_close_has_the_distribution_of_its_band(steps: FloatArray) -> None:
     paths = drawn(natural)
     for horizon in range(HORIZONS):
         shares = (paths.close[:, horizon, None] <= natural[horizon, Quantity.CLOSE]).mean(axis=0)
-        assert np.abs(shares - LEVELS).max() <= 1.0 / PATHS + 1e-12 < KOLMOGOROV_AT_1_PERCENT
+        assert np.abs(shares - LEVELS).max() <= 1.0 / len(paths.close) + 1e-12 < KOLMOGOROV_AT_1_PERCENT
 
 
 def test_ranges_have_the_distribution_of_their_band_where_no_body_is_longer() -> None:
@@ -74,8 +74,10 @@ def test_beyond_the_outermost_quantiles_the_tail_is_exponential() -> None:
     inner, outer = natural[0, Quantity.CLOSE, -2:]
     for times in (1, 2, 3):  # from 90 to 95 % the tail was halved, and is halved again with each such step
         beyond = (paths.close[:, 0] > outer + times * (outer - inner)).mean()
-        assert beyond == pytest.approx(0.05 / 2**times, abs=1.5 / PATHS)
-        assert (paths.close[:, 0] < -outer - times * (outer - inner)).mean() == pytest.approx(beyond, abs=1.5 / PATHS)
+        assert beyond == pytest.approx(0.05 / 2**times, abs=1.5 / len(paths.close))
+        assert (paths.close[:, 0] < -outer - times * (outer - inner)).mean() == pytest.approx(
+            beyond, abs=1.5 / len(paths.close)
+        )
 
 
 @given(NATURAL)
@@ -124,3 +126,29 @@ def test_no_template_reaches_over_a_hole() -> None:
     times, prices = past(fewest := FEWEST_TEMPLATES + 59 + HORIZONS)
     times[fewest - 4 :] += MINUTE.duration_ms
     assert sample_paths(spread_quantiles(), times, prices, MINUTE) is None
+
+
+def test_there_is_a_path_for_each_of_whole_hundreds_of_templates() -> None:
+    assert len(drawn(count=FEWEST_TEMPLATES + 59 + HORIZONS).close) == FEWEST_TEMPLATES
+    assert len(drawn(count=3 * FEWEST_TEMPLATES + 58 + HORIZONS).close) == 2 * FEWEST_TEMPLATES
+    assert len(drawn(count=NEEDED_CANDLES).close) == MOST_TEMPLATES
+
+
+def test_one_forecast_has_the_same_paths_alone_and_among_others() -> None:
+    times, prices = past(NEEDED_CANDLES + 300)
+    together = PastOutcomes(times, prices, MINUTE, HORIZONS)
+    for row in (400, NEEDED_CANDLES + 50, NEEDED_CANDLES + 299):
+        alone = sample_paths(spread_quantiles(), times[: row + 1], prices[:, : row + 1], MINUTE)
+        among = together.paths(spread_quantiles(), row)
+        assert alone is not None and among is not None
+        for name in ("close", "high", "low"):
+            assert np.array_equal(getattr(alone, name), getattr(among, name))
+
+
+def test_equal_outcomes_are_in_an_order_that_ties_no_candles_together() -> None:
+    """A market in which nothing moved: any order is as good as another, so candles are independent."""
+    times, prices = past(NEEDED_CANDLES)
+    paths = sample_paths(spread_quantiles(), times, np.ones_like(prices), MINUTE)
+    assert paths is not None
+    assert abs(rank_correlation(paths.close[:, 0], paths.close[:, 7])) < 0.06
+    assert abs(rank_correlation(paths.close[:, 0], paths.high[:, 0] - np.maximum(paths.close[:, 0], 0.0))) < 0.1
