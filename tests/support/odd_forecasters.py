@@ -15,7 +15,8 @@ LEVELS = (-1.6, -1.3, -0.7, 0.0, 0.7, 1.3, 1.6)
 
 
 class Forecaster:
-    """The usual size of a move, around no change. Habits: honest, moody, forgetful, broken, peeking."""
+    """The usual size of a move, around no change. Habits: honest, moody, forgetful, broken, peeking, and
+    peeking at ranges."""
 
     def __init__(self, habit: str, file: str | None) -> None:
         self.habit = habit
@@ -23,10 +24,12 @@ class Forecaster:
         self.asked = 0
         self.future: dict[int, float] = {}
         """The next move after each candle of the file."""
+        self.next_range: dict[int, float] = {}
         if file is not None:
             with Path(file).open(encoding="utf-8") as lines:
-                rows = [(int(row[0]), float(row[4])) for row in list(csv.reader(lines))[1:]]
-            self.future = {before[0]: math.log(after[1] / before[1]) for before, after in pairwise(rows)}
+                rows = [(int(row[0]), *map(float, row[1:5])) for row in list(csv.reader(lines))[1:]]
+            self.future = {before[0]: math.log(after[4] / before[4]) for before, after in pairwise(rows)}
+            self.next_range = {before[0]: math.log(after[2] / after[3]) for before, after in pairwise(rows)}
 
     def forecast(self, candle: dict[str, Any], horizons: int) -> dict[str, Any]:
         self.closes.append(candle["close"])
@@ -41,7 +44,11 @@ class Forecaster:
         if self.habit == "broken" and self.asked % 10 == 0:
             usual = math.nan
         row = [middle + 0.1 * usual * level for level in LEVELS]
-        return {"type": "forecast", "open_time_ms": candle["open_time_ms"], "close": [row] * horizons}
+        answer = {"type": "forecast", "open_time_ms": candle["open_time_ms"], "close": [row] * horizons}
+        if self.habit == "peeking-at-ranges":
+            size = self.next_range.get(candle["open_time_ms"], usual)
+            answer["range"] = [[size * (1.0 + 0.1 * level) for level in LEVELS]] * horizons
+        return answer
 
 
 def main() -> None:

@@ -110,7 +110,7 @@ class Corrections:
         if len(rows) < horizon or not len(rows[0].experts):
             return None  # the model's forecast is no longer stored: its score stays unchanged
         forecast = from_rows(rows, self._market.interval, conditions)
-        natural = _natural(candle, forecast.origin_close)
+        natural = natural_of(candle, forecast.origin_close)
         outcome = score(
             forecast,
             horizon,
@@ -135,7 +135,7 @@ def _is_unchanged(score: StoredScore, before: StoredScore) -> bool:
     return _outcome_of(score) == _outcome_of(before) and all(was in (None, now) for now, was in since)
 
 
-def _natural(candle: Candle, origin_close: float) -> FloatArray:
+def natural_of(candle: Candle, origin_close: float) -> FloatArray:
     """The candle's quantities [Q], relative to the origin's close at the time of the forecast.
 
     The volume's is NaN, since the volumes of that time are no longer known; its loss is not stored again.

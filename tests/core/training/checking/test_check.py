@@ -66,10 +66,13 @@ def test_a_process_that_reads_the_future_from_the_given_file_is_caught(tmp_path:
 
 
 @pytest.mark.slow
-def test_a_process_that_reads_the_future_from_elsewhere_is_caught(tmp_path: Path, file: Path) -> None:
-    checks = checked(tmp_path, process("peeking", file))
+@pytest.mark.parametrize(("habit", "name"), [("peeking", "close"), ("peeking-at-ranges", "range")])
+def test_a_process_that_reads_the_future_from_elsewhere_is_caught(
+    tmp_path: Path, file: Path, habit: str, name: str
+) -> None:
+    checks = checked(tmp_path, process(habit, file))
     assert failed(checks) == ["It knows only what it was sent"]
-    assert "correlation of 1.00" in checks["It knows only what it was sent"].found
+    assert f"of the {name} have a correlation of 1.00" in checks["It knows only what it was sent"].found
 
 
 @pytest.mark.slow
