@@ -238,7 +238,7 @@ class CheckpointsPanel(Panel):
         is_all = self.table.settings.all_runs
         total = len(catalog) if is_all else int(self._source.is_of_run().sum())
         shown = self.model.rowCount()
-        set_text(self._count, f"{_count_text(shown, total)}{'' if is_all else _of_markets(self._source)}")
+        set_text(self._count, f"{_count_text(shown, total)}{'' if is_all or not total else _of_markets(self._source)}")
         text = translate("Checkpoints", _NONE_SAVED if total == 0 else _NO_MATCH)
         self._empty.update_state(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
 
