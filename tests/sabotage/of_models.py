@@ -72,12 +72,6 @@ FAULTS = (
         "self._candles.columns_before(self._markets[market], 2**62, HISTORY_CANDLES)",
     ),
     Fault(
-        "challenger-gets-the-arrays-of-the-session",
-        "core/training/online/guarded_challenger.py",
-        "        own = [_copied(each) for each in markets]",
-        "        own = list(markets)",
-    ),
-    Fault(
         "challengers-infinite-forecast-is-sound",
         "core/training/online/guarded_challenger.py",
         "if not np.isfinite(quantiles).all():",

@@ -212,7 +212,7 @@ def test_a_run_without_a_window_is_backed_up_too(
 
     def make_then_give(*arguments: Any, **options: Any) -> Backup:
         made = make_backup(*arguments, **options)
-        gate.release(20)
+        gate.release(60 - CATCH_UP)
         return made
 
     monkeypatch.setattr(headless, "_FIRST_BACKUP_S", 0.0)
