@@ -31,7 +31,7 @@ pytest_plugins = ("tests.support.blank_database", "tests.support.shared_rewritin
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _GRACE_S = 10.0
-_FULL_COLLECTION_EVERY, _TRIM_EVERY = 1_500, 100
+_FULL_COLLECTION_EVERY, _TRIM_EVERY = 500, 50
 """Tests. A full collection takes half a second and finds little; giving back memory takes a hundredth of that."""
 _KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()
 _QUIET_THREADS = ("asyncio_", "ThreadPoolExecutor", "QThread", "Dummy-", "pytest_timeout", "AnyIO")

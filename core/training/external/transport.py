@@ -75,6 +75,7 @@ class ProcessTransport:
             threading.Thread(target=target, name=f"{name} {what}", daemon=True)
             for what, target in (("stdin", self._write), ("stdout", self._read), ("stderr", self._copy_stderr))
         ]
+        self._stderr_reader = self._threads[-1]
         for thread in self._threads:
             thread.start()
 
@@ -125,9 +126,11 @@ class ProcessTransport:
 
     def _ending(self) -> str:
         try:
-            return exit_reason(self._process.wait(_GRACE_S)).words
+            reason = exit_reason(self._process.wait(_GRACE_S)).words
         except subprocess.TimeoutExpired:
             return "it closed its stdout"
+        self._stderr_reader.join(_GRACE_S)  # what it wrote last explains its end
+        return reason
 
     def _signal(self, number: int) -> None:
         """To its whole session; where there are none, to itself."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from core.training.external import transport as module
 from core.training.external.protocol import LONGEST_LINE_BYTES
 from core.training.external.transport import ProcessTransport, TransportEndedError
+from core.training.recovery.exit_reasons import ExitReason, exit_reason
 
 LONG_S = 60.0
 """No test waits so long: the line comes, or the process ends."""
@@ -78,6 +81,27 @@ def test_its_end_has_a_reason(start: Start, code: str, reason: str) -> None:
 def test_a_command_that_does_not_exist_is_a_sentence() -> None:
     with pytest.raises(TransportEndedError, match="“/no/such/program” could not be started \\(No such file"):
         ProcessTransport(["/no/such/program"], "Test")
+
+
+def test_what_it_wrote_last_is_known_with_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although its stderr is read after its stdout has ended."""
+    copy, has_ended = ProcessTransport._copy_stderr, threading.Event()
+
+    def copy_late(transport: ProcessTransport) -> None:
+        assert has_ended.wait(LONG_S)
+        copy(transport)
+
+    def noted(code: int) -> ExitReason:
+        has_ended.set()
+        return exit_reason(code)
+
+    monkeypatch.setattr(ProcessTransport, "_copy_stderr", copy_late)
+    monkeypatch.setattr(module, "exit_reason", noted)
+    transport = ProcessTransport([sys.executable, "-I", "-S", "-c", "raise SystemExit('out of luck')"], "Test")
+    with pytest.raises(TransportEndedError):
+        transport.receive(LONG_S)
+    assert transport.last_words() == "out of luck"
+    transport.close()
 
 
 def test_its_stderr_goes_to_the_log_within_bounds(start: Start, caplog: pytest.LogCaptureFixture) -> None:
