@@ -65,7 +65,8 @@ class DownScrolling(QScrollArea):
         view, inside = self.viewport(), self.widget()
         top, height = -inside.y(), view.height()
         bottom = cut = top + height
-        rows = [row for row in _rows_in(inside) if row[0] < bottom]
+        # A plot's lower labels reach past it; at the end of the page nothing is cut.
+        rows = [(first, min(stop, inside.height())) for first, stop in _rows_in(inside) if first < bottom]
         while cutting := [first for first, stop in rows if first < cut < stop]:
             cut = min(cutting)
         hidden = bottom - cut

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from PySide6.QtCore import QModelIndex, QRect, Qt
-from PySide6.QtGui import QFontMetrics, QTextDocument
+from PySide6.QtGui import QFontMetrics, QPixmap, QTextDocument
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -133,3 +133,10 @@ def _needed(view: QAbstractItemView, index: QModelIndex) -> int:
         option.font = font
     margin = 2 * (view.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, view) + 1)
     return QFontMetrics(option.font).horizontalAdvance(index.data(Qt.ItemDataRole.DisplayRole)) + margin
+
+
+def evenness(strip: QPixmap) -> float:
+    """1 where all pixels are equally light, towards 0 where a letter is among them."""
+    image = strip.toImage()
+    lights = [image.pixelColor(x, 0).lightnessF() for x in range(image.width())]
+    return 1.0 - (max(lights) - min(lights))

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -28,7 +27,7 @@ from tests.core.evaluation.rigs import filled, origins, scored
 from tests.desktop import feed_scenario, scenario
 from tests.desktop.conftest import Bench, MakeBench, fill, shown_panel
 from tests.desktop.panels.test_every_word import found, shares
-from tests.support.cut_numbers import cut_numbers
+from tests.support.cut_numbers import cut_numbers, evenness
 
 WIDTHS = (200, 240, 280, 320, 360, 400, 480, 600, 900)
 WINDOWS = ((760, 510), (1000, 640), (1280, 720), (1600, 900), (2560, 1440))
@@ -204,13 +203,6 @@ def test_the_lower_edge_of_a_page_cuts_no_row_of_text(qtbot: QtBot, bench: Bench
             lowest = QRect(view.mapTo(panel, QPoint(0, view.height() - 1)), QSize(view.width(), 1))
             assert evenness(panel.grab(lowest)) > 0.6, f"at {height}"
     assert looked_at > 10
-
-
-def evenness(strip: QPixmap) -> float:
-    """1 where all pixels are equally light, towards 0 where a letter is among them."""
-    image = strip.toImage()
-    lights = [image.pixelColor(x, 0).lightnessF() for x in range(image.width())]
-    return 1.0 - (max(lights) - min(lights))
 
 
 def test_the_check_finds_cut_numbers(qtbot: QtBot, qapp: QApplication) -> None:
