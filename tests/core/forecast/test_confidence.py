@@ -12,7 +12,7 @@ from core.domain.quantities import LEVELS, FloatArray
 from core.forecast.confidence import BLOCK, FEWEST_FOR_A_PROOF, mean_sequence, ratio_sequence, skill_sequence
 from core.forecast.score import pinball, skill
 
-WEEKS, MINUTES = 100, 7 * 24 * 60
+WEEKS, MINUTES = 200, 7 * 24 * 60
 NORMAL = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 
 
