@@ -26,7 +26,7 @@ from desktop.app.garbage_collection import collected_here
 from desktop.services.worker import TrainingWorker
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
-CATCH_UP = 32
+CATCH_UP = 40
 Story = Callable[[Application], Awaitable[None]]
 
 
