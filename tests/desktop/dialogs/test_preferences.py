@@ -203,6 +203,10 @@ def test_a_click_on_the_label_toggles_the_switch(qtbot: QtBot, dialog: Preferenc
     assert dialog.settings().notifications.alert_sound is before
 
 
+def facts_of(group: str, name: str) -> str:
+    return facts(group, name, field_infos(type(getattr(Settings(), group)))[name])
+
+
 @pytest.mark.parametrize(
     ("group", "name", "said"),
     [
@@ -212,7 +216,7 @@ def test_a_click_on_the_label_toggles_the_switch(qtbot: QtBot, dialog: Preferenc
     ],
 )
 def test_one_of_a_unit_is_singular(group: str, name: str, said: str) -> None:
-    assert facts(group, name, field_infos(type(getattr(Settings(), group)))[name]) == said
+    assert facts_of(group, name) == said
 
 
 @pytest.mark.parametrize(
@@ -224,7 +228,7 @@ def test_one_of_a_unit_is_singular(group: str, name: str, said: str) -> None:
     ],
 )
 def test_a_unit_follows_from_the_end_of_the_name_or_is_given(group: str, name: str, said: str) -> None:
-    assert facts(group, name, field_infos(type(getattr(Settings(), group)))[name]) == said
+    assert facts_of(group, name) == said
 
 
 @pytest.mark.parametrize(
@@ -236,7 +240,7 @@ def test_a_unit_follows_from_the_end_of_the_name_or_is_given(group: str, name: s
     ],
 )
 def test_an_unset_number_shows_no_range_and_no_unit(group: str, name: str, said: str) -> None:
-    assert facts(group, name, field_infos(type(getattr(Settings(), group)))[name]) == said
+    assert facts_of(group, name) == said
 
 
 def test_a_seed_can_be_set_and_unset(dialog: PreferencesDialog) -> None:
