@@ -34,7 +34,7 @@ class FoundChances:
 
 
 class _Candles:
-    """Stored ones."""
+    """Answers from the stored candles."""
 
     def __init__(self, db: Database, _subject: None) -> None:
         self._candles = CandleStore(db)

@@ -18,9 +18,9 @@ from desktop.panels.accuracy.plots import (
     PercentAxis,
     TimeAxis,
     TitledPlot,
+    fill_scrolling_page,
     seconds_of,
     show_time,
-    stack,
     too_few,
 )
 from desktop.panels.accuracy.words import ahead, measured, points
@@ -109,7 +109,7 @@ class BandsPage(Page):
             ).format(FEWEST_CASES),
             PlotAxis,
         )
-        stack(self, (self.coverage, self.reliability, self.touched))
+        fill_scrolling_page(self, (self.coverage, self.reliability, self.touched))
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         self._show_coverage(found.chosen)

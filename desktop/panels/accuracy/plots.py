@@ -151,7 +151,7 @@ class ErrorsPage(Page):
             self.loss_reduction.plot.plot(),
         )
         self._curves: tuple[QColor, QColor] = theme.palette.curves[0], theme.palette.curves[1]
-        stack(self, (self.loss_reduction, self.errors))
+        fill_scrolling_page(self, (self.loss_reduction, self.errors))
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         chosen = found.chosen
@@ -214,7 +214,7 @@ class ErrorsPage(Page):
         return "<br>" + " &nbsp; ".join(parts)
 
 
-def stack(page: QWidget, parts: tuple[QWidget, ...]) -> None:
+def fill_scrolling_page(page: QWidget, parts: tuple[QWidget, ...]) -> None:
     """Below each other on a page that scrolls where it is too low for them."""
     inside = QWidget()
     stacked(inside, *parts, stretched=parts, margins=(0, 0, 6, 0), spacing=4)
