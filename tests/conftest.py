@@ -22,7 +22,7 @@ os.environ.setdefault("MKL_NUM_THREADS", "1")
 
 import psutil
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, settings, strategies
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -45,6 +45,13 @@ settings.register_profile(
 )
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+@pytest.hookimpl(trylast=True)  # before hypothesis's own it warns of slow start-up
+def pytest_sessionstart() -> None:
+    """Hypothesis's table of the characters of UTF-8: the first strategy of texts computes it and takes 200 MB for that,
+    which a worker late in its run, on top of all else, has not."""
+    strategies.text().validate()
 
 
 @pytest.hookimpl(optionalhook=True)

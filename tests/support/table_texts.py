@@ -59,7 +59,6 @@ def source() -> str:
     return "".join(f"QT_TRANSLATE_NOOP({', '.join(pair)})\n" for pair in pairs)
 
 
-@cache
 def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
