@@ -23,6 +23,8 @@ class QuoteState(StrEnum):
     NO_ANSWER = "no answer"
     WAITING = "waiting"
     NOT_ASKED = "not asked"
+    NOT_RUNNING = "not running"
+    """Simulated, and not in the run: nobody makes its candles, and no exchange can be asked for them."""
     NO_MARKET = "no such market"
 
 
@@ -32,6 +34,7 @@ _WORDS = {
     QuoteState.NO_ANSWER: QT_TRANSLATE_NOOP("Watch", "offline"),
     QuoteState.WAITING: QT_TRANSLATE_NOOP("Watch", "waiting"),
     QuoteState.NOT_ASKED: QT_TRANSLATE_NOOP("Watch", "paused"),
+    QuoteState.NOT_RUNNING: QT_TRANSLATE_NOOP("Watch", "not running"),
     QuoteState.NO_MARKET: QT_TRANSLATE_NOOP("Watch", "no such market"),
 }
 

@@ -404,8 +404,8 @@ FAULTS = (
     Fault(
         "polled-price-of-a-market-of-the-run",
         "desktop/panels/markets/reading.py",
-        "if known.is_in_run else polled",
-        "if not known.is_in_run else polled",
+        "if known.is_in_run else outside",
+        "if not known.is_in_run else outside",
     ),
     Fault(
         "trouble-of-a-feed-that-is-live",
@@ -472,5 +472,11 @@ FAULTS = (
         "desktop/ui/number_grid.py",
         "rows = -(-len(self.names) // pairs)",
         "rows = len(self.names) // pairs",
+    ),
+    Fault(
+        "simulated-market-paused",
+        "desktop/panels/markets/reading.py",
+        "_not_running() if market.is_simulated else polled",
+        "polled",
     ),
 )

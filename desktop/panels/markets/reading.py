@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Market
 from core.domain.watchlist import WatchedMarket
 from core.market.feeds.base import FeedState
@@ -60,12 +62,13 @@ class RowReader:
 
     def standing(self, market: Market, *, is_polled: bool) -> Standing:
         """Its price, and how far to believe it. is_polled: whether exchanges are asked for prices now."""
-        now_ms, is_exchange = self._clock.now_ms(), market.venue not in (FILE_VENUE, SIMULATED_VENUE)
+        now_ms, known, last = self._clock.now_ms(), self._known.row(market), self._record.last_price
+        is_exchange = market.venue not in (FILE_VENUE, SIMULATED_VENUE)
         polled = self._quotes.standing((market.venue, market.symbol), now_ms, is_polled=is_polled and is_exchange)
-        known, last = self._known.row(market), self._record.last_price
         if market == self._record.market and last is not None:
             return self._of_chart(last, polled, now_ms)
-        return _of_run(known, polled, now_ms) if known.is_in_run else polled
+        outside = _not_running() if market.is_simulated else polled
+        return _of_run(known, polled, now_ms) if known.is_in_run else outside
 
     def _of_chart(self, last: LastPrice, polled: Standing, now_ms: int) -> Standing:
         """While its feed is live the price holds, however long nobody has traded."""
@@ -78,10 +81,15 @@ class RowReader:
 def _of_run(known: MarketRow, polled: Standing, now_ms: int) -> Standing:
     newest = known.newest
     if newest is None:
-        return polled
+        return replace(polled, state=QuoteState.WAITING) if polled.state is QuoteState.NOT_ASKED else polled
     closes_ms = known.market.interval.close_time_ms(newest.open_time_ms)
     is_old = known.feed not in _COMING and now_ms - closes_ms > STALE_AFTER_MS
     return _standing(newest.close, min(now_ms, closes_ms), polled, is_old=is_old)
+
+
+def _not_running() -> Standing:
+    sentence = translate("Panels", "A simulated market has prices only while it is open or learned from.")
+    return Standing(QuoteState.NOT_RUNNING, None, sentence)
 
 
 def _standing(price: float, at_ms: int, polled: Standing, *, is_old: bool) -> Standing:

@@ -21,7 +21,7 @@ from desktop.ui.formatting import MISSING, decimals_of_prices, format_age, forma
 from desktop.ui.theme import Palette
 from desktop.ui.translation import translate
 
-_UNCERTAIN = frozenset({QuoteState.OLD, QuoteState.NO_ANSWER, QuoteState.NOT_ASKED})
+_UNCERTAIN = frozenset({QuoteState.OLD, QuoteState.NO_ANSWER, QuoteState.NOT_ASKED, QuoteState.NOT_RUNNING})
 _USUAL = frozenset({FeedState.LIVE, FeedState.SIMULATED, FeedState.REPLAYING})
 
 

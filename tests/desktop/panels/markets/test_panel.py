@@ -665,6 +665,19 @@ def test_a_simulated_market_is_added_without_asking_anybody(qtbot: QtBot, panel:
     assert "SIM-1 to SIM-200" in panel.note.text()
 
 
+def test_a_simulated_market_outside_the_run_is_not_running_rather_than_paused(
+    panel: MarketsPanel, state: RunState
+) -> None:
+    """No exchange is asked for it, so nothing of it could be paused."""
+    joining, outside = watch_scenario.SIMULATED[:2]
+    panel.show_markets(tuple(WatchedMarket("simulated", each.symbol, "1m") for each in (joining, outside)))
+    state.markets.set_universe([joining])
+    panel.refresh()
+    assert [row.state_words for row in panel.model.rows] == ["waiting", "not running"]
+    assert "only while it is open or learned from" in panel.model.rows[1].tooltip()
+    assert panel.note.text() == ""
+
+
 def test_the_price_cell_has_the_change_where_it_has_no_column(
     panel: MarketsPanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
