@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
 from core.domain.events import JobProgress
 from core.domain.plain_text import plain
+from desktop.ui.elided import ElidedLabel
 from desktop.ui.formatting import format_count, format_duration
 from desktop.ui.icons import tabular
 from desktop.ui.plain_text import Label, paragraphs
@@ -25,13 +26,13 @@ class JobBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title = Label()
+        self.title = ElidedLabel()
         self._progress = QProgressBar(textVisible=False)
         self._progress.setFixedSize(QSize(110, 10))
         self._progress.setAccessibleName(translate("Jobs", "Progress of the oldest job"))
         self._left = Label()
         layout = beside(self, margins=(6, 0, 6, 0), spacing=6)
-        for part in (self._title, self._progress, self._left):
+        for part in (self.title, self._progress, self._left):
             layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -45,7 +46,7 @@ class JobBar(QWidget):
             return
         job = jobs[0]
         more = translate("Jobs", " (and {0} more)").format(len(jobs) - 1) if len(jobs) > 1 else ""
-        self._title.setText(plain(job.title, _LONGEST_TITLE) + more)
+        self.title.setText(plain(job.title, _LONGEST_TITLE) + more)
         # A range of 0 to 0 is Qt's way to say that the length is not known.
         self._progress.setRange(0, max(job.total, 0))
         self._progress.setValue(min(job.done, job.total))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import zip_longest
 
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from core.domain.events import TrainerState, TrainerStatus
@@ -22,7 +23,7 @@ from desktop.ui.formatting import MISSING, format_count, format_number
 from desktop.ui.icons import tabular
 from desktop.ui.panel_base import Panel, colour_text, set_text
 from desktop.ui.plain_text import Label, paragraphs
-from desktop.ui.stacks import beside
+from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.window.controls import PAUSING, RESUMING
@@ -45,6 +46,8 @@ _AT_WORK = frozenset({TrainerState.CATCHING_UP, TrainerState.TRAINING})
 _SILENT = frozenset({FeedState.CONNECTING, FeedState.RECONNECTING, FeedState.FAILED})
 _IDLE_AFTER_MS = 10_000
 _NEXT_CANDLES = 2
+_MARGINS_PX = (8, 0, 4, 0)
+_SPACING_PX = 6
 _PAUSED_BY_BREAKER = QT_TRANSLATE_NOOP("Panels", "Paused after three crashes")
 
 
@@ -62,8 +65,19 @@ class Divider(QWidget):
         painter.end()
 
 
+class Facts(QWidget):
+    """Texts after a thin line, shown or hidden together."""
+
+    def __init__(self, theme: Theme, labels: Sequence[Label]) -> None:
+        super().__init__()
+        beside(self, Divider(theme), *labels, margins=NO_MARGINS, spacing=_SPACING_PX)
+        for label in labels:
+            label.setFont(tabular(self.font()))
+
+
 class StatusPanel(Panel):
-    """Feed, trainer, step, loss, the answers to three questions, device, and the work under way."""
+    """Feed, trainer, step, loss, the answers to three questions, device, and the work under way. Where there is no room
+    for all, the device goes first, then loss and step, and then the ends of sentences."""
 
     def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -73,13 +87,13 @@ class StatusPanel(Panel):
         self.trainer, self.step, self.loss, self.device = (Label() for _ in range(4))
         self.answers = tuple(Label() for _ in range(3))
         self.jobs = JobBar()
-        parts = (self._dot, self.feed, self.jobs)
-        layout = beside(self, *parts, stretched=self.feed, margins=(8, 0, 4, 0), spacing=6)
-        for labels in ((self.trainer,), (self.step,), (self.loss,), self.answers, (self.device,)):
-            layout.addWidget(Divider(theme))
-            for label in labels:
-                label.setFont(tabular(self.font()))
-                layout.addWidget(label)
+        self._of_answers = Facts(theme, self.answers)
+        trainer, step, loss, device = (
+            Facts(theme, [each]) for each in (self.trainer, self.step, self.loss, self.device)
+        )
+        self._parts = (self._dot, self.feed, self.jobs, trainer, step, loss, self._of_answers, device)
+        self._first_dropped = (device, loss, step)
+        beside(self, *self._parts, stretched=self.feed, margins=_MARGINS_PX, spacing=_SPACING_PX)
         self.loss.setToolTip(translate("Panels", "Training loss, averaged over the newest 50 steps"))
         self.device.setToolTip(translate("Panels", "Training device"))
         for signal in (state.feed_changed, state.status_changed, state.steps_changed, state.jobs_changed):
@@ -90,6 +104,11 @@ class StatusPanel(Panel):
     def tick(self) -> None:
         self._refresh_feed()
         set_text(self.trainer, self._trainer_words(self._state.trainer_state))
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
     def refresh(self) -> None:
         self._refresh_feed()
@@ -105,6 +124,16 @@ class StatusPanel(Panel):
         trainer = self._state.trainer
         device = status.device if status is not None else trainer.device if trainer is not None else ""
         set_text(self.device, device or MISSING)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Work under way is named in full as long as something less important can go for it."""
+        always = [part for part in self._parts if part not in self._first_dropped and not part.isHidden()]
+        left, _, right, _ = _MARGINS_PX
+        needed = left + right + sum(_room_for(part) for part in (*always, *self._first_dropped)) - _SPACING_PX
+        for part in self._first_dropped:
+            part.setVisible(needed <= self.width())
+            needed -= 0 if needed <= self.width() else _room_for(part)
 
     def _answers(self, status: TrainerStatus) -> Answers:
         has_ended, has_diverged = bool(ending_words(self._state)), self._state.has_diverged
@@ -114,6 +143,7 @@ class StatusPanel(Panel):
     def _show_answers(self, answers: Answers | None) -> None:
         """Each in a word with its sign; the tooltip has the sentence."""
         found = () if answers is None else answers.all()
+        self._of_answers.setVisible(bool(found))
         for label, answer in zip_longest(self.answers, found):
             label.setVisible(answer is not None)
             if answers is not None and answer is not None:
@@ -169,3 +199,9 @@ class StatusPanel(Panel):
         if forecast is None or len(forecast.ghosts) < _NEXT_CANDLES:
             return False
         return self._state.clock.now_ms() < forecast.ghosts[1].open_time_ms
+
+
+def _room_for(part: QWidget) -> int:
+    """The least, but for a job's title; with the gap beside it."""
+    hint = part.minimumSizeHint() if isinstance(part, ElidedLabel) else part.sizeHint()
+    return hint.expandedTo(part.minimumSize()).width() + _SPACING_PX

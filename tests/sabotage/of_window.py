@@ -474,6 +474,12 @@ FAULTS = (
         "rows = len(self.names) // pairs",
     ),
     Fault(
+        "status-bar-without-room-for-all",
+        "desktop/window/status_bar.py",
+        "part.setVisible(needed <= self.width())",
+        "part.setVisible(True)",
+    ),
+    Fault(
         "simulated-market-paused",
         "desktop/panels/markets/reading.py",
         "_not_running() if market.is_simulated else polled",

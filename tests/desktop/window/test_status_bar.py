@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from core.domain.clock import ManualClock
@@ -8,9 +9,11 @@ from core.domain.events import JobProgress, TrainerFailed, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
 from core.training.hosting.catch_up import JOB_ID
 from desktop.state.run_state import RunState
+from desktop.ui.elided import ElidedLabel
 from desktop.ui.theme import Theme
-from desktop.window.status_bar import StatusPanel
+from desktop.window.status_bar import Divider, StatusPanel
 from tests.desktop import scenario
+from tests.desktop.conftest import shown_panel
 
 
 def trainer_words(panel: StatusPanel) -> str:
@@ -124,3 +127,49 @@ def test_a_wait_is_counted_down(qtbot: QtBot, state: RunState, theme: Theme, clo
     clock.advance_ms(2_000)
     panel.tick()
     assert panel.feed.text() == "Reconnecting: Cut. Next try in 7 s."
+
+
+def texts_cut(panel: StatusPanel) -> list[str]:
+    """Of those that do not end with an ellipsis where they have no room."""
+    labels = [label for label in panel.findChildren(QLabel) if label.isVisible() and not isinstance(label, ElidedLabel)]
+    return [label.text() for label in labels if label.visibleRegion().boundingRect().width() < label.sizeHint().width()]
+
+
+def at_width(panel: StatusPanel, width: int) -> None:
+    panel.resize(width, 24)
+    QApplication.processEvents()
+
+
+@pytest.mark.parametrize("jobs", [0, 1, 2])
+def test_what_has_no_room_is_dropped_rather_than_cut(qtbot: QtBot, state: RunState, theme: Theme, jobs: int) -> None:
+    """Regression: at 800 pixels the work under way was cut, and its time left lay over its progress."""
+    panel = StatusPanel(state, theme)
+    state.apply(scenario.live_feed())
+    state.apply(scenario.status(TrainerState.CATCHING_UP))
+    for number in range(jobs):
+        state.apply(JobProgress(f"{number}", "Learning from stored candles", 250, 1_000, 75.0))
+    shown_panel(qtbot, panel, 1600, 24)
+    panel.refresh()
+    dropped = (panel.device, panel.loss, panel.step)
+    counts = []
+    for width in (1600, 1280, 1024, 900, 800, 720):
+        at_width(panel, width)
+        assert texts_cut(panel) == []
+        assert panel.trainer.isVisible() and all(answer.isVisible() for answer in panel.answers)
+        counts.append(sum(label.isVisible() for label in dropped))
+        assert [label.isVisible() for label in dropped] == [False] * (3 - counts[-1]) + [True] * counts[-1]
+        if counts[-1] and jobs:
+            assert panel.jobs.title.width() >= panel.jobs.title.sizeHint().width(), "named in full first"
+    assert counts[0] == 3 and counts == sorted(counts, reverse=True) and (counts[-1] == 0) is (jobs > 0)
+    at_width(panel, 1600)
+    assert all(label.isVisible() for label in dropped)
+    assert not jobs or "Learning from stored candles: 250" in panel.jobs.toolTip()
+
+
+def test_no_line_is_left_of_answers_that_are_not_there(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+    panel = StatusPanel(state, theme)
+    shown_panel(qtbot, panel, 1280, 24)
+    assert [line.isVisible() for line in panel.findChildren(Divider)] == [True, True, True, False, True]
+    state.apply(scenario.status())
+    panel.refresh()
+    assert all(line.isVisible() for line in panel.findChildren(Divider))
