@@ -88,7 +88,6 @@ _MARKET_COLOURS: dict[tuple[bool, Colours], tuple[str, str, str, str]] = {
     (False, "green-red"): ("#0a8259", "#d02a48", "#2166e0", "#8339d6"),
     (False, "blue-orange"): ("#1f66d1", "#b1560a", "#0a7a5e", "#b0298f"),
 }
-_DARK_GROUND, _LIGHT_GROUND = "#11151d", "#ffffff"
 _DARK_CURVES = ("#5f9dff", "#f0b23e", "#4cc9a6", "#e88bb8", "#9fb4cc", "#e5703c")
 _DARK_STUDIES = ("#f0b23e", "#6cc7dd", "#b8d35a", "#c3cbd8", "#e5703c", "#c98f7a")
 _LIGHT_STUDIES = ("#985f00", "#0b7f94", "#5f7a12", "#55657a", "#c04a12", "#8a5a48")
@@ -99,79 +98,45 @@ _LIGHT_CURVES = ("#2166e0", "#985f00", "#0a7d60", "#b03a7c", "#55657a", "#c04a12
 
 def build_palette(is_dark: bool, colours: Colours, *, is_swapped: bool = False) -> Palette:
     """The palette for a scheme and a pair of market colours; swapped, what rises has the colour of what falls."""
+
+    def shade(dark: str, light: str) -> QColor:
+        return QColor(dark if is_dark else light)
+
     up, down, ghost_up, ghost_down = _MARKET_COLOURS[is_dark, colours]
     if is_swapped:
         up, down = down, up
-    return (_dark if is_dark else _light)(up, down, ghost_up, ghost_down)
-
-
-def _dark(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
+    ground, volume = shade("#11151d", "#ffffff"), 0.43 if is_dark else 0.37
     return Palette(
-        is_dark=True,
-        background=QColor(_DARK_GROUND),
-        panel=QColor("#191e28"),
-        raised=QColor("#2a3140"),
-        border=QColor("#343d4e"),
-        outline=QColor("#6f7a8f"),
-        grid=QColor("#1d2330"),
-        text=QColor("#dde2ec"),
-        muted_text=QColor("#97a1b3"),
-        inverse_text=QColor("#0b0e14"),
+        is_dark=is_dark,
+        background=ground,
+        panel=shade("#191e28", "#f3f5f8"),
+        raised=shade("#2a3140", "#ffffff"),
+        border=shade("#343d4e", "#c9d0da"),
+        outline=shade("#6f7a8f", "#727c8b"),
+        grid=shade("#1d2330", "#edf0f4"),
+        text=shade("#dde2ec", "#1a202b"),
+        muted_text=shade("#97a1b3", "#596476"),
+        inverse_text=shade("#0b0e14", "#ffffff"),
         up=QColor(up),
         down=QColor(down),
-        volume_up=mixed(up, _DARK_GROUND, 0.43),
-        volume_down=mixed(down, _DARK_GROUND, 0.43),
+        volume_up=mixed(up, ground, volume),
+        volume_down=mixed(down, ground, volume),
         ghost_up=QColor(ghost_up),
         ghost_down=QColor(ghost_down),
         ghost_text=QColor(ghost_up),
-        band_50=with_alpha(ghost_up, 60),
-        band_90=with_alpha(ghost_up, 34),
+        band_50=with_alpha(ghost_up, 60 if is_dark else 56),
+        band_90=with_alpha(ghost_up, 34 if is_dark else 32),
         divider=with_alpha(ghost_up, 190),
-        crosshair=QColor("#7f8aa0"),
-        gap=mixed("#b98a3a", _DARK_GROUND, 0.55),
-        accent=QColor("#4f8ff7"),
-        focus=QColor("#8fb8ff"),
-        good=QColor("#35c48f"),
-        warning=QColor("#e6ac3c"),
-        bad=QColor("#f7758a"),
-        curves=tuple(QColor(colour) for colour in _DARK_CURVES),
-        studies=tuple(QColor(colour) for colour in _DARK_STUDIES),
-        regimes=tuple(QColor(colour) for colour in _DARK_REGIMES),
-    )
-
-
-def _light(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
-    return Palette(
-        is_dark=False,
-        background=QColor(_LIGHT_GROUND),
-        panel=QColor("#f3f5f8"),
-        raised=QColor("#ffffff"),
-        border=QColor("#c9d0da"),
-        outline=QColor("#727c8b"),
-        grid=QColor("#edf0f4"),
-        text=QColor("#1a202b"),
-        muted_text=QColor("#596476"),
-        inverse_text=QColor("#ffffff"),
-        up=QColor(up),
-        down=QColor(down),
-        volume_up=mixed(up, _LIGHT_GROUND, 0.37),
-        volume_down=mixed(down, _LIGHT_GROUND, 0.37),
-        ghost_up=QColor(ghost_up),
-        ghost_down=QColor(ghost_down),
-        ghost_text=QColor(ghost_up),
-        band_50=with_alpha(ghost_up, 56),
-        band_90=with_alpha(ghost_up, 32),
-        divider=with_alpha(ghost_up, 190),
-        crosshair=QColor("#6f7b8e"),
-        gap=mixed("#b07d1f", _LIGHT_GROUND, 0.55),
-        accent=QColor("#1f63d6"),
-        focus=QColor("#1f63d6"),
-        good=QColor("#0a7d57"),
-        warning=QColor("#8f5f00"),
-        bad=QColor("#c4243f"),
-        curves=tuple(QColor(colour) for colour in _LIGHT_CURVES),
-        studies=tuple(QColor(colour) for colour in _LIGHT_STUDIES),
-        regimes=tuple(QColor(colour) for colour in _LIGHT_REGIMES),
+        crosshair=shade("#7f8aa0", "#6f7b8e"),
+        gap=mixed(shade("#b98a3a", "#b07d1f"), ground, 0.55),
+        accent=shade("#4f8ff7", "#1f63d6"),
+        focus=shade("#8fb8ff", "#1f63d6"),
+        good=shade("#35c48f", "#0a7d57"),
+        warning=shade("#e6ac3c", "#8f5f00"),
+        bad=shade("#f7758a", "#c4243f"),
+        curves=tuple(map(shade, _DARK_CURVES, _LIGHT_CURVES)),
+        studies=tuple(map(shade, _DARK_STUDIES, _LIGHT_STUDIES)),
+        regimes=tuple(map(shade, _DARK_REGIMES, _LIGHT_REGIMES)),
     )
 
 
