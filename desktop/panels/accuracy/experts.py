@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QStaticText
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QStaticText
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.domain.events import ExpertShares
@@ -20,7 +20,7 @@ from desktop.ui.panel_base import colour_text, set_text
 from desktop.ui.plain_text import Label, show_tooltip
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Palette, Theme, mixed
 from desktop.ui.translation import translate
 
 _MOST_TEXTS = 500
@@ -115,16 +115,9 @@ class HeatTable(QWidget):
     def _paint_cell(self, painter: QPainter, place: QRect, cell: Cell, palette: Palette) -> None:
         if cell.share is not None:
             inside = place.adjusted(2, 1, 0, -1)
-            painter.fillRect(inside, self._shade(cell.share, palette))
+            painter.fillRect(inside, mixed(palette.accent, palette.panel, _STRONGEST * cell.share))
         painter.setPen(palette.text if cell.text != MISSING else palette.muted_text)
         self._write(painter, place, cell.text)
-
-    @staticmethod
-    def _shade(share: float, palette: Palette) -> QColor:
-        upper, lower = palette.accent, palette.panel
-        pairs = ((upper.red(), lower.red()), (upper.green(), lower.green()), (upper.blue(), lower.blue()))
-        strength = _STRONGEST * share
-        return QColor(*(round(strength * one + (1.0 - strength) * other) for one, other in pairs))
 
     @property
     def _pitch(self) -> int:
