@@ -1,8 +1,10 @@
-"""Details of `evaluate` in addition to its summary: every expert, every horizon, coverage over time. No torch."""
+"""Details of `evaluate` in addition to its summary: every expert, horizon and regime, coverage over time. No torch."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from sqlite_utils import Database
 
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
-from core.evaluation.by_regime import RegimeScores, by_regime, of_group
+from core.domain.regimes import Regime
 from core.evaluation.findings import TouchAccuracy
 from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedScores, judged, judged_from, left_out
 from core.evaluation.paper import TRADE_COST, PaperScore, paper_score_of
@@ -19,10 +21,9 @@ from core.evaluation.touches import MULTIPLES, assess_touches, joined, read_touc
 from core.forecast.confidence import gain_sequence, proven_after
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE, diebold_mariano, gain, rolling_shares, share, skill
-from core.storage.challengers import challenger_costs
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
-from core.storage.runs import Run
+from core.storage.runs import Run, challenger_costs
 from core.training.online.learning_gain import gains
 
 _BASIS_POINT = 1e-4
@@ -269,3 +270,54 @@ def _rate(made_at_ms: NDArray[np.int64]) -> float | None:
 
 def _mean(values: FloatArray) -> float | None:
     return float(values.mean()) if values.size else None
+
+
+UNKNOWN = "unknown"
+"""The group of scores whose forecast was made before regimes were stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegimeScores:
+    """Results of the forecasts made in one regime. name: of `Regime`, or `UNKNOWN`. share: of all scores."""
+
+    name: str
+    n: int
+    share: float
+    skill_close: Estimate
+    skill_range: Estimate
+    coverage_90: Estimate
+    direction: Estimate
+
+
+def by_regime(scores: Sequence[StoredScore]) -> tuple[RegimeScores, ...]:
+    """One row per regime, even without scores; then one for scores of unknown regime, if there are any.
+
+    scores: those that count, of one horizon, in time order. Each counts for the likeliest regime at its origin.
+    """
+    groups: dict[str, list[StoredScore]] = {regime.value: [] for regime in Regime}
+    for score in scores:
+        name = UNKNOWN if score.regime is None else score.regime.likeliest.value
+        groups.setdefault(name, []).append(score)
+    return tuple(of_group(name, group, len(scores)) for name, group in groups.items())
+
+
+def of_group(name: str, scores: Sequence[StoredScore], total: int) -> RegimeScores:
+    """Results of these scores, out of `total`.
+
+    The bootstrap takes blocks of consecutive scores of the group, even if others lay between them.
+    """
+    losses = ("loss", "reference_loss", "range_loss", "range_reference_loss")
+    close, close_reference, spread, spread_reference = (
+        np.array([getattr(score, loss) for score in scores], dtype=np.float64) for loss in losses
+    )
+    hits = [score.direction_hit for score in scores if score.direction_hit is not None]
+    n = len(scores)
+    return RegimeScores(
+        name=name,
+        n=n,
+        share=n / total if total else 0.0,
+        skill_close=skill(close, close_reference),
+        skill_range=skill(spread, spread_reference),
+        coverage_90=share(sum(score.inside_90 for score in scores), n),
+        direction=share(sum(hits), len(hits)),
+    )

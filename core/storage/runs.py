@@ -21,6 +21,7 @@ from core.storage.markets import add_market, find_market, market_of
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+
 _COLUMNS = (
     "run_id, venue, symbol, interval_ms, fingerprint, created_at_ms, seed, is_seeded, settings_json, device, "
     "parameters, fence, is_simulated, is_learned, "
@@ -188,3 +189,12 @@ def set_archived(db: Database, run_id: str, is_archived: bool) -> None:
         if not select(db, "SELECT 1 FROM runs WHERE run_id = ?", (run_id,)):
             raise StorageError(f"There is no run '{run_id}' in the database; nothing was changed.")
         db.conn.execute(_SET, (run_id, is_archived))
+
+
+def challenger_costs(db: Database, head_id: str) -> dict[str, float | None]:
+    """Milliseconds a candle of each, for its forecasts and its steps; None before the first. Raises StorageError."""
+    sql = (
+        "SELECT name, cost_ms / NULLIF(candles, 0) FROM challengers "
+        "WHERE run = (SELECT sequence FROM runs WHERE run_id = ?) ORDER BY place"
+    )
+    return {str(name): cost for name, cost in select(db, sql, (head_id,))}

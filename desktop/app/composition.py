@@ -40,13 +40,12 @@ from desktop.notifications.alerts_elsewhere import AlertsElsewhere
 from desktop.notifications.ghost_alerts import GhostAlerts
 from desktop.notifications.watch import RunWatch
 from desktop.overview.overview import Overview
-from desktop.services.accuracy_watch import AccuracyWatch
 from desktop.services.backup_watch import BackupWatch
 from desktop.services.disk_space_watch import RoomWatch
 from desktop.services.file_reading import READING_JOB
-from desktop.services.leaderboard_watch import LeaderboardWatch
 from desktop.services.machine_watch import MachineWatch
 from desktop.services.market_choice import MarketChoice
+from desktop.services.record_watch import AccuracyWatch, LeaderboardWatch
 from desktop.services.remote_commands import REMOTE_JOB, RemoteCommands
 from desktop.services.run_controller import RunController
 from desktop.services.training_break import LONG_MINUTES, SHORT_MINUTES, TrainingBreak

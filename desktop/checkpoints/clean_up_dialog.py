@@ -16,9 +16,9 @@ from desktop.dialogs.forms import FieldEditor, bounded_boxes, field_infos, make_
 from desktop.dialogs.setting_facts import description
 from desktop.dialogs.setting_words import title
 from desktop.state.checkpoint_source import score_text
+from desktop.ui.dialog_parts import Problem
 from desktop.ui.formatting import format_count, format_time
 from desktop.ui.plain_text import Label, paragraphs
-from desktop.ui.problem import Problem
 from desktop.ui.stacks import stacked
 from desktop.ui.tables import put_text, set_line_height, text_table
 from desktop.ui.translation import translate

@@ -2,16 +2,244 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from desktop.commands.doctor_findings import State, collect
+from core.settings import tree as settings_file
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
 from desktop.commands.options import common_options, data_folder, print_json
+
+_PYTHONS = ((3, 11), (3, 14))
+_FEWEST_FREE_BYTES = 2 * 1024**3
+_TORCH_QUESTION = (
+    "import json, torch; print(json.dumps({'version': torch.__version__, 'cuda': torch.version.cuda, "
+    "'device': torch.cuda.get_device_name(0) if torch.cuda.is_available() else None}))"
+)
+
+
+class State(StrEnum):
+    """How a finding is."""
+
+    OK = "ok"
+    WARN = "warn"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at. `advice` is empty where there is nothing to do."""
+
+    name: str
+    state: State
+    what: str
+    advice: str = ""
+
+
+def collect(folder: DataFolder, device: str | None = None) -> list[Finding]:
+    """Look at everything. Takes a few seconds: torch is asked in a separate process.
+
+    device: the one that training is to use; without it, the settings'.
+    """
+    settings, warnings = settings_file.load(folder.settings)
+    wanted = device or settings.training.device
+    looks: tuple[Callable[[], Finding], ...] = (
+        _python,
+        _qt,
+        _display,
+        _libraries,
+        _fonts,
+        lambda: _torch(wanted),
+        _ccxt,
+        lambda: _data_folder(folder),
+        lambda: _settings(warnings),
+        lambda: _database(folder),
+    )
+    return [*_build(), *(look() for look in looks)]
+
+
+def build_info() -> dict[str, Any] | None:
+    """What the packaged program says of itself; None in a checkout."""
+    path = Path(sys.executable).parent / "BUILD_INFO.json"
+    if not getattr(sys, "frozen", False) or not path.exists():
+        return None
+    info: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return info
+
+
+def _build() -> Iterator[Finding]:
+    info = build_info()
+    if info is not None:
+        yield Finding("Package", State.OK, f"Ghostcandle {info['version']}, torch for {info['torch_build']}")
+
+
+def _python() -> Finding:
+    what = f"{platform.python_version()} on {platform.system()} {platform.release()} ({platform.machine()})"
+    if _PYTHONS[0] <= sys.version_info[:2] < _PYTHONS[1]:
+        return Finding("Python", State.OK, what)
+    return Finding("Python", State.BAD, what, "Use Python 3.11, 3.12 or 3.13: qasync does not run on later ones.")
+
+
+def _qt() -> Finding:
+    try:
+        import PySide6  # noqa: PLC0415 - the doctor also runs where it is broken
+        from PySide6 import QtWidgets  # noqa: F401, PLC0415
+    except ImportError as error:
+        return Finding("Qt", State.BAD, f"cannot be loaded ({error})", "Run: make setup")
+    found = str(PySide6.__version__)
+    what = f"PySide6 {found}, platforms: {', '.join(sorted(_platform_plugins())) or 'none'}"
+    if not found.startswith("6.9."):
+        return Finding("Qt", State.WARN, what, "Use 6.9: later ones leak or abort under pyqtgraph.")
+    wanted = os.environ.get("QT_QPA_PLATFORM", "").split(":")[0]
+    if wanted and wanted not in _platform_plugins():
+        advice = "Unset QT_QPA_PLATFORM, or name one of these."
+        return Finding("Qt", State.BAD, f"{what}; QT_QPA_PLATFORM asks for {wanted}", advice)
+    return Finding("Qt", State.OK, what)
+
+
+def _platform_plugins() -> dict[str, Path]:
+    """Qt's ways to reach a screen, by the name that QT_QPA_PLATFORM knows."""
+    from PySide6.QtCore import QLibraryInfo  # noqa: PLC0415
+
+    folder = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platforms"
+    files = [path for path in folder.glob("*q*") if path.suffix in (".so", ".dll", ".dylib")]
+    return {path.stem.removeprefix("lib").removeprefix("q"): path for path in files}
+
+
+def _display() -> Finding:
+    if not sys.platform.startswith("linux"):
+        return Finding("Display", State.OK, "the desktop of this system")
+    display = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
+    if display:
+        return Finding("Display", State.OK, display)
+    return Finding(
+        "Display", State.WARN, "none", "The window cannot open here; `ghostcandle run` works in the terminal."
+    )
+
+
+def _libraries() -> Finding:
+    """By loading Qt's X11 plugin: the system names what it cannot find."""
+    if not sys.platform.startswith("linux"):
+        return Finding("System libraries", State.OK, "come with Qt on this system")
+    try:
+        ctypes.CDLL(str(_platform_plugins()["xcb"]))
+    except (ImportError, KeyError, OSError) as error:
+        advice = "In a checkout run: make setup (it installs them, or prints the command)"
+        return Finding("System libraries", State.WARN, f"not all there ({error})", advice)
+    return Finding("System libraries", State.OK, "all that Qt needs for X11")
+
+
+def _fonts() -> Finding:
+    """Asked of fontconfig, as Qt does: a font database of Qt's would need an application object in this process."""
+    if not sys.platform.startswith("linux"):
+        return Finding("Fonts", State.OK, "those of this system")
+    try:
+        count = _count_fonts(ctypes.CDLL("libfontconfig.so.1"))
+    except OSError as error:
+        return Finding("Fonts", State.WARN, f"not known ({error})", "In a checkout run: make setup")
+    if count:
+        return Finding("Fonts", State.OK, f"{count} installed")
+    return Finding("Fonts", State.BAD, "none: the window would show boxes", "Install one, such as DejaVu Sans.")
+
+
+def _count_fonts(fontconfig: ctypes.CDLL) -> int:
+    fontconfig.FcInitLoadConfigAndFonts.restype = ctypes.c_void_p
+    fontconfig.FcConfigGetFonts.restype = ctypes.POINTER(ctypes.c_int)  # its first field is the number of fonts
+    fontconfig.FcConfigGetFonts.argtypes = [ctypes.c_void_p, ctypes.c_int]
+    configuration = fontconfig.FcInitLoadConfigAndFonts()
+    fonts = fontconfig.FcConfigGetFonts(configuration, 0) if configuration else None
+    return int(fonts[0]) if fonts else 0
+
+
+def _torch(wanted: str) -> Finding:
+    """Asked in a child process, so that this one does not import torch; the package has no other Python to ask."""
+    try:
+        torch_facts = _torch_facts_in_process() if getattr(sys, "frozen", False) else _torch_facts_from_child()
+    except (ImportError, OSError, subprocess.SubprocessError, ValueError) as error:
+        return Finding("torch", State.BAD, f"cannot be loaded ({error})", "Run: make setup")
+    build = "CPU build" if torch_facts["cuda"] is None else f"CUDA {torch_facts['cuda']} build"
+    device = torch_facts["device"] or "no CUDA device"
+    what = f"{torch_facts['version']} ({build}), {device}"
+    if wanted == "cuda" and torch_facts["device"] is None:
+        return Finding("torch", State.BAD, what, "Training is to use CUDA; choose --device cpu, or auto.")
+    has_idle_gpu = torch_facts["device"] is None and shutil.which("nvidia-smi") is not None
+    if has_idle_gpu:
+        return Finding(
+            "torch", State.WARN, what, "There is an NVIDIA GPU that torch cannot use; see the README on CUDA."
+        )
+    return Finding("torch", State.OK, what)
+
+
+def _torch_facts_from_child() -> dict[str, Any]:
+    command = [sys.executable, "-c", _TORCH_QUESTION]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode != 0:
+        last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+        raise ValueError(last[0])
+    torch_facts: dict[str, Any] = json.loads(done.stdout)
+    return torch_facts
+
+
+def _torch_facts_in_process() -> dict[str, Any]:
+    import importlib  # noqa: PLC0415
+
+    torch = importlib.import_module("torch")
+    device = torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
+    return {"version": torch.__version__, "cuda": torch.version.cuda, "device": device}
+
+
+def _ccxt() -> Finding:
+    try:
+        return Finding("ccxt", State.OK, version("ccxt"))
+    except PackageNotFoundError:
+        return Finding("ccxt", State.BAD, "not installed", "Run: make setup")
+
+
+def _data_folder(folder: DataFolder) -> Finding:
+    try:
+        folder.ensure()
+    except StorageError as error:
+        return Finding("Data folder", State.BAD, str(folder.root), str(error))
+    free = shutil.disk_usage(folder.root).free
+    what = f"{folder.root}, {free / 1e9:.1f} GB free"
+    if free < _FEWEST_FREE_BYTES:
+        return Finding("Data folder", State.WARN, what, "Free some space: checkpoints and candles need room.")
+    return Finding("Data folder", State.OK, what)
+
+
+def _settings(warnings: Sequence[str]) -> Finding:
+    if not warnings:
+        return Finding("Settings", State.OK, "read without a complaint")
+    return Finding("Settings", State.WARN, " ".join(warnings), "Correct settings.json, or choose again in the window.")
+
+
+def _database(folder: DataFolder) -> Finding:
+    try:
+        if not folder.database.exists():
+            return Finding("Database", State.OK, "none yet: it is made at the first start")
+        open_database(folder.database, readonly=True, quick_check=True).close()
+    except (OSError, StorageError) as error:
+        return Finding("Database", State.BAD, "not usable", str(error))
+    return Finding("Database", State.OK, f"whole, {folder.database.stat().st_size / 1e6:.1f} MB")
+
 
 _STYLES = {State.OK: "green", State.WARN: "yellow", State.BAD: "red"}
 

@@ -32,11 +32,9 @@ from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.setting_facts import description
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketQuestion
 from desktop.services.market_feed import WATCHABLE_SPEED
-from desktop.ui.dialog_parts import ok_and_cancel
+from desktop.ui.dialog_parts import PathLine, Problem, ok_and_cancel
 from desktop.ui.interface_size import enlarged
-from desktop.ui.path_line import PathLine
 from desktop.ui.plain_text import paragraphs
-from desktop.ui.problem import Problem
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 

@@ -1,4 +1,4 @@
-"""The sheet of keyboard shortcuts, by menu and panel."""
+"""The sheet of keyboard shortcuts, by menu and panel, and of what mouse and keys do on the chart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from desktop.ui.dialog_parts import close_button
 from desktop.ui.fitting import room_on_screen
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
-from desktop.ui.translation import translate
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _MOST_COLUMNS = 3
 _BETWEEN_COLUMNS_PX = 40
@@ -125,3 +125,53 @@ def _section(title: str, lines: Iterable[ShortcutLine]) -> QGridLayout:
         grid.addWidget(name, row, 0)
         grid.addWidget(Label(line.keys), row, 1, Qt.AlignmentFlag.AlignLeft)
     return grid
+
+
+_SECTION = QT_TRANSLATE_NOOP("Chart", "On the chart")
+_GESTURES = (
+    (QT_TRANSLATE_NOOP("Chart", "Zoom"), QT_TRANSLATE_NOOP("Chart", "Wheel, Up, Down, +, −")),
+    (QT_TRANSLATE_NOOP("Chart", "Move"), QT_TRANSLATE_NOOP("Chart", "Drag, Shift+Wheel, Left, Right")),
+    (QT_TRANSLATE_NOOP("Chart", "Move by a page"), QT_TRANSLATE_NOOP("Chart", "PgUp, PgDown")),
+    (
+        QT_TRANSLATE_NOOP("Chart", "Read candle by candle"),
+        QT_TRANSLATE_NOOP("Chart", "Ctrl+Left, Ctrl+Right; every tenth with Shift"),
+    ),
+    (
+        QT_TRANSLATE_NOOP("Chart", "Crosshair to the pane above, below"),
+        QT_TRANSLATE_NOOP("Chart", "Ctrl+PgUp, Ctrl+PgDown"),
+    ),
+    (QT_TRANSLATE_NOOP("Chart", "Oldest, newest candle"), QT_TRANSLATE_NOOP("Chart", "Home, End")),
+    (
+        QT_TRANSLATE_NOOP("Chart", "Stretch the price axis"),
+        QT_TRANSLATE_NOOP("Chart", "Drag their axis, Alt+Shift+Up, Down"),
+    ),
+    (QT_TRANSLATE_NOOP("Chart", "Move to higher, lower prices"), QT_TRANSLATE_NOOP("Chart", "Alt+Up, Alt+Down")),
+    (QT_TRANSLATE_NOOP("Chart", "Fit the prices"), QT_TRANSLATE_NOOP("Chart", "Double-click on the price axis")),
+    (QT_TRANSLATE_NOOP("Chart", "Zoom around the newest candle"), QT_TRANSLATE_NOOP("Chart", "Drag the time axis")),
+    (QT_TRANSLATE_NOOP("Chart", "Reset the zoom"), QT_TRANSLATE_NOOP("Chart", "Double-click on the time axis")),
+    (QT_TRANSLATE_NOOP("Chart", "Reset view"), QT_TRANSLATE_NOOP("Chart", "Double-click on the plot")),
+    (QT_TRANSLATE_NOOP("Chart", "Measure"), QT_TRANSLATE_NOOP("Chart", "Shift+Drag")),
+    (QT_TRANSLATE_NOOP("Chart", "Snap a line to a candle"), QT_TRANSLATE_NOOP("Chart", "Hold Ctrl while placing it")),
+    (
+        QT_TRANSLATE_NOOP("Chart", "Move the selected line"),
+        QT_TRANSLATE_NOOP("Chart", "Up, Down; ten with Shift, least with Ctrl"),
+    ),
+    (
+        QT_TRANSLATE_NOOP("Chart", "Height of a pane"),
+        QT_TRANSLATE_NOOP("Chart", "Drag its upper edge, Ctrl+Shift+Up, Down"),
+    ),
+    (QT_TRANSLATE_NOOP("Chart", "Find a market"), QT_TRANSLATE_NOOP("Chart", "Type its letters, then Return")),
+    (
+        QT_TRANSLATE_NOOP("Chart", "Change the interval"),
+        QT_TRANSLATE_NOOP("Chart", "Type its minutes, or 4h or 1d, then Return"),
+    ),
+    (QT_TRANSLATE_NOOP("Chart", "Deselect"), QT_TRANSLATE_NOOP("Chart", "Esc")),
+)
+
+
+def chart_gestures() -> tuple[ShortcutLine, ...]:
+    """Gestures without an action."""
+    return tuple(
+        ShortcutLine(translate("Chart", _SECTION), translate("Chart", name), translate("Chart", keys))
+        for name, keys in _GESTURES
+    )

@@ -20,11 +20,9 @@ from PySide6.QtWidgets import (
 from desktop.dialogs.file_check import FileCheck, Look, check_readable
 from desktop.dialogs.messages import open_dialog
 from desktop.jobs.job_commands import Order
-from desktop.ui.dialog_parts import ok_and_cancel
+from desktop.ui.dialog_parts import PathLine, Problem, ok_and_cancel
 from desktop.ui.interface_size import enlarged
-from desktop.ui.path_line import PathLine
 from desktop.ui.plain_text import WrappedLabel, paragraphs
-from desktop.ui.problem import Problem
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.translation import translate
 

@@ -6,20 +6,28 @@ import logging
 import queue
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
 from core.domain.events import ForecastScored
+from core.evaluation.expert_table import ExpertRecord
+from core.evaluation.findings import Request, RunAccuracy
+from core.evaluation.leaderboard import leaderboard
+from core.evaluation.running import RunningAccuracy
 from core.storage.database import open_database
 from core.storage.errors import StorageError
+from core.storage.runs import RunStore
+from desktop.state.leaderboard import FoundLeaderboard, LeaderboardRequest
 from desktop.state.run_state import RunState
+from desktop.state.settings_store import SettingsStore
 from desktop.ui.translation import translate
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
 
 PAUSE_MS = 2_000
 """Between an answer and the next question, unless something else is asked."""
@@ -207,3 +215,86 @@ class RecordWatch(QObject):
         if self._is_outdated:
             self._asked, self._is_outdated = None, False
             self._ask()
+
+
+class _Scores:
+    """Of one run, all horizons. A request is what is shown, and what a trade costs."""
+
+    def __init__(self, db: Database, subject: tuple[str, int]) -> None:
+        """subject: run id and horizons."""
+        self._accuracy = RunningAccuracy(db, *subject)
+
+    def answer(self, request: tuple[Request, float]) -> Iterator[RunAccuracy | None]:
+        """The result may come several times: early of the horizon that was asked for, then of all, and again with the
+        chances of prices."""
+        accuracy, (shown, trade_cost) = self._accuracy, request
+        is_first = not accuracy.has_read_all
+        for horizon in sorted(accuracy.horizons, key=lambda each: each != shown.horizon):
+            for _ in accuracy.read_more(horizon):
+                yield None
+            if is_first and horizon == shown.horizon:
+                yield accuracy.find(shown, trade_cost)
+        found = accuracy.find(shown, trade_cost)
+        if not shown.wants_touches:
+            yield found
+            return
+        yield replace(found, touched=accuracy.touches.find(shown.horizon))
+        for _ in accuracy.touches.read_more():
+            yield None
+        yield replace(found, touched=accuracy.touches.find(shown.horizon))
+
+
+class AccuracyWatch(RecordWatch):
+    """What is wanted is a `Request`."""
+
+    def __init__(self, state: RunState, database: Path, settings: SettingsStore, parent: QObject | None = None) -> None:
+        super().__init__(state, RecordThread("AccuracyReader", database, _Scores), parent)
+        self._settings = settings
+        self._reader.found.connect(state.take_accuracy)
+        self._reader.failed.connect(state.accuracy_unknown)
+        settings.changed.connect(self._ask)  # a trade may cost something else now
+
+    @property
+    def venue(self) -> str:
+        """Of the market on the chart, or of the one to be opened."""
+        shown = self._state.market
+        return self._settings.current.market.venue if shown is None else shown.venue
+
+    def subject(self) -> Hashable | None:
+        run_id = self._state.run_id
+        return None if run_id is None else (run_id, self._settings.current.model.horizons)
+
+    def request(self, wanted: Hashable) -> Hashable:
+        return wanted, self._settings.current.paper.of(self.venue).of_a_trade
+
+
+class _Blocks:
+    """Of the market on the chart, the first of the subject, and of all markets of its model."""
+
+    def __init__(self, db: Database, subject: tuple[str, ...]) -> None:
+        """subject: ids of runs."""
+        self._db, self._ids = db, subject
+        self._records: dict[tuple[str, ...], ExpertRecord] = {}
+
+    def answer(self, request: LeaderboardRequest) -> Iterator[FoundLeaderboard | None]:
+        ids = self._ids if request.of_all_markets else self._ids[:1]
+        if ids not in self._records:
+            runs = RunStore(self._db)
+            self._records[ids] = ExpertRecord(self._db, [runs.get(each) for each in ids])
+        record = self._records[ids]
+        for _ in record.read_more():
+            yield None
+        yield FoundLeaderboard(ids, request, leaderboard(record, request.ranking))
+
+
+class LeaderboardWatch(RecordWatch):
+    """What is wanted is a `LeaderboardRequest`."""
+
+    def __init__(self, state: RunState, database: Path, parent: QObject | None = None) -> None:
+        super().__init__(state, RecordThread("LeaderboardReader", database, _Blocks), parent)
+        self._reader.found.connect(state.leaderboard.take)
+        self._reader.failed.connect(state.leaderboard.fail)
+
+    def subject(self) -> Hashable | None:
+        run_id = self._state.run_id
+        return None if run_id is None else (run_id, *(each for each in self._state.members if each != run_id))

@@ -1,8 +1,14 @@
-"""The usual buttons of dialogs."""
+"""What dialogs share: the usual buttons, a line for a path, and the sentence on what is wrong."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, QTimer
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QWidget
+
+from desktop.ui.plain_text import WrappedLabel, paragraphs
+from desktop.ui.translation import translate
 
 
 def ok_and_cancel(dialog: QDialog, accept: str = "") -> QDialogButtonBox:
@@ -21,3 +27,64 @@ def close_button(dialog: QDialog) -> QDialogButtonBox:
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
     buttons.rejected.connect(dialog.reject)
     return buttons
+
+
+_CHARACTERS = 56
+"""Of /home/somebody/Downloads/binance-BTCUSDT-15m-2024.csv there are 53."""
+
+
+class PathLine(QLineEdit):
+    """A dialog around it is as wide as a usual path needs; on a small screen it may be narrower."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.textChanged.connect(lambda typed: self.setToolTip(paragraphs(typed)))
+        self.setText(text)
+
+    def sizeHint(self) -> QSize:
+        size = super().sizeHint()
+        return size.expandedTo(QSize(_CHARACTERS * self.fontMetrics().horizontalAdvance("n"), size.height()))
+
+
+_ACCEPTING = (QDialogButtonBox.StandardButton.Ok, QDialogButtonBox.StandardButton.Save)
+
+
+class Problem(WrappedLabel):
+    """Hidden while nothing is wrong."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_refusing = False
+        self._refusal = ""
+        """The sentence of the last refusal, until something else is typed."""
+        self.setAccessibleName(translate("Dialogs", "Problem"))
+
+    def refuse(self, sentence: str, ask: Callable[[], object], buttons: QDialogButtonBox) -> None:
+        """Report that the typed text is invalid and was replaced by the former value. The same key press must not
+        accept that, so OK is offered again once its event is over."""
+        self._is_refusing = True
+
+        def over() -> None:
+            self._is_refusing = False
+            self._refusal = sentence
+            self.check(ask, buttons, keeps_refusal=True)
+
+        QTimer.singleShot(0, self, over)
+
+    def check(self, ask: Callable[[], object], buttons: QDialogButtonBox, *, keeps_refusal: bool = False) -> None:
+        """Say what `ask` says in a ValueError, which may be nothing, and offer OK only where it raises none.
+
+        keeps_refusal: nothing was typed since the last refusal, which stays to be read where nothing else is wrong.
+        """
+        if not keeps_refusal:
+            self._refusal = ""
+        sentence, is_right = "", True
+        try:
+            ask()
+        except ValueError as error:
+            sentence, is_right = str(error), False
+        self.setText(sentence or self._refusal)
+        self.setVisible(bool(self.text()))
+        for kind in _ACCEPTING:
+            if (button := buttons.button(kind)) is not None:
+                button.setEnabled(is_right and not self._is_refusing)

@@ -10,10 +10,9 @@ from PySide6.QtWidgets import QWidget
 
 from core.domain.events import Severity
 from desktop.actions import ActionId
-from desktop.dialogs.chart_gestures import chart_gestures
 from desktop.dialogs.documentation import open_documentation
 from desktop.dialogs.messages import open_dialog
-from desktop.dialogs.shortcuts import ShortcutsDialog, shortcut_lines
+from desktop.dialogs.shortcuts import ShortcutsDialog, chart_gestures, shortcut_lines
 from desktop.ui.banner import Banner
 from desktop.ui.resources import docs_folder
 from desktop.ui.translation import translate

@@ -169,7 +169,7 @@ FAULTS = (
     ),
     Fault(
         "queued-requests-sent-during-a-wait",
-        "core/market/feeds/request_queue.py",
+        "core/market/feeds/shared_connection.py",
         "return await self._hold.ask(request)",
         "return await request()",
     ),
@@ -241,7 +241,7 @@ FAULTS = (
     ),
     Fault(
         "week-begins-on-thursday",
-        "core/indicators/sessions.py",
+        "core/indicators/vwap.py",
         "return (open_time_ms - _FIRST_MONDAY_MS) // _WEEK_MS",
         "return open_time_ms // _WEEK_MS",
     ),

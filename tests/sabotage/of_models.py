@@ -7,13 +7,13 @@ from tests.sabotage.fault import Fault
 FAULTS = (
     Fault(
         "dead-forecaster-comes-back-too-soon",
-        "core/training/external/lives.py",
+        "core/training/external/model.py",
         "        return self.left_out < 0",
         "        return self.left_out <= 0",
     ),
     Fault(
         "deaths-of-a-forecaster-never-forgiven",
-        "core/training/external/lives.py",
+        "core/training/external/model.py",
         "        if self._answered >= RECOVERED_AFTER:\n            self._deaths = 0\n",
         "",
     ),
@@ -67,7 +67,7 @@ FAULTS = (
     ),
     Fault(
         "history-with-the-future",
-        "core/training/hosting/process_challengers.py",
+        "core/training/hosting/opening.py",
         "self._candles.columns_before(self._markets[market], before_ms, HISTORY_CANDLES)",
         "self._candles.columns_before(self._markets[market], 2**62, HISTORY_CANDLES)",
     ),

@@ -25,7 +25,7 @@ FAULTS = (
     ),
     Fault(
         "offset-shown-without-its-sign",
-        "desktop/panels/feed/numbers.py",
+        "desktop/panels/feed/panel.py",
         "vitals.clock_offset_ms, signed=True)",
         "vitals.clock_offset_ms)",
     ),

@@ -25,7 +25,7 @@ from core.market.feeds.base import (
 )
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
 from core.market.feeds.rate_limits import RateLimitHold, RequestGate
-from core.market.feeds.request_queue import RequestQueue
+from core.market.feeds.shared_connection import RequestQueue
 from core.market.pipeline import FeedReport, MarketPipeline
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore

@@ -20,10 +20,10 @@ from core.settings.group import OWN_DIALOG, all_field_infos, unit_of
 from core.settings.tree import Settings
 from desktop.actions import ActionId, ActionInfo
 from desktop.commands.cli import ghostcandle
-from desktop.dialogs.chart_gestures import chart_gestures
 from desktop.dialogs.setting_facts import choices, default, kind, number
 from desktop.dialogs.setting_words import effect, title, words
-from desktop.panels.feed.numbers import MEANINGS
+from desktop.dialogs.shortcuts import chart_gestures
+from desktop.panels.feed.panel import MEANINGS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import BAND_90, MEDIAN, NO_VOLUME, QUANTITY_NAMES, FloatArray, Quantity
 from core.market.history.candle_csv import csv_pieces
 from core.settings.tree import Settings
-from core.training.checking.other_future import with_other_future
 from core.training.checking.trial import Trial, run_trial
 from core.training.hosting.opening import model_shape
 from core.training.online.corrections import natural_of
@@ -248,3 +247,28 @@ def _correlation(one: FloatArray, other: FloatArray) -> float:
         return 0.0
     found = float(np.corrcoef(one, other)[0, 1])
     return 0.0 if math.isnan(found) else found
+
+
+def with_other_future(candles: Sequence[Candle], known: int, seed: int = 0) -> list[Candle]:
+    """The first `known` candles, then others at the same times: shapes of all candles, mixed and mirrored at random.
+
+    What comes after `known` says nothing of the true future.
+    """
+    generator = np.random.default_rng(seed)
+    shapes = generator.integers(0, len(candles), len(candles) - known)
+    signs = generator.choice([-1.0, 1.0], shapes.size)
+    made = list(candles[:known])
+    for candle, shape, sign in zip(candles[known:], shapes.tolist(), signs.tolist(), strict=True):
+        made.append(_shaped_like(candles[shape], made[-1].close, sign, candle.open_time_ms))
+    return made
+
+
+def _shaped_like(shape: Candle, opened: float, sign: float, open_time_ms: int) -> Candle:
+    """A candle from this price on, its body mirrored if the sign is -1."""
+    close = opened * (shape.close / shape.open) ** sign
+    top, bottom = max(opened, close), min(opened, close)
+    high = top * shape.high / max(shape.open, shape.close)
+    low = bottom * shape.low / min(shape.open, shape.close)
+    return replace(
+        shape, open_time_ms=open_time_ms, open=opened, high=max(high, top), low=min(low, bottom), close=close
+    )

@@ -14,7 +14,6 @@ from core.domain.clock import Clock
 from core.domain.events import Severity
 from core.domain.incident_kinds import IncidentKind
 from core.training.external.conversation import Conversation, Question
-from core.training.external.lives import MOST_DEATHS, RECOVERED_AFTER, Lives
 from core.training.external.protocol import ExternalForecast, Greeting, InvalidAnswerError
 from core.training.external.transport import Transport, TransportEndedError
 from core.training.recovery.incident_draft import IncidentDraft
@@ -219,3 +218,45 @@ def _ended(name: str, reason: str, lives: Lives, last_words: str) -> IncidentDra
     return IncidentDraft(
         Severity.ERROR, kind, f"The process of the challenger {name} ended: {reason}.", done, cost, details
     )
+
+
+MOST_DEATHS = 5
+RECOVERED_AFTER = 20
+"""Candles answered in time after which earlier deaths no longer count."""
+
+
+class Lives:
+    """Starts again with the next candle, after a second death one candle later, then 3 and 7; after the fifth it is
+    suspended."""
+
+    def __init__(self) -> None:
+        self._deaths = 0
+        self._answered = 0
+        self.left_out = 0
+        """Candles to come without it."""
+
+    @property
+    def is_suspended(self) -> bool:
+        return self._deaths >= MOST_DEATHS
+
+    def died(self) -> None:
+        self._answered = 0
+        self.left_out = 2**self._deaths - 1
+        self._deaths += 1
+
+    def answered(self) -> None:
+        """It has forecast a candle in time."""
+        self._answered += 1
+        if self._answered >= RECOVERED_AFTER:
+            self._deaths = 0
+
+    def may_start(self) -> bool:
+        """Whether to start it with the close that has begun. To be asked once for each close without it."""
+        if self.is_suspended:
+            return False
+        self.left_out -= 1
+        return self.left_out < 0
+
+    def resumed(self) -> None:
+        """Forget all deaths: the user wants it to be tried again."""
+        self._deaths = self.left_out = 0

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
 from sqlite_utils import Database
 from torch import nn
 
-from core.domain.candle import Market
+from core.domain.candle import Candle, Market
+from core.domain.challenger_sources import ChallengerSource
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.domain.quantities import LEVELS, QUANTITIES
 from core.forecast.experts import ExpertList
 from core.forecast.history import FEATURES, OTHERS, History
 from core.forecast.reference_forecast import REFERENCE_WINDOW
+from core.market.history.files import CandleRows
 from core.settings.tree import Settings, to_record
 from core.storage.candles import CandleStore
 from core.storage.checkpoints import CheckpointRows
@@ -32,9 +35,11 @@ from core.training.engine.device import Device
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.replicas import Replicas
 from core.training.engine.samples import LossWeights
+from core.training.external.challenger import ProcessChallenger
+from core.training.external.model import ExternalModel, Wanted
+from core.training.external.transport import ProcessTransport
 from core.training.hosting.challengers import open_challengers
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper
-from core.training.hosting.process_challengers import ProcessOpener
 from core.training.online.challengers import Challengers
 from core.training.online.drift_response import DriftWatch
 from core.training.online.forecaster import Forecaster
@@ -271,3 +276,38 @@ def build_engine(
         graphs=CudaGraphs() if has_graphs else None,
         penalty_power=_PENALTY_POWER_WITH_OTHERS if has_others else 1,
     )
+
+
+HISTORY_CANDLES = 10_000
+"""Sent to a new process, of each market."""
+_LONGEST_WAIT_MS = 10_000
+_SHARE_OF_HANG = 0.4
+"""The trainer's own watchdog must not take a slow challenger for a hang of the trainer."""
+
+
+class ProcessOpener:
+    """Opens challengers of one session."""
+
+    def __init__(self, spec: SessionSpec, candles: CandleStore, clock: Clock) -> None:
+        self._markets = {str(market): market for market in spec.markets}
+        self._candles = candles
+        self._clock = clock
+        recovery = spec.settings.recovery
+        unhurried_ms = min(_LONGEST_WAIT_MS, round(1000.0 * _SHARE_OF_HANG * recovery.hang_seconds))
+        self._wanted = Wanted(
+            tuple(self._markets),
+            spec.market.interval,
+            spec.settings.model.horizons,
+            recovery.challenger_deadline_ms,
+            unhurried_ms,
+        )
+
+    def open(self, source: ChallengerSource) -> ProcessChallenger:
+        """Start its process, without waiting until it is ready. A failure is an incident of it."""
+        start = partial(ProcessTransport, source.command, source.name)
+        model = ExternalModel(source.name, self._wanted, start, self._past, self._clock)
+        model.begin()
+        return ProcessChallenger(model, self._wanted.markets)
+
+    def _past(self, market: str, before_ms: int) -> Iterable[Candle]:
+        return CandleRows(self._candles.columns_before(self._markets[market], before_ms, HISTORY_CANDLES))

@@ -13,16 +13,18 @@ from core.domain.dates import utc_text
 from core.domain.events import Severity
 from core.domain.incident_kinds import IncidentKind
 from core.market.shown_names import shown_market
+from core.settings.tree import ModelSettings
 from core.storage.checkpoints import CheckpointRows
+from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.runs import Run, RunStore
-from core.storage.weights import CheckpointError
+from core.storage.weights import CheckpointError, read_weights
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper
-from core.training.hosting.from_checkpoint import start_from_checkpoint
 from core.training.hosting.pretrained_start import start_from_newest, take_weights
 from core.training.hosting.pretrained_store import PretrainedStore
 from core.training.online.session import TrainingSession
-from core.training.online.trainer_spec import SessionSpec
+from core.training.online.snapshot import require_fit, unpack_learned
+from core.training.online.trainer_spec import SessionSpec, StartingPoint
 from core.training.recovery.incident_draft import IncidentDraft
 
 
@@ -131,3 +133,17 @@ def _refused(sentence: str) -> IncidentDraft:
         "It was skipped.",
         "What it learned is not in the new run's model.",
     )
+
+
+def start_from_checkpoint(session: TrainingSession, start: StartingPoint, model: ModelSettings) -> None:
+    """Load the checkpoint's weights, optimizer, expert weights and calibration into a new session, but not its past.
+    Raises StorageError with the reason, since another try would fail in the same way.
+    """
+    try:
+        tensors, metadata = read_weights(start.file, start.sha256)
+        require_fit(metadata, model, start.file.name)
+        unpack_learned(session, tensors, metadata)
+    except CheckpointError as error:
+        raise StorageError(str(error)) from error
+    session.provenance.counts_seen = start.counts_seen
+    session.note_new_weights(start.checkpoint_id, start.learned_until_ms)

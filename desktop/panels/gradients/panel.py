@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.settings.tree import Settings
 from desktop.panels.gradients.diagnosis_card import DiagnosisCard
-from desktop.panels.gradients.measured import Measured
+from desktop.panels.gradients.parts import Measured
 from desktop.state.run_state import RunState
 from desktop.state.step_history import LAYER_STEPS_KEPT, FloatArray, means, medians
 from desktop.state.training_words import break_sentence

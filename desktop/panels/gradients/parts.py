@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QWidget
 
 from core.domain.diagnosis import LayerStatistics
 from core.domain.quantities import Quantity
 from desktop.panels.gradients.bars import Bar, BarList
 from desktop.panels.gradients.layer_names import layer_title
+from desktop.panels.gradients.norm_plot import NormPlot
 from desktop.state.step_history import LAYER_STEPS_KEPT, FloatArray
 from desktop.ui.accessible import name_box
 from desktop.ui.formatting import MISSING, format_percent, format_significant
@@ -185,3 +186,29 @@ def _part_bar(quantity: Quantity, value: float, total: float) -> Bar:
     return Bar(
         title, value, format_significant(value, 3), translate("Panels", "{0}: {1} of the loss").format(title, share)
     )
+
+
+class Measured(QWidget):
+    """One column, or two."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.norms = NormPlot(theme)
+        self.numbers = NumberTable()
+        self.layers = LayerSection(theme)
+        self.parts = PartSection(theme)
+        left = stacked(None, self.norms, self.numbers, stretched=self.norms, spacing=8)
+        right = stacked(None, self.layers, self.parts, spacing=8)
+        right.addStretch(0)
+        self._columns: QBoxLayout = stacked(self, left, right, stretched=(left, right), margins=NO_MARGINS, spacing=12)
+        self.apply_palette(theme.palette)
+
+    def set_two_columns(self, has_two: bool) -> None:
+        """Two beside each other, or one."""
+        directions = QBoxLayout.Direction
+        self._columns.setDirection(directions.LeftToRight if has_two else directions.TopToBottom)
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Take the palette's colours."""
+        for part in (self.norms, self.numbers, self.layers, self.parts):
+            part.apply_palette(palette)

@@ -9,8 +9,7 @@ import pytest
 
 from core.domain.events import ForecastMade
 from core.domain.regimes import MarketConditions, Regime, RegimeProbabilities
-from core.evaluation.by_regime import UNKNOWN, by_regime
-from core.evaluation.details import evaluate_run
+from core.evaluation.details import UNKNOWN, by_regime, evaluate_run
 from core.evaluation.report import words
 from core.storage.database import open_database
 from core.storage.folder import DataFolder

@@ -12,13 +12,12 @@ from sqlite_utils import Database
 
 from core.domain.candle import Market
 from core.storage.candles import CandleStore
-from core.storage.challengers import challenger_costs
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.migrations import STEPS
 from core.storage.record_writer import Fenced, TrainingRecord
-from core.storage.runs import Run, RunStore
+from core.storage.runs import Run, RunStore, challenger_costs
 from tests.core.storage.samples import MARKET, checkpoint, create_run
 from tests.support.candles import random_walk
 from tests.support.old_record import add_old_run, open_old_database

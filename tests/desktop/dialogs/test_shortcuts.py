@@ -11,8 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
-from desktop.dialogs.chart_gestures import chart_gestures
-from desktop.dialogs.shortcuts import ShortcutsDialog, shortcut_lines
+from desktop.dialogs.shortcuts import ShortcutsDialog, chart_gestures, shortcut_lines
 from desktop.ui.interface_size import set_font
 
 LINES = (*shortcut_lines(ActionId), *chart_gestures())

@@ -6,7 +6,7 @@ import pytest
 
 from core.domain.candle import Market
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
-from desktop.services.market_reports import MarketReports
+from desktop.services.watched_markets import MarketReports
 from tests.support.candles import MINUTE, random_walk
 
 HERE, THERE = (Market("binance", f"{name}/USDT", MINUTE) for name in "AB")

@@ -10,7 +10,7 @@ import pytest
 
 from core.domain.clock import ManualClock
 from core.market.feeds.rate_limits import RateLimitedError, RateLimitHold
-from core.market.feeds.request_queue import RequestQueue
+from core.market.feeds.shared_connection import RequestQueue
 from core.market.feeds.trouble import VenueError
 from tests.simulation.virtual_time import run_virtually
 

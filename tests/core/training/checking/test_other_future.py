@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.domain.validation import Validator
-from core.training.checking.other_future import with_other_future
+from core.training.checking.check import with_other_future
 from tests.support.candles import MINUTE, random_walk, without
 
 CANDLES = without(random_walk(400, seed=2), 30, 310)

@@ -19,7 +19,7 @@ from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.training.hosting.process_challengers import HISTORY_CANDLES
+from core.training.hosting.opening import HISTORY_CANDLES
 from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
 from tests.core.training.online.test_challengers import Result, is_unchanged, result_of, run_over, settings_with

@@ -20,11 +20,10 @@ from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import FloatArray
 from core.forecast.experts import LOSS_ROWS, MODEL, ExpertList, unpack_losses
 from core.settings.tree import Settings
-from core.storage.challengers import challenger_costs
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
-from core.storage.runs import RunStore
+from core.storage.runs import RunStore, challenger_costs
 from core.training.commands import SetPaused
 from core.training.hosting.service import TrainingService
 from core.training.online.snapshot import pack, unpack_learned

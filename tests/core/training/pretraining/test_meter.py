@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from core.domain.clock import ManualClock
 from core.domain.events import JobProgress
-from core.training.pretraining.meter import Meter
+from core.training.pretraining.run import Meter
 
 
 def test_all_parts_share_one_count_but_have_separate_rates() -> None:

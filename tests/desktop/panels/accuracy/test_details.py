@@ -33,7 +33,7 @@ from desktop.panels.accuracy.pages import HorizonsPage, SkillPage
 from desktop.panels.accuracy.panel import AccuracyPanel
 from desktop.panels.accuracy.paper import PaperPage
 from desktop.panels.accuracy.plots import ErrorsPage
-from desktop.services.accuracy_watch import AccuracyWatch
+from desktop.services.record_watch import AccuracyWatch
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 from desktop.ui.panel_base import Refresher

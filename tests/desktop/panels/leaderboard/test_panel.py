@@ -16,7 +16,7 @@ from core.storage.evidence import COMBINATION
 from core.storage.folder import DataFolder
 from desktop.panels.leaderboard.columns import BY_IMPORTANCE, Column
 from desktop.panels.leaderboard.panel import LeaderboardPanel
-from desktop.services.leaderboard_watch import LeaderboardWatch
+from desktop.services.record_watch import LeaderboardWatch
 from desktop.state.leaderboard import FoundLeaderboard, LeaderboardRequest
 from desktop.state.run_state import RunState
 from desktop.ui.study_colours import MOST_PREVIEWS

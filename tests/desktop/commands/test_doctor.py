@@ -13,8 +13,8 @@ import pytest
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from desktop.commands import doctor_findings
-from desktop.commands.doctor_findings import Finding, State, collect
+from desktop.commands import doctor
+from desktop.commands.doctor import Finding, State, collect
 from tests.support import commands
 from tests.support.candles import MARKET, random_walk
 
@@ -25,7 +25,7 @@ GPU = {"version": "2.13.0+cu130", "cuda": "13.0", "device": "NVIDIA H100"}
 @pytest.fixture(autouse=True)
 def torch_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fakes the answer of the child process that imports torch, which takes seconds."""
-    monkeypatch.setattr(doctor_findings, "_torch_facts_from_child", lambda: CPU)
+    monkeypatch.setattr(doctor, "_torch_facts_from_child", lambda: CPU)
     monkeypatch.setattr("shutil.which", lambda name: None)
 
 
@@ -95,7 +95,7 @@ def test_torchs_devices_are_compared_with_the_chosen_device(
     state: State,
     words: str,
 ) -> None:
-    monkeypatch.setattr(doctor_findings, "_torch_facts_from_child", lambda: answer)
+    monkeypatch.setattr(doctor, "_torch_facts_from_child", lambda: answer)
     monkeypatch.setattr("shutil.which", lambda name: "nvidia-smi" if has_driver else None)
     found = finding("torch", data_dir, device)
     assert found.state is state and words in found.what + found.advice
