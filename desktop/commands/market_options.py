@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable
-from typing import Any
 
 import click
 
@@ -13,8 +12,8 @@ from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval, Market
 from core.market.history.errors import HistoryError
 from core.market.symbols import known_venues
 from core.storage.candles import CandleStore
+from desktop.commands.options import Command, taking
 
-Command = Callable[..., Any]
 _PAIR = re.compile(r"[^\s/]+/[^\s/]+")
 _ANY_VENUE = "The exchange, by its ccxt id, or 'file'."
 
@@ -25,19 +24,11 @@ def market_options(*, is_required: bool, is_fetched: bool = False) -> Callable[[
     is_fetched: from an exchange, so that `file` is none.
     """
     venue_help = "The exchange, by its ccxt id: binance, kraken." if is_fetched else _ANY_VENUE
-
-    def decorate(command: Command) -> Command:
-        for option in reversed(
-            (
-                click.option("--venue", "of_venue", required=is_required, help=venue_help),
-                click.option("--symbol", "of_symbol", required=is_required, help="As ccxt writes it: BTC/USDT."),
-                click.option("--interval", "of_interval", required=is_required, help="1m, 5m, 15m, 1h, 4h, 1d, 1w."),
-            )
-        ):
-            command = option(command)
-        return command
-
-    return decorate
+    return taking(
+        click.option("--venue", "of_venue", required=is_required, help=venue_help),
+        click.option("--symbol", "of_symbol", required=is_required, help="As ccxt writes it: BTC/USDT."),
+        click.option("--interval", "of_interval", required=is_required, help="1m, 5m, 15m, 1h, 4h, 1d, 1w."),
+    )
 
 
 def read_interval(text: str | None) -> Interval | None:

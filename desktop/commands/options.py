@@ -47,47 +47,47 @@ _log = logging.getLogger("ghostcandle")
 Command = Callable[..., Any]
 
 
-def common_options(command: Command) -> Command:
-    """--json, --data-dir, --seed, --device, --progress-lines."""
-    for option in reversed(
-        (
-            click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout; logs on stderr."),
-            click.option("--data-dir", type=click.Path(path_type=Path), help="Where everything is kept."),
-            click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Makes a run repeatable."),
-            click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="Where the model computes."),
-            click.option(
-                "--progress-lines",
-                is_flag=True,
-                help="For programs: progress as JSON lines on stderr; ends when stdin is closed.",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
+def taking(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """A decorator for all of these options, in this order in --help."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
-def run_options(command: Command) -> Command:
-    """Which market, from where, how fast, how many, and where training runs."""
-    for option in reversed(
-        (
-            click.option("--feed", type=_FEEDS, help="Where candles come from."),
-            click.option("--venue", help="The exchange, by its ccxt id."),
-            click.option("--symbol", multiple=True, help=f"The market's symbol, such as BTC/USDT. {_SEVERAL}"),
-            click.option("--interval", help="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d."),
-            click.option("--file", multiple=True, type=click.Path(), help=f"The candle file to replay. {_SEVERAL}"),
-            click.option("--speed", type=click.FloatRange(0.0), help="Candles per second; 0: as fast as it goes."),
-            click.option("--candles", type=click.IntRange(1), help="End after this many candles of the feed."),
-            click.option("--trainer", type=click.Choice(["process", "thread"]), help="Where training runs."),
-            click.option("--new-run", is_flag=True, help="Begin a new run instead of continuing the last one."),
-            click.option(
-                "--start-from",
-                type=click.Choice(["newest", "none"]),
-                help="What a new run begins with: the newest pretrained model that fits, or a new model.",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
+common_options = taking(
+    click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout; logs on stderr."),
+    click.option("--data-dir", type=click.Path(path_type=Path), help="Where everything is kept."),
+    click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Makes a run repeatable."),
+    click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="Where the model computes."),
+    click.option(
+        "--progress-lines",
+        is_flag=True,
+        help="For programs: progress as JSON lines on stderr; ends when stdin is closed.",
+    ),
+)
+"""Of every sub-command."""
+
+run_options = taking(
+    click.option("--feed", type=_FEEDS, help="Where candles come from."),
+    click.option("--venue", help="The exchange, by its ccxt id."),
+    click.option("--symbol", multiple=True, help=f"The market's symbol, such as BTC/USDT. {_SEVERAL}"),
+    click.option("--interval", help="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d."),
+    click.option("--file", multiple=True, type=click.Path(), help=f"The candle file to replay. {_SEVERAL}"),
+    click.option("--speed", type=click.FloatRange(0.0), help="Candles per second; 0: as fast as it goes."),
+    click.option("--candles", type=click.IntRange(1), help="End after this many candles of the feed."),
+    click.option("--trainer", type=click.Choice(["process", "thread"]), help="Where training runs."),
+    click.option("--new-run", is_flag=True, help="Begin a new run instead of continuing the last one."),
+    click.option(
+        "--start-from",
+        type=click.Choice(["newest", "none"]),
+        help="What a new run begins with: the newest pretrained model that fits, or a new model.",
+    ),
+)
+"""Which market, from where, how fast, how many, and where training runs."""
 
 
 def model_option(command: Command) -> Command:
