@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
-import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +21,7 @@ from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.history_store import HistoryAccess, open_history
 from desktop.commands.market_options import market_options, read_interval, require_exchange
 from desktop.commands.options import common_options, print_json, with_context
+from desktop.commands.stopping import stopped_by_signals
 
 
 @click.command("backfill")
@@ -51,10 +50,7 @@ def backfill(
     ):
         job = _job(context, market, history, _Audience(progress, title, history.show))
         report = asyncio.run(_run(job, span_ms, ask_again))
-    if context.as_json:
-        print_json(_account(market, report))
-    else:
-        click.echo(_sentence(market, report))
+    print_json(_account(market, report)) if context.as_json else click.echo(_sentence(market, report))
 
 
 class _Audience:
@@ -79,14 +75,11 @@ def _job(context: Context, market: Market, history: HistoryAccess, audience: _Au
 
 
 async def _run(job: Backfill, span_ms: tuple[int, int | None], asks_again: bool) -> BackfillReport:
-    """Ctrl+C and a polite kill end it between two pages. Windows has no handlers on the loop."""
+    """A signal ends it between two pages."""
     task = asyncio.ensure_future(job.run(*span_ms, asks_again=asks_again))
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(NotImplementedError):
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, task.cancel)
     try:
-        return await task
+        with stopped_by_signals(task.cancel):
+            return await task
     except asyncio.CancelledError:
         raise UserError(
             f"Stopped. {job.stored:,} candles have come and are stored; the same command continues from there.",

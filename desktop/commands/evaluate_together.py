@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +30,7 @@ from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.start_from import judged
+from desktop.commands.stopping import stopped_by_signals
 
 _JOB = "together"
 _REPORT_EVERY_S = 0.25
@@ -47,7 +46,7 @@ def evaluate_together(context: Context, files: Sequence[Path], count: int | None
     """
     settings = judged(context.settings)
     with (
-        _stopped_by_signals(),
+        stopped_by_signals(_interrupt),
         tempfile.TemporaryDirectory(prefix="ghostcandle-") as place,
         TerminalProgress(not context.as_json, context.lines) as progress,
     ):
@@ -70,16 +69,9 @@ def evaluate_together(context: Context, files: Sequence[Path], count: int | None
             db.close()
 
 
-@contextmanager
-def _stopped_by_signals() -> Iterator[None]:
-    """A closed terminal and a polite kill end it as Ctrl+C does, so that the temporary folder goes."""
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _interrupt() -> None:
+    """As Ctrl+C does it, so that the temporary folder goes."""
+    raise KeyboardInterrupt
 
 
 def _distinct(files: Sequence[Path]) -> Sequence[Path]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-import signal
 from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
@@ -34,7 +32,8 @@ from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.evaluate_together import require_different_candles
 from desktop.commands.options import common_options, model_option, print_json, run_options, with_context
-from desktop.commands.text import print_markets, print_summary
+from desktop.commands.stopping import stopped_by_signals
+from desktop.commands.text import print_summary
 
 _log = logging.getLogger("ghostcandle")
 
@@ -51,12 +50,7 @@ def headless(context: Context) -> None:
     --file one model learns all of these markets.
     """
     summary = run_headless(context)
-    if context.as_json:
-        print_json(summary)
-    elif "pooled" in summary:
-        print_markets(summary)
-    else:
-        print_summary(summary)
+    print_json(summary) if context.as_json else print_summary(summary)
 
 
 def run_headless(context: Context, stopped: str | None = None, *, evaluated: str = "") -> dict[str, Any]:
@@ -110,13 +104,13 @@ async def _run(
     spec = SessionSpec(root, first, settings, context.new_run, context.start, tuple(others))
     run = HeadlessRun(list(feeds.values()), spec, clock, progress.take_batch, progress.take_feed)
     run.record(incidents)
-    _stop_on_signals(run)
-    await run.run()
-    if run.failure is not None:
-        raise UserError(run.failure)
-    if run.is_stopped and stopped is not None:
-        raise UserError(stopped, INTERRUPTED)
-    return _summary(context, spec, progress, clock.monotonic_s() - started_s)
+    with stopped_by_signals(run.stop):  # a last checkpoint is written first
+        await run.run()
+        if run.failure is not None:
+            raise UserError(run.failure)
+        if run.is_stopped and stopped is not None:
+            raise UserError(stopped, INTERRUPTED)
+        return _summary(context, spec, progress, clock.monotonic_s() - started_s)
 
 
 async def _feeds(context: Context, clock: Clock, progress: TerminalProgress) -> dict[Market, Feed]:
@@ -181,14 +175,6 @@ def _has_candles(context: Context, market: Market) -> bool:
 def _last_simulated(context: Context) -> Market | None:
     with closing(open_database(context.folder.database, readonly=True)) as db:
         return CandleStore(db).last_simulated()
-
-
-def _stop_on_signals(run: HeadlessRun) -> None:
-    """Ctrl+C and a polite kill end the run with a last checkpoint. Windows has no handlers on the loop."""
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(NotImplementedError):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, run.stop)
 
 
 def _summary(context: Context, spec: SessionSpec, progress: TerminalProgress, wall_s: float) -> dict[str, Any]:

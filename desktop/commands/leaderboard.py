@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 import click
@@ -43,11 +44,8 @@ def leaderboard_command(context: Context, run_id: str | None, ranked_by: str) ->
     Of a model of several markets it shows each market, and all as one; with the id of one other than the first that
     market.
     """
-    db = open_database(context.folder.database, readonly=True)
-    try:
+    with closing(open_database(context.folder.database, readonly=True)) as db:
         found = _boards(db, chosen_run(RunStore(db), run_id), Ranking(ranked_by))
-    finally:
-        db.close()
     if context.as_json:
         print_json(found[next(iter(found))] if len(found) == 1 else found)
     else:

@@ -16,7 +16,7 @@ from core.storage.runs import Run, RunStore
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.options import common_options, print_json, with_context
-from desktop.commands.text import print_markets, print_summary
+from desktop.commands.text import print_summary
 
 _OF_MODEL = ("steps", "loss", "checkpoints")
 """Recorded with the first of several markets."""
@@ -34,12 +34,7 @@ def metrics(context: Context, run_id: str | None) -> None:
     with closing(open_database(context.folder.database, readonly=True)) as db:
         run = chosen_run(RunStore(db), run_id)
         summary = _summary(db, run)
-    if context.as_json:
-        print_json(summary)
-    elif "pooled" in summary:
-        print_markets(summary)
-    else:
-        print_summary(summary)
+    print_json(summary) if context.as_json else print_summary(summary)
 
 
 def _summary(db: Database, run: Run) -> dict[str, Any]:

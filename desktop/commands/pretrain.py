@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import threading
-from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
@@ -18,6 +14,7 @@ from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.options import common_options, print_json, with_context
+from desktop.commands.stopping import stopped_by_signals
 from desktop.commands.text import print_pretraining
 from desktop.commands.torchrun_output import speaks
 
@@ -55,7 +52,8 @@ def pretrain(context: Context, files: tuple[Path, ...], **wanted: Any) -> None:
 
     Ends after --epochs, early without progress, or on Ctrl+C with the best epoch so far kept.
     """
-    with TerminalProgress(is_shown=speaks(), lines=context.lines) as progress, _stop_on_signals() as stop:
+    stop = threading.Event()  # torchrun hands the same signal on, so a second one changes nothing
+    with TerminalProgress(is_shown=speaks(), lines=context.lines) as progress, stopped_by_signals(stop.set):
         account = _pretrain(context, files, wanted, progress, stop)
     if account is not None:
         print_json(account) if context.as_json else print_pretraining(account)
@@ -74,19 +72,3 @@ def _pretrain(
         raise UserError(str(error), INTERRUPTED) from error
     except (PretrainingError, DeviceError) as error:
         raise UserError(str(error)) from error
-
-
-@contextlib.contextmanager
-def _stop_on_signals() -> Iterator[threading.Event]:
-    """Set by Ctrl+C and a polite kill. torchrun hands the same signal on, so a second one changes nothing."""
-    stop = threading.Event()
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        stop.set()
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -18,8 +18,11 @@ _QUANTITIES = ("close", "range")
 
 
 def print_summary(summary: dict[str, Any]) -> None:
-    """A run's summary as a short table on stdout."""
-    _print_pairs(summary_rows(summary))
+    """A run's summary as a short table on stdout; with "pooled", the markets of one model."""
+    if "pooled" in summary:
+        _print_markets(summary)
+    else:
+        _print_pairs(summary_rows(summary))
 
 
 def _print_pairs(rows: Iterable[tuple[str, str]]) -> None:
@@ -40,8 +43,8 @@ def text_table(header: Sequence[str] | None, rows: Iterable[Sequence[str]]) -> T
     return table
 
 
-def print_markets(summary: dict[str, Any]) -> None:
-    """A row for each market of one model, and one for all, on stdout. summary: with "pooled"."""
+def _print_markets(summary: dict[str, Any]) -> None:
+    """A row for each market, and one for all."""
     pooled = summary["pooled"]
     skills = Table("Market", "Candles", "Skill, close", "Skill, range", box=None, pad_edge=False)
     gains = Table("Market", "What the model adds", box=None, pad_edge=False)

@@ -107,4 +107,10 @@ FAULTS = (
         "        if palette_key != self._palette_key:",
         "        if not self._palette_key:",
     ),
+    Fault(
+        "nohup-without-effect",
+        "desktop/commands/stopping.py",
+        "if (handler := signal.getsignal(number)) is not signal.SIG_IGN}",
+        "if (handler := signal.getsignal(number)) is not None}",
+    ),
 )

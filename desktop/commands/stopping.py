@@ -1,0 +1,37 @@
+"""How a command ends early with what it has: by Ctrl+C, a polite kill, or a closed terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+"""Windows lacks the last."""
+
+
+@contextmanager
+def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
+    """Call `stop` in the main thread for each of these signals; those that are ignored, as `nohup` has it, stay so.
+    Inside a coroutine its loop calls it, and is woken for it; loops on Windows do not."""
+    numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+    before = {number: handler for number in numbers if (handler := signal.getsignal(number)) is not signal.SIG_IGN}
+    try:
+        loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
+    except RuntimeError:
+        loop = None
+    for number in before:
+        if loop is None:
+            signal.signal(number, lambda _number, _frame: stop())
+        else:
+            with suppress(NotImplementedError):
+                loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if loop is not None:
+                with suppress(NotImplementedError):
+                    loop.remove_signal_handler(number)
+            signal.signal(number, handler)

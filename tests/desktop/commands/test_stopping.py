@@ -1,0 +1,51 @@
+"""Signals that end a command early."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from desktop.commands.stopping import stopped_by_signals
+
+ALL = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+@pytest.fixture(autouse=True)
+def former_handlers() -> Iterator[None]:
+    """Handlers of the test run are those before it."""
+    before = {number: signal.getsignal(number) for number in ALL}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", ALL)
+def test_each_signal_stops_the_command_and_then_has_its_former_handler(number: signal.Signals) -> None:
+    before, stops = signal.getsignal(number), []
+    with stopped_by_signals(lambda: stops.append(number)):
+        signal.raise_signal(number)
+        signal.raise_signal(number)
+    assert stops == [number, number]
+    assert signal.getsignal(number) is before
+
+
+@pytest.mark.parametrize("number", ALL)
+def test_a_signal_wakes_the_loop_that_a_command_waits_on(number: signal.Signals) -> None:
+    async def wait() -> None:
+        is_over = asyncio.Event()
+        asyncio.get_running_loop().call_soon(signal.raise_signal, number)
+        with stopped_by_signals(is_over.set):
+            await is_over.wait()
+
+    asyncio.run(wait())
+
+
+def test_a_signal_that_nohup_ignores_stays_ignored() -> None:
+    signal.signal(ALL[-1], signal.SIG_IGN)
+    stops: list[int] = []
+    with stopped_by_signals(lambda: stops.append(1)):
+        signal.raise_signal(ALL[-1])
+    assert stops == []
