@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from core.domain.candle import Market
 from core.storage.candles import CandleStore
-from core.storage.chart_lines import ChartLineStore
 from core.storage.database import open_database
-from core.storage.drawings import DrawingStore
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.ghost_alerts import GhostAlertStore
 from core.storage.holes import HoleStore
+from core.storage.placed import ChartLineStore, DrawingStore
 from core.storage.runs import RunStore
 
 if TYPE_CHECKING:

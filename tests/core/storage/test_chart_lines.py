@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from core.domain.price_lines import Direction, KnownCandle, LineKind, PriceLine
-from core.storage.chart_lines import ChartLineStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError
+from core.storage.placed import ChartLineStore
 
 ALERT = PriceLine(
     19_712.5, LineKind.ALERT, "Take profit", Direction.UP, 10, 20, None, True, known=KnownCandle(10, 1.5, 2.5)

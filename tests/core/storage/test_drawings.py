@@ -7,8 +7,8 @@ import pytest
 
 from core.domain.drawings import MOST_DRAWINGS, Anchor, Drawing, DrawingKind
 from core.storage.database import open_database
-from core.storage.drawings import DrawingStore
 from core.storage.errors import StorageError
+from core.storage.placed import DrawingStore
 
 LINE = Drawing(
     DrawingKind.TREND_LINE, (Anchor(60_000, 1e-8), Anchor(120_000, 19_712.5)), "", "#1fb6ff", 3, created_at_ms=10
