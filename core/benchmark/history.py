@@ -15,9 +15,8 @@ from core.domain.candle import FILE_VENUE, Interval, Market
 from core.domain.clock import Clock
 from core.domain.spans import TimeSpan
 from core.market.history.exporting import export_candles
-from core.market.history.importing import plan_import
+from core.market.history.importing import DatabaseWriter, plan_import
 from core.market.history.reading import read_candle_table
-from core.market.history.writing import DatabaseWriter
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.evaluation import Evaluation
 from core.domain.candle import Market
 from core.storage.checkpoints import MARKS
-from core.storage.database import select
-from core.storage.evaluations import EVALUATION_COLUMNS, to_evaluation
+from core.storage.database import select, write
+from core.storage.errors import StorageError
 from core.storage.markets import market_of
 from core.storage.rows import CHECKPOINT_COLUMNS, Row, to_checkpoint
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+
+EVALUATION_COLUMNS = tuple(field.name for field in fields(Evaluation))
+_row = attrgetter(*EVALUATION_COLUMNS)
 _SELECT = f"""
 SELECT venue, symbol, interval_ms, checkpoints.sequence, COALESCE(is_archived, 0),
     {", ".join(f"evaluations.{column}" for column in EVALUATION_COLUMNS)},
@@ -87,3 +93,20 @@ def _to_row(row: Row, joined: _Joined) -> CheckpointRow:
     info = to_checkpoint(tuple(rest))
     others = tuple(market for at_ms, market in joined.get(info.run_id, ()) if at_ms <= info.created_at_ms)
     return CheckpointRow(info, venue, symbol, interval_ms, sequence, bool(is_archived), evaluation, others)
+
+
+_NAMES, _HOLES = ", ".join(EVALUATION_COLUMNS), ", ".join("?" * len(EVALUATION_COLUMNS))
+
+
+def to_evaluation(row: Row) -> Evaluation:
+    """A row of EVALUATION_COLUMNS."""
+    values = dict(zip(EVALUATION_COLUMNS, row, strict=True))
+    return Evaluation(**{**values, "learns": bool(values["learns"])})
+
+
+def add_evaluation(db: Database, evaluation: Evaluation) -> None:
+    """Store a result besides earlier ones. Raises StorageError, also for an unknown checkpoint."""
+    if not select(db, "SELECT 1 FROM checkpoints WHERE checkpoint_id = ?", (evaluation.checkpoint_id,)):
+        raise StorageError(f"There is no checkpoint '{evaluation.checkpoint_id}' in this data folder.")
+    with write(db):
+        db.conn.execute(f"INSERT INTO evaluations ({_NAMES}) VALUES ({_HOLES})", _row(evaluation))

@@ -182,7 +182,7 @@ def browser(context: Context, rows: int) -> None:
     """Time the checkpoint browser over that many stored checkpoints, from what is typed to the painted rows."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from desktop.commands.bench_chart.browser import measure_browser  # noqa: PLC0415 - Qt only for this command
-    from desktop.commands.bench_chart.chart import application  # noqa: PLC0415
+    from desktop.commands.bench_chart.run import application  # noqa: PLC0415
 
     say = (lambda sentence: None) if context.as_json else (lambda sentence: click.echo(sentence, err=True))
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
@@ -206,8 +206,8 @@ def frames(context: Context, host: Literal["none", "process", "thread"], seconds
     """Time frames beside one kind of trainer. `bench chart` starts a process for each."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from desktop.app.garbage_collection import freeze_imports  # noqa: PLC0415
-    from desktop.commands.bench_chart.chart import application  # noqa: PLC0415 - Qt only for this command
     from desktop.commands.bench_chart.rig import MeasureError  # noqa: PLC0415
+    from desktop.commands.bench_chart.run import application  # noqa: PLC0415 - Qt only for this command
     from desktop.commands.bench_chart.while_training import measure_frames  # noqa: PLC0415
 
     freeze_imports()  # as the window does

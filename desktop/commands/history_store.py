@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
-from core.market.history.importing import HistoryWriter
-from core.market.history.writing import DatabaseWriter
+from core.market.history.importing import DatabaseWriter, HistoryWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder

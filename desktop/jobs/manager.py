@@ -21,8 +21,8 @@ from core.domain.dates import calendar_moment
 from core.domain.events import Severity
 from core.market.feeds.urls import ExchangeUrls
 from core.market.shown_names import shown_market, shown_symbol
+from core.storage.browsing import add_evaluation
 from core.storage.errors import StorageError
-from core.storage.evaluations import add_evaluation
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.dialogs.messages import open_dialog

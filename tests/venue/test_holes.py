@@ -9,8 +9,8 @@ from core.domain.candle_series import CandleSeries
 from core.domain.spans import TimeSpan
 from core.market.feeds.base import MissingCandles
 from core.market.history.backfilling import Backfill, BackfillReport
+from core.market.history.importing import DatabaseWriter
 from core.market.history.venue_source import open_venue
-from core.market.history.writing import DatabaseWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore

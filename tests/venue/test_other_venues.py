@@ -20,8 +20,8 @@ from core.market.feeds.ccxt_objects import make_exchange
 from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.feeds.trouble import HttpResponse, VenueError
 from core.market.history.backfilling import Backfill, BackfillReport
+from core.market.history.importing import DatabaseWriter
 from core.market.history.venue_source import open_venue
-from core.market.history.writing import DatabaseWriter
 from core.market.pipeline import MarketPipeline
 from core.storage.candles import CandleStore
 from core.storage.database import open_database

@@ -13,9 +13,8 @@ from core.domain.clock import Clock
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.exchange import ExchangeFeed, probe
 from core.market.feeds.rate_limits import RateLimitHold, RateLimitHolds
-from core.market.feeds.replay import ReplayFeed, replay_name
+from core.market.feeds.replay import ReplayFeed, StoredFeed, replay_name
 from core.market.feeds.simulated import SimulatedFeed, seed_of
-from core.market.feeds.stored import StoredFeed
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.files import read_candle_file
 from core.market.history.reading import Watch

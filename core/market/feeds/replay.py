@@ -23,7 +23,7 @@ from core.market.feeds.base import (
 from core.market.feeds.interruptible_wait import happens_within
 from core.market.feeds.pace import ReplayPace
 from core.market.history.files import CandleFile, rejections_in_words
-from core.market.shown_names import file_symbol, shown_symbol
+from core.market.shown_names import file_symbol, shown_market, shown_symbol
 
 _log = logging.getLogger("ghostcandle.feed")
 _YIELD_EVERY = 64
@@ -129,3 +129,19 @@ class ReplayFeed:
 def _at_once(catch_up: int, candles: int, limit: int | None) -> int:
     """Half of a short file, as a replay that starts at its end shows nothing. A limited one is short on purpose."""
     return catch_up if catch_up < candles else candles // 2 if limit is None else candles
+
+
+class StoredFeed:
+    """Yields no candles: chart and trainer read the stored ones themselves."""
+
+    kind = FeedKind.REPLAY
+
+    def __init__(self, market: Market, clock: Clock) -> None:
+        self.market, self._clock = market, clock
+
+    async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
+        sentence = f"The stored candles of {shown_market(self.market)} are shown; no new ones will follow."
+        yield FeedStatus(FeedState.ENDED, sentence, self._clock.now_ms())
+
+    async def aclose(self) -> None:
+        """There is nothing to release."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,11 @@ from core.market.history.checks import taken
 from core.market.history.errors import HistoryError
 from core.market.history.reading import CandleTable
 from core.storage.candles import CandleStore, StoredColumns
+from core.storage.holes import HoleStore
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
 
 NOT_OVER = "not over yet"
 OnRows = Callable[[int], None]
@@ -138,3 +143,19 @@ def _compared(
         is_known[places] = True
         is_same[places] = (candles.values[:, places] == stored.values[:, found]).all(axis=0)
     return is_known, is_same
+
+
+class DatabaseWriter:
+    """A `core.market.history.importing.HistoryWriter`: each `put` is one transaction, stored as a whole or not at
+    all."""
+
+    def __init__(self, db: Database) -> None:
+        self._candles, self._holes = CandleStore(db), HoleStore(db)
+
+    def put(
+        self, market: Market, columns: StoredColumns, *, replaces: bool, on_progress: OnRows = lambda rows: None
+    ) -> int:
+        return self._candles.save_columns(market, columns, replaces=replaces, on_progress=on_progress)
+
+    def put_holes(self, market: Market, holes: list[TimeSpan], asked_at_ms: int) -> None:
+        self._holes.add_of_exchange(market, holes, asked_at_ms)

@@ -6,8 +6,9 @@ trainer's position" (`closes.CloseQueue`), so no candle can be missed or taken t
 
 from __future__ import annotations
 
+import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from core.domain.candle import Market
@@ -15,6 +16,7 @@ from core.domain.clock import Clock
 from core.domain.events import (
     EventBatch,
     ForecastMade,
+    Incident,
     JobProgress,
     StepDone,
     TrainerEvent,
@@ -23,6 +25,11 @@ from core.domain.events import (
     TrainerStatus,
 )
 from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from core.storage.record_writer import TrainingRecord
+from core.storage.runs import RunStore
 from core.training.commands import (
     EXIT,
     ObserveClose,
@@ -35,7 +42,6 @@ from core.training.commands import (
 )
 from core.training.hosting.catch_up import CatchUpMeter
 from core.training.hosting.closes import CloseQueue
-from core.training.hosting.exit_record import store_incidents
 from core.training.hosting.first_forecasts import FirstForecasts
 from core.training.hosting.gpu_probe import DeviceProbe, DeviceWatch, ProcessProbe
 from core.training.hosting.host import Host, HostDiedError
@@ -328,3 +334,41 @@ class TrainingDriver:
             if self._clock.monotonic_s() > deadline_s:
                 raise HostDiedError("The trainer did not answer in time and was ended.", cause=DeathCause.HUNG)
             self._take_answer(_IDLE_WAIT_S)
+
+
+_log = logging.getLogger("ghostcandle.training")
+
+
+def store_incidents(incidents: Sequence[Incident], spec: SessionSpec, run_id: str | None) -> bool:
+    """Store them in the run's record, which is taken over for it: a leftover trainer can no longer write.
+
+    run_id: None if the trainer ended before it named its run; then it is the one that `spec` would continue. Returns
+    False if there is no such run, or the database cannot be written; then they are logged.
+    """
+    try:
+        if _write(incidents, spec, run_id):
+            return True
+        why = "there is no run yet"
+    except StorageError as error:
+        why = str(error)
+    for incident in incidents:
+        _log.warning("Not in the database (%s): %s %s", why, incident.what_happened, incident.what_was_done)
+    return False
+
+
+def _write(incidents: Sequence[Incident], spec: SessionSpec, run_id: str | None) -> bool:
+    db = open_database(DataFolder(spec.root).database)
+    try:
+        runs = RunStore(db)
+        if run_id is None:
+            found = None if spec.new_run else runs.find(spec.market, spec.fingerprint, spec.others)
+            run_id = None if found is None else found.run_id
+        if run_id is None:
+            return False
+        record = TrainingRecord(db, run_id, runs.take_fence(run_id))
+        with record.write():
+            for incident in incidents:
+                record.add_incident_once(incident)
+        return True
+    finally:
+        db.close()

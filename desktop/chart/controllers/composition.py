@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from core.domain.candle import Candle, Market
+from core.domain.drawings import Drawing
+from core.domain.price_lines import PriceLine
 from core.market.feeds.base import MissingCandles
 from core.market.pipeline import FeedReport
 from core.storage.folder import DataFolder
@@ -14,14 +16,19 @@ from core.storage.record_reader import RecordReader
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison
-from desktop.chart.controllers.context_menu import PlaceMenu
+from desktop.chart.controllers.context_menu import ChartMenu, PlaceMenu
+from desktop.chart.controllers.drawings import ChartDrawings
 from desktop.chart.controllers.expert_ghosts import ExpertGhosts
+from desktop.chart.controllers.lines import ChartLines
+from desktop.chart.controllers.markers import ChartMarkers
 from desktop.chart.controllers.market_bar import MarketBar
+from desktop.chart.controllers.measure import ChartMeasure
 from desktop.chart.controllers.past import ChartPast
+from desktop.chart.controllers.placed import ChartPlaced
+from desktop.chart.controllers.placed_store import Book
 from desktop.chart.controllers.saving import ChartSaving
 from desktop.chart.controllers.studies import ChartStudies
 from desktop.chart.controllers.time_travel import TimeTravel
-from desktop.chart.controllers.tools import ChartTools
 from desktop.chart.widget import ChartWidget
 from desktop.notifications.messages import DesktopMessages
 from desktop.services.candle_loader import HistoryLoading
@@ -31,6 +38,44 @@ from desktop.state.forecast_words import stale_words
 from desktop.state.run_state import RunState
 from desktop.state.shell import Shell
 from desktop.ui.theme import Theme
+
+
+class ChartTools(QObject):
+    """Creates and connects them."""
+
+    def __init__(
+        self,
+        shell: Shell,
+        chart: ChartWidget,
+        state: RunState,
+        source: CheckpointSource,
+        messages: DesktopMessages,
+        database: WindowDatabase,
+    ) -> None:
+        super().__init__(chart)
+        for action_id in shell.actions.ids():
+            if action_id.info.place:  # active only with the chart focused: tables use the same keys
+                shell.window.removeAction(shell.actions[action_id])
+                chart.addAction(shell.actions[action_id])
+        clock = state.clock
+        self.markers = ChartMarkers(shell, chart, state, source)
+        self.book = Book(
+            {PriceLine: lambda: database.lines, Drawing: lambda: database.drawings}, shell.banner.notify_storage_error
+        )
+        self.lines = ChartLines(shell, chart, self.book, clock, messages)
+        self.drawings = ChartDrawings(shell, chart, self.book, clock)
+        self.measure = ChartMeasure(shell, chart, self.book)
+        self.placed = ChartPlaced(shell, chart, self.book, (self.measure, self.drawings, self.lines))
+        self.menu = ChartMenu(chart)
+        for part in (self.placed.add_to_menu, self.lines.add_new_to_menu, self.measure.add_new_to_menu):
+            self.menu.add(part)
+
+    def show_market(self, market: Market, newest: Candle | None) -> None:
+        """Show another market; `newest` is its newest stored candle."""
+        self.menu.dismiss()
+        self.placed.open(market)
+        self.lines.show_market(market, newest)
+
 
 _SECOND_MS = 1_000
 _FORECAST_WITHIN_MS = 250

@@ -8,7 +8,7 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,61 @@ import PySide6
 from platformdirs import user_cache_path
 from PySide6.QtCore import qVersion
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
 
 from core.settings import tree as settings_file
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from desktop.commands.bench_chart.chart import application, measure_sizes
 from desktop.commands.bench_chart.loading import LoadingError, measure_loading
+from desktop.commands.bench_chart.measure import Measure, take
+from desktop.commands.bench_chart.measures import AllInView, Appends, CursorMoves, Pans, Ticks, WholeView
 from desktop.commands.bench_chart.peers import PeerEnvironment, measure_finplot, paired_ticks
 from desktop.commands.bench_chart.report import with_ratios
-from desktop.commands.bench_chart.rig import MeasureError
+from desktop.commands.bench_chart.rig import MeasureError, Rig
+
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+
+
+def application() -> QApplication:
+    """The process's one application, made where there is none."""
+    existing = QApplication.instance() or QApplication(["ghostcandle"])
+    assert isinstance(existing, QApplication)
+    return existing
+
+
+def measures() -> tuple[Measure, ...]:
+    """In the order in which they are taken: appending comes last, because it changes what is stored."""
+    return Ticks(), CursorMoves(), Pans(), WholeView(), Appends()
+
+
+def measures_of_all() -> tuple[Measure, ...]:
+    """What else is taken where everything is switched on."""
+    return AllInView(Ticks(), "tick_all_ms"), AllInView(Appends(), "append_all_ms")
+
+
+def measure_sizes(
+    sizes: Sequence[int], repeats: int, say: Callable[[str], None], *, with_everything: bool = False
+) -> dict[str, dict[str, Any]]:
+    """Each measure's percentiles by the size as a text, with the candles that were in view. Needs an application.
+    Raises MeasureError.
+
+    say: called with the name of each measurement. with_everything: indicators, hindsight and the strip of errors
+    as well, and ticks and closing candles also while all is in view.
+    """
+    say(f"Making charts of {', '.join(f'{size:,}' for size in sizes)} candles.")
+    rigs = [Rig(size, with_everything=with_everything) for size in sizes]
+    found: dict[str, dict[str, Any]] = {str(rig.count): {"in_view": rig.in_view} for rig in rigs}
+    try:
+        for measure in (*measures(), *(measures_of_all() if with_everything else ())):
+            say(f"Measuring {measure.name}, {repeats} times on each.")
+            for count, figure in take(measure, rigs, repeats).items():
+                found[str(count)][measure.name] = figure.summary()
+    finally:
+        for rig in rigs:
+            rig.close()
+    return found
+
 
 HOSTS = ("none", "process", "thread")
 _MOST_PEER_SAMPLES = 100

@@ -11,10 +11,9 @@ import pytest
 
 from core.checkpoints.evaluation import Evaluation, evaluation_of
 from core.domain.checkpoint_info import CheckpointInfo
-from core.storage.browsing import BrowsedRows
+from core.storage.browsing import BrowsedRows, add_evaluation
 from core.storage.database import open_database, select
 from core.storage.errors import StorageError
-from core.storage.evaluations import add_evaluation
 from tests.core.storage.samples import checkpoint, open_record
 
 

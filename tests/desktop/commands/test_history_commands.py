@@ -17,10 +17,9 @@ from click.testing import CliRunner
 
 import resources
 from core.domain.candle import Candle, Interval, Market
-from core.market.history.importing import plan_import
+from core.market.history.importing import DatabaseWriter, plan_import
 from core.market.history.moments import moment_text
 from core.market.history.reading import read_candle_table
-from core.market.history.writing import DatabaseWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder

@@ -17,10 +17,9 @@ from core.domain.spans import TimeSpan
 from core.domain.validation import HIGHEST_PRICE, LARGEST_VOLUME, LOWEST_PRICE
 from core.market.history.errors import HistoryError
 from core.market.history.exporting import export_candles
-from core.market.history.importing import NOT_OVER, ImportPlan, plan_import
+from core.market.history.importing import NOT_OVER, DatabaseWriter, ImportPlan, plan_import
 from core.market.history.naming import WantedMarket, symbol_of, venue_of
 from core.market.history.reading import ReadOptions, read_candle_table
-from core.market.history.writing import DatabaseWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from tests.support.candles import MARKET, MINUTE, START_MS, random_walk, without

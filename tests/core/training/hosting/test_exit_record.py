@@ -11,7 +11,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_writer import Fenced, TrainingRecord
 from core.storage.runs import RunStore
-from core.training.hosting.exit_record import store_incidents
+from core.training.hosting.driver import store_incidents
 from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs
 from tests.support.driven import stored_incidents

@@ -20,8 +20,7 @@ from core.market.feeds.tickers import Quote
 from core.settings.tree import MarketSettings
 from core.settings.window import WatchlistSettings
 from core.storage.folder import DataFolder
-from desktop.chart.controllers.composition import ChartEnsemble
-from desktop.chart.controllers.tools import ChartTools
+from desktop.chart.controllers.composition import ChartEnsemble, ChartTools
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.database import WindowDatabase

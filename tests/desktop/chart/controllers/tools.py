@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.domain.candle import Candle, Market
 from core.storage.folder import DataFolder
-from desktop.chart.controllers.tools import ChartTools
+from desktop.chart.controllers.composition import ChartTools
 from desktop.chart.widget import ChartWidget
 from desktop.state.database import WindowDatabase
 from tests.desktop import scenario

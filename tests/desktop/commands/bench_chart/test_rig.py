@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from desktop.commands.bench_chart.chart import measure_sizes
 from desktop.commands.bench_chart.measures import Ticks
 from desktop.commands.bench_chart.rig import HEIGHT, IN_VIEW, WIDTH, MeasureError, Rig
+from desktop.commands.bench_chart.run import measure_sizes
 from tests.desktop.chart.test_painting import picture, screen
 
 SAMPLES = 2
