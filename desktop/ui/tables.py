@@ -62,8 +62,7 @@ def set_line_height(table: QTableWidget) -> None:
 
 
 class RowsModel(QAbstractTableModel, Generic[Row]):
-    """Rows under columns with titles, to the left; a title is whole in its tooltip. What a cell shows, a subclass
-    says."""
+    """Rows under columns with titles, to the left unless a subclass says otherwise; so it does what a cell shows."""
 
     def __init__(self, titles: Sequence[str], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -82,13 +81,21 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
     def columnCount(self, parent: Index = ROOT) -> int:
         return 0 if parent.isValid() else len(self._titles)
 
+    def side(self, column: int) -> Qt.AlignmentFlag:
+        """Of a column's title; and of its cells, where `data` says so."""
+        return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+    def meaning(self, column: int) -> str:
+        """The tooltip of a column's title."""
+        return self._titles[column]
+
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+            return self.side(section)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return paragraphs(self._titles[section])
+            return paragraphs(self.meaning(section))
         return self._titles[section] if role == Qt.ItemDataRole.DisplayRole else None
 
 

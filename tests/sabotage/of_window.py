@@ -422,7 +422,7 @@ FAULTS = (
     Fault(
         "leaderboard-tick-of-a-row-that-cannot-be-drawn",
         "desktop/panels/leaderboard/model.py",
-        " and not self.entries[index.row()].why_not",
+        " and not self.rows[index.row()].why_not",
         "",
     ),
     Fault(

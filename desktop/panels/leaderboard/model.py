@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QIcon
 
 from core.evaluation.leaderboard import LeaderboardRow
@@ -15,7 +15,7 @@ from desktop.ui.formatting import MISSING
 from desktop.ui.icons import icon
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.study_colours import preview_colour
-from desktop.ui.tables import ROOT, Index
+from desktop.ui.tables import Index, RowsModel
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
@@ -34,59 +34,53 @@ class Entry:
     """Why the tick cannot be changed; empty if it can."""
 
 
-class LeaderboardModel(QAbstractTableModel):
+class LeaderboardModel(RowsModel[Entry]):
     """`tick_changed` carries a row's name, and whether its ghosts are wanted."""
 
     tick_changed = Signal(str, bool)
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__([title(column) for column in Column], parent)
         self._theme = theme
-        self.entries: tuple[Entry, ...] = ()
 
     def show(self, entries: Sequence[Entry]) -> None:
         """Show these instead; the selection stays where the names do."""
-        if [each.row.name for each in entries] == [each.row.name for each in self.entries]:
-            self.entries = tuple(entries)
+        if [each.row.name for each in entries] == [each.row.name for each in self.rows]:
+            self.rows = list(entries)
             self.repaint()
             return
         self.beginResetModel()
-        self.entries = tuple(entries)
+        self.rows = list(entries)
         self.endResetModel()
 
-    def repaint(self) -> None:
-        """Rows or palette changed."""
-        if self.entries:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self.entries) - 1, len(Column) - 1))
+    def side(self, column: int) -> Qt.AlignmentFlag:
+        side = Qt.AlignmentFlag.AlignLeft if column in LEFT else Qt.AlignmentFlag.AlignRight
+        return side | Qt.AlignmentFlag.AlignVCenter
 
-    def rowCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(self.entries)
-
-    def columnCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(Column)
+    def meaning(self, column: int) -> str:
+        return f"{title(Column(column))}\n{meaning(Column(column))}"
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         flags = super().flags(index)
-        is_tick = index.column() == Column.GHOSTS and not self.entries[index.row()].why_not
+        is_tick = index.column() == Column.GHOSTS and not self.rows[index.row()].why_not
         return flags | Qt.ItemFlag.ItemIsUserCheckable if is_tick else flags
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         if role != _CHECK or not self.flags(index) & Qt.ItemFlag.ItemIsUserCheckable:
             return False
         is_wanted = Qt.CheckState(value) is Qt.CheckState.Checked
-        self.tick_changed.emit(self.entries[index.row()].row.name, is_wanted)
+        self.tick_changed.emit(self.rows[index.row()].row.name, is_wanted)
         return True
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        entry, column = self.entries[index.row()], Column(index.column())
+        entry, column = self.rows[index.row()], Column(index.column())
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return text(entry.row, column)
             case Qt.ItemDataRole.ToolTipRole:
                 return paragraphs(self._tooltip(entry, column))
             case Qt.ItemDataRole.TextAlignmentRole:
-                side = Qt.AlignmentFlag.AlignLeft if column in LEFT else Qt.AlignmentFlag.AlignRight
-                return side | Qt.AlignmentFlag.AlignVCenter
+                return self.side(column)
             case Qt.ItemDataRole.ForegroundRole:
                 return self._theme.palette.muted_text if _is_faint(entry.row, column) else None
         return self._tick_data(entry, role) if column is Column.GHOSTS else None
@@ -117,20 +111,6 @@ class LeaderboardModel(QAbstractTableModel):
         if column is Column.GHOSTS:
             return entry.why_not or meaning(column)
         return in_sentences(entry.row)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        column = Column(section)
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return title(column)
-            case Qt.ItemDataRole.ToolTipRole:
-                return paragraphs(f"{title(column)}\n{meaning(column)}")
-            case Qt.ItemDataRole.TextAlignmentRole:
-                side = Qt.AlignmentFlag.AlignLeft if column in LEFT else Qt.AlignmentFlag.AlignRight
-                return side | Qt.AlignmentFlag.AlignVCenter
-        return None
 
 
 def _is_faint(row: LeaderboardRow, column: Column) -> bool:

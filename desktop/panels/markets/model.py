@@ -92,22 +92,21 @@ class MarketsModel(RowsModel[Row]):
             case Qt.ItemDataRole.DisplayRole:
                 return _text(row, column)
             case Qt.ItemDataRole.TextAlignmentRole:
-                return _side(column)
+                return self.side(column)
             case Qt.ItemDataRole.ToolTipRole:
                 return paragraphs(row.tooltip())
             case Qt.ItemDataRole.AccessibleTextRole:
                 return _spoken(row, column)
         return row if role == ROW_ROLE else None
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        column = Column(section)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _side(column)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return paragraphs(translate("Panels", MEANINGS[column]))
-        return self._titles[section] if role == Qt.ItemDataRole.DisplayRole else None
+    def side(self, column: int) -> Qt.AlignmentFlag:
+        if column == Column.LEARNED:
+            return Qt.AlignmentFlag.AlignCenter
+        side = Qt.AlignmentFlag.AlignRight if column in _ON_THE_RIGHT else Qt.AlignmentFlag.AlignLeft
+        return side | Qt.AlignmentFlag.AlignVCenter
+
+    def meaning(self, column: int) -> str:
+        return translate("Panels", MEANINGS[Column(column)])
 
     def _reorder(self, rows: Sequence[Row]) -> None:
         """The same markets in another order: what is selected stays selected."""
@@ -138,13 +137,6 @@ def _facts(row: Row) -> tuple[object, ...]:
         known.model_gain,
         (row.state_words, standing, known.feed_sentence) if not row.is_usual else row.state_words,
     )
-
-
-def _side(column: Column) -> Qt.AlignmentFlag:
-    if column is Column.LEARNED:
-        return Qt.AlignmentFlag.AlignCenter
-    side = Qt.AlignmentFlag.AlignRight if column in _ON_THE_RIGHT else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
 
 
 def _text(row: Row, column: Column) -> str:

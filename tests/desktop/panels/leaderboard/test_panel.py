@@ -51,7 +51,7 @@ def cell(panel: LeaderboardPanel, name: str, column: Column) -> str:
 
 
 def index(panel: LeaderboardPanel, name: str, column: Column) -> object:
-    rows = [entry.row.name for entry in panel.model.entries]
+    rows = [entry.row.name for entry in panel.model.rows]
     return panel.model.index(rows.index(name), column)
 
 
@@ -62,7 +62,7 @@ def tick(panel: LeaderboardPanel, name: str, *, is_on: bool = True) -> bool:
 
 def test_rows_say_who_leads_who_may_be_as_good_and_who_is_worse(panel: LeaderboardPanel) -> None:
     assert panel.table.shown_columns == tuple(Column), "all columns have room"
-    assert [entry.row.name for entry in panel.model.entries][:3] == ["HAR", COMBINATION, "model"]
+    assert [entry.row.name for entry in panel.model.rows][:3] == ["HAR", COMBINATION, "model"]
     assert cell(panel, "HAR", Column.BEHIND) == "leader" and cell(panel, "HAR", Column.RANK) == "1"
     assert cell(panel, "model", Column.BEHIND) == "indistinguishable"
     assert cell(panel, "GARCH", Column.BEHIND) == "4.44 (3.94 to 4.94)" and cell(panel, "GARCH", Column.RANK) == "4"
@@ -95,7 +95,7 @@ def test_a_tick_asks_for_ghosts_in_a_colour_of_its_row(panel: LeaderboardPanel, 
     asked: list[tuple[str, ...]] = []
     panel.ghosts_requested.connect(asked.append)
     assert tick(panel, "HAR") and tick(panel, "reference") and asked == [("HAR",), ("HAR", "reference")]
-    colours = [entry.colour for entry in panel.model.entries if entry.is_ticked and entry.row.name != COMBINATION]
+    colours = [entry.colour for entry in panel.model.rows if entry.is_ticked and entry.row.name != COMBINATION]
     assert sorted(str(colour) for colour in colours) == ["0", "1"]
     panel.table.selectRow(0)
     panel.table.setFocus()
@@ -110,7 +110,7 @@ def test_a_tick_asks_for_ghosts_in_a_colour_of_its_row(panel: LeaderboardPanel, 
 
 
 def test_a_tick_that_is_disabled_says_why(panel: LeaderboardPanel, state: RunState) -> None:
-    reasons = {entry.row.name: entry.why_not for entry in panel.model.entries}
+    reasons = {entry.row.name: entry.why_not for entry in panel.model.rows}
     assert "ghosts on the chart" in reasons[COMBINATION] and reasons["model"] == reasons["HAR"] == ""
     assert "next candle" in reasons["GARCH"] and not tick(panel, "GARCH")
     place = index(panel, "GARCH", Column.GHOSTS)
@@ -124,7 +124,7 @@ def test_a_tick_that_is_disabled_says_why(panel: LeaderboardPanel, state: RunSta
 
 def test_ticks_of_forecasters_that_this_run_lacks_take_no_place(panel: LeaderboardPanel) -> None:
     panel.show_ticks(("mine", "yours", "HAR", "theirs"))
-    assert [entry.colour for entry in panel.model.entries if entry.row.name == "HAR"] == [2]
+    assert [entry.colour for entry in panel.model.rows if entry.row.name == "HAR"] == [2]
     asked: list[tuple[str, ...]] = []
     panel.ghosts_requested.connect(asked.append)
     assert tick(panel, "model") and asked == [("HAR", "model")]
@@ -137,7 +137,7 @@ def test_before_the_first_scores_ghosts_can_be_ticked(panel: LeaderboardPanel, s
     panel.refresh()
     made = state.forecast
     assert made is not None and made.experts is not None
-    assert [entry.row.name for entry in panel.model.entries] == [COMBINATION, *made.experts.names]
+    assert [entry.row.name for entry in panel.model.rows] == [COMBINATION, *made.experts.names]
     assert cell(panel, "HAR", Column.CLOSE) == cell(panel, "HAR", Column.RANK) == "–"
     assert panel.table.isVisible() and panel._headline.text() == "Reading the scores…"
     assert tick(panel, "HAR")
@@ -202,8 +202,8 @@ def test_blocks_are_read_on_another_thread_while_the_dock_is_looked_at(
     with qtbot.waitSignal(state.leaderboard.changed, timeout=10_000):
         pass
     panel.refresh()
-    assert {entry.row.n for entry in panel.model.entries} == {100}
-    assert panel.model.entries[0].row.since_ms == random_walk(2, seed=5)[1].open_time_ms
+    assert {entry.row.n for entry in panel.model.rows} == {100}
+    assert panel.model.rows[0].row.since_ms == random_walk(2, seed=5)[1].open_time_ms
     stale = state.leaderboard.found
     assert stale is not None
     state.begin("another", MARKET.interval.duration_ms, market=MARKET)
