@@ -120,7 +120,11 @@ def _interval(value: float | None, low: float | None, high: float | None) -> str
 
 
 def _flag(name: str, title: str, meaning: str, read: Callable[[CheckpointInfo], bool]) -> Column:
-    return Column(name, title, meaning, lambda kept: yes_or_no(read(kept.info)), "yes", is_number=False)
+    return _words(name, title, meaning, lambda kept: yes_or_no(read(kept.info)), "yes")
+
+
+def _words(name: str, title: str, meaning: str, text: Callable[[CheckpointRow], str], sample: str) -> Column:
+    return Column(name, title, meaning, text, sample, is_number=False)
 
 
 def yes_or_no(holds: bool) -> str:
@@ -144,7 +148,7 @@ COLUMNS = (
         "30 Nov 2026 00:00",
     ),
     Column("when", "Saved", "When it was saved", lambda k: format_time(k.info.created_at_ms), "30 Nov 2026 00:00"),
-    Column("reason", "Reason", "Why it was saved", lambda k: why_saved(k.info), "After a restore", is_number=False),
+    _words("reason", "Reason", "Why it was saved", lambda k: why_saved(k.info), "After a restore"),
     Column("skill", "Score", SCORE_MEANING, lambda k: score_text(k.info, is_short=True), "+1.0 % (−10.5 to 10.4)"),
     Column(
         "model_gain",
@@ -161,13 +165,12 @@ COLUMNS = (
         "+10.0 %",
     ),
     Column("evaluated", "Evaluated", EVALUATION_MEANING, evaluated_text, "+1.0 % (−10.5 to 10.4)"),
-    Column(
+    _words(
         "evaluated_on",
         "Evaluated on",
         "File of its newest evaluation",
         lambda k: MISSING if k.evaluation is None else k.evaluation.file,
         "btcusdt-1m-2026.csv",
-        is_number=False,
     ),
     Column(
         "loss",
@@ -191,47 +194,26 @@ COLUMNS = (
         lambda k: format_percent(k.info.direction, 1),
         "100.0 %",
     ),
-    Column(
+    _words(
         "health",
         "Gradients",
         "Last diagnosis of the gradients",
         lambda k: k.info.health or MISSING,
         "exploding gradients",
-        is_number=False,
     ),
     Column("size", "Size", "Size on disk", lambda k: format_bytes(k.info.size_bytes), "100.0 MB"),
-    Column("run", "Run", "Run it belongs to", lambda k: k.info.run_id, "20261130-101530-ab12cd34", is_number=False),
-    Column(
-        "symbol",
-        "Symbol",
-        "Market of its run, or all that its model had when it was saved",
-        symbols_text,
-        "BTC/USDT",
-        is_number=False,
+    _words("run", "Run", "Run it belongs to", lambda k: k.info.run_id, "20261130-101530-ab12cd34"),
+    _words(
+        "symbol", "Symbol", "Market of its run, or all that its model had when it was saved", symbols_text, "BTC/USDT"
     ),
-    Column(
-        "interval",
-        "Interval",
-        "Candle interval of its run",
-        lambda k: str(Interval(k.interval_ms)),
-        "15m",
-        is_number=False,
-    ),
-    Column(
-        "device",
-        "Device",
-        "Device it was trained on",
-        lambda k: k.info.device or MISSING,
-        "CPU, 16 threads",
-        is_number=False,
-    ),
-    Column(
+    _words("interval", "Interval", "Candle interval of its run", lambda k: str(Interval(k.interval_ms)), "15m"),
+    _words("device", "Device", "Device it was trained on", lambda k: k.info.device or MISSING, "CPU, 16 threads"),
+    _words(
         "parent",
         "Parent",
         "Checkpoint it continued from",
         lambda k: k.info.parent_id or MISSING,
         "20261130-101530-ab12cd34-00001230-abcdef",
-        is_number=False,
     ),
     _flag("pinned", "Pinned", "Never cleaned up", lambda info: info.is_pinned),
     _flag("best", "Best", BEST_MEANING, lambda info: info.is_best),
@@ -250,9 +232,9 @@ COLUMNS = (
         is_number=False,
         sort="verified_at",
     ),
-    Column("name", "Name", "Your name for it", lambda k: k.info.name, "Before the halving", is_number=False),
-    Column("tags", "Tags", "Your tags, to find it by", lambda k: ", ".join(k.info.tags), "one, two", is_number=False),
-    Column("note", "Note", "Your note", lambda k: k.info.note, "Some words", is_number=False),
+    _words("name", "Name", "Your name for it", lambda k: k.info.name, "Before the halving"),
+    _words("tags", "Tags", "Your tags, to find it by", lambda k: ", ".join(k.info.tags), "one, two"),
+    _words("note", "Note", "Your note", lambda k: k.info.note, "Some words"),
 )
 BY_NAME = {column.name: column for column in COLUMNS}
 PLACE = {column.name: place for place, column in enumerate(COLUMNS)}
