@@ -16,7 +16,7 @@ from core.storage.ownership import own
 from core.storage.recovering import Restored, moment, restore, what_is_missing
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
-from desktop.commands.options import common_options, print_json, with_context
+from desktop.commands.options import common_options, print_json, report_whole, with_context
 
 
 @click.group()
@@ -30,10 +30,7 @@ def backups() -> None:
 def list_(context: Context) -> None:
     """All backups, the newest first."""
     known = list_backups(context.folder.backups)
-    if context.as_json:
-        print_json({"backups": [_facts(backup) for backup in known]})
-    else:
-        _print_table(known)
+    print_json({"backups": [_facts(backup) for backup in known]}) if context.as_json else _print_table(known)
 
 
 @backups.command("make")
@@ -57,14 +54,7 @@ def verify_(context: Context) -> None:
     """Hold every backup against its recorded size and sha256. Exit code 1 if one is not what it was."""
     known = list_backups(context.folder.backups)
     faults = {backup.name: fault for backup in known if (fault := verify(backup)) is not None}
-    if context.as_json:
-        print_json({"ok": not faults, "checked": len(known), "problems": faults})
-    else:
-        for name, fault in faults.items():
-            click.echo(f"{name}: {fault}")
-        click.echo(f"{len(known) - len(faults)} of {len(known)} backups are whole.")
-    if faults:
-        raise SystemExit(1)
+    report_whole(context, "backups", len(known), faults)
 
 
 @backups.command("restore")

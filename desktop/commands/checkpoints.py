@@ -18,7 +18,7 @@ from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
-from desktop.commands.options import common_options, print_json, with_context
+from desktop.commands.options import common_options, print_json, report_whole, with_context
 
 
 @click.group()
@@ -32,10 +32,9 @@ def checkpoints() -> None:
 def list_(context: Context) -> None:
     """All checkpoints of all runs, the newest run first."""
     known = _all(context.folder)
-    if context.as_json:
-        print_json({"checkpoints": [dataclasses.asdict(info) for info in known]})
-    else:
-        _print_table(known)
+    print_json({"checkpoints": [dataclasses.asdict(info) for info in known]}) if context.as_json else _print_table(
+        known
+    )
 
 
 @checkpoints.command("show")
@@ -62,14 +61,7 @@ def verify(context: Context) -> None:
     """Read every file and hold it against its recorded size and sha256. Exit code 1 if one is not whole."""
     problems = {info.checkpoint_id: _problem(context.folder, info) for info in _all(context.folder)}
     bad = {id_: problem for id_, problem in problems.items() if problem is not None}
-    if context.as_json:
-        print_json({"ok": not bad, "checked": len(problems), "problems": bad})
-    else:
-        for id_, problem in bad.items():
-            click.echo(f"{id_}: {problem}")
-        click.echo(f"{len(problems) - len(bad)} of {len(problems)} checkpoints are whole.")
-    if bad:
-        raise SystemExit(1)
+    report_whole(context, "checkpoints", len(problems), bad)
 
 
 def _all(folder: DataFolder) -> list[CheckpointInfo]:

@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -162,6 +162,18 @@ def report_failure(sentence: str, as_json: bool) -> None:
 def print_json(data: dict[str, Any]) -> None:
     """The command's one object on stdout."""
     click.echo(json.dumps(data, allow_nan=False))
+
+
+def report_whole(context: Context, noun: str, count: int, problems: Mapping[str, str]) -> None:
+    """The answer of a `verify`: what is wrong with which of so many. Exit code 1 if one is not what it was."""
+    if context.as_json:
+        print_json({"ok": not problems, "checked": count, "problems": problems})
+    else:
+        for name, problem in problems.items():
+            click.echo(f"{name}: {problem}")
+        click.echo(f"{count - len(problems)} of {count} {noun} are whole.")
+    if problems:
+        raise SystemExit(1)
 
 
 def data_folder(chosen: Path | None) -> DataFolder:
