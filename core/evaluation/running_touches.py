@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.evaluation.findings import TouchAccuracy
 from core.evaluation.judged_scores import judged_from_nth
+from core.evaluation.past_heights import read_heights
 from core.evaluation.touches import NO_CASES, Touches, assess_touches, cases_of, joined, own_forecasts
 from core.forecast.chance import WITHIN
 from core.forecast.paths import NEEDED_CANDLES
+from core.forecast.time_of_day import MOST_LEARNED, PastHeights
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredForecast
@@ -33,7 +36,7 @@ class RunningTouches:
     def __init__(self, db: Database, run: Run, scored: ScoredReader, most: int = MOST_FORECASTS) -> None:
         """scored: of the same run."""
         self._run, self._scored, self._most = run, scored, most
-        self._reader, self._candles = RecordReader(db, run.run_id), CandleStore(db)
+        self._db, self._reader, self._candles = db, RecordReader(db, run.run_id), CandleStore(db)
         self._found: deque[dict[int, Touches]] = deque(maxlen=most)
         self._read_until_ms: int | None = None
         self._has_read_all = False
@@ -46,7 +49,8 @@ class RunningTouches:
             self._read_until_ms = self._scored.start(self._most)
         while newest_ms is not None and (rows := self._closed_by(newest_ms)):
             found: list[dict[int, Touches]] = []
-            for cases in cases_of(own_forecasts(rows, self._run, from_ms), self._around(rows), self._run):
+            heights = cache(partial(self._heights, rows[-1].origin_open_time_ms))
+            for cases in cases_of(own_forecasts(rows, self._run, from_ms), self._around(rows), self._run, heights):
                 found.append(cases)
                 yield
             self._found.extend(found)
@@ -59,6 +63,11 @@ class RunningTouches:
             return None
         within = max(each for each in WITHIN if each <= horizon)
         return assess_touches(joined(self._found).get(within, NO_CASES), within)
+
+    def _heights(self, until_ms: int, horizons: int) -> PastHeights:
+        """What the chances of the newest forecasts up to this one have learned from."""
+        most = MOST_LEARNED + horizons + _AT_ONCE
+        return read_heights(self._db, self._run.run_id, self._run.market, horizons, until_ms, most)
 
     def _closed_by(self, newest_ms: int) -> list[StoredForecast]:
         """All horizons of the next forecasts whose last target had closed when this candle did."""

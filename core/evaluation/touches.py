@@ -8,8 +8,9 @@ hole. The forecasts are not repeated: paths follow from the record. No torch.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,12 @@ from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray, Quantity
 from core.evaluation.findings import Tenth, TouchAccuracy
+from core.evaluation.past_heights import read_heights
 from core.forecast.chance import WITHIN, Chances, brownian_touch
 from core.forecast.experts import REFERENCE
 from core.forecast.paths import NEEDED_CANDLES, PastOutcomes
 from core.forecast.score import mean, ratio, skill
+from core.forecast.time_of_day import PastHeights
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredForecast
@@ -56,10 +59,11 @@ NO_CASES = Touches(_NONE, _NONE, _NONE.astype(np.bool_))
 def read_touches(db: Database, run: Run, from_ms: int) -> Iterator[dict[int, Touches]]:
     """The run's own forecasts whose targets open then or later, some at a time: by how many candles, of those in
     `WITHIN` that were forecast. Raises StorageError."""
+    heights = cache(lambda horizons: read_heights(db, run.run_id, run.market, horizons))
     reader, candles, after_ms = RecordReader(db, run.run_id), CandleStore(db).columns_between(run.market, 0), None
     while rows := reader.forecasts_after(after_ms, _AT_ONCE):
         after_ms = rows[-1].origin_open_time_ms
-        yield joined(list(cases_of(own_forecasts(rows, run, from_ms), candles, run)))
+        yield joined(list(cases_of(own_forecasts(rows, run, from_ms), candles, run, heights)))
 
 
 def own_forecasts(rows: Sequence[StoredForecast], run: Run, from_ms: int) -> list[list[StoredForecast]]:
@@ -87,18 +91,22 @@ def joined(parts: Collection[dict[int, Touches]]) -> dict[int, Touches]:
 
 
 def cases_of(
-    forecasts: Sequence[Sequence[StoredForecast]], candles: StoredColumns, run: Run
+    forecasts: Sequence[Sequence[StoredForecast]],
+    candles: StoredColumns,
+    run: Run,
+    heights: Callable[[int], PastHeights],
 ) -> Iterator[dict[int, Touches]]:
     """Of these forecasts, in time order, by within how many candles; without those that have no cases.
 
     candles: up to the newest target, and `NEEDED_CANDLES` up to the first forecast, as far as there are so many.
+    heights: of the run's forecasts of so many candles, up to the newest of these forecasts.
     """
-    for _, alike in groupby(forecasts, key=len):
-        yield from _cases(list(alike), candles, run)
+    for horizons, alike in groupby(forecasts, key=len):
+        yield from _cases(list(alike), candles, run, heights(horizons))
 
 
 def _cases(
-    forecasts: Sequence[Sequence[StoredForecast]], candles: StoredColumns, run: Run
+    forecasts: Sequence[Sequence[StoredForecast]], candles: StoredColumns, run: Run, heights: PastHeights
 ) -> Iterator[dict[int, Touches]]:
     """Of forecasts of equally many candles."""
     interval, horizons = run.market.interval, len(forecasts[0])
@@ -114,7 +122,8 @@ def _cases(
         paths = past.paths(np.stack([row.quantiles for row in forecast]), place - first)
         if paths is not None:
             reached = np.log(candles.values[1:3, ahead] / forecast[0].origin_close)
-            yield _cases_of_one(forecast, Chances(paths), reached)
+            stretch = heights.stretch(forecast[0].origin_open_time_ms)
+            yield _cases_of_one(forecast, Chances(paths, stretch), reached)
 
 
 def _cases_of_one(forecast: Sequence[StoredForecast], chances: Chances, reached: FloatArray) -> dict[int, Touches]:

@@ -2,6 +2,8 @@
 
 If k of n paths reach a price, its chance is (k + 1/2) / (n + 1): n paths cannot tell what never happens from what
 happens once in more than n times. (The mean of what is then known of the chance, after Jeffreys.)
+
+The paths are stretched by what forecasts of this time of day have missed so far: see `core.forecast.time_of_day`.
 """
 
 from __future__ import annotations
@@ -24,9 +26,12 @@ class Chances:
     """Of moves, which are log returns from the origin's close: one of 0 or more is reached from below, one of less from
     above. Further away and sooner is never likelier."""
 
-    def __init__(self, paths: Paths) -> None:
+    def __init__(self, paths: Paths, stretch: FloatArray | None = None) -> None:
+        """stretch: [H], of the moves within so many candles, `PastHeights.stretch`; without it, the paths as they
+        are."""
         self._paths = paths
         self._count, self.horizons = paths.close.shape
+        self._stretch = np.ones(self.horizons) if stretch is None else stretch
 
     def touched(self, moves: FloatArray, within: int) -> FloatArray:
         """That a candle among the next `within` (1 to `horizons`) trades there or beyond: [n] of moves [n]."""
@@ -38,23 +43,24 @@ class Chances:
 
     @cached_property
     def _traded(self) -> tuple[FloatArray, FloatArray]:
-        return _extremes(self._paths.high, self._paths.low)
+        return self._extremes(self._paths.high, self._paths.low)
 
     @cached_property
     def _closed(self) -> tuple[FloatArray, FloatArray]:
-        return _extremes(self._paths.close, self._paths.close)
+        return self._extremes(self._paths.close, self._paths.close)
+
+    def _extremes(self, up: FloatArray, down: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The highest and the lowest of the first candles of each path, stretched: [horizon, path] each."""
+        highest, lowest = np.maximum.accumulate(up.T, axis=0), np.minimum.accumulate(down.T, axis=0)
+        return highest * self._stretch[:, None], lowest * self._stretch[:, None]
 
     def _share(self, extremes: tuple[FloatArray, FloatArray], moves: FloatArray, within: int) -> FloatArray:
-        highest, lowest = (each[within - 1] for each in extremes)
-        above = np.count_nonzero(highest >= moves[:, None], axis=1)
-        below = np.count_nonzero(lowest <= moves[:, None], axis=1)
-        chance: FloatArray = (np.where(moves >= 0.0, above, below) + 0.5) / (self._count + 1.0)
+        """Stretched apart, fewer candles may reach further than more: what is reached sooner is reached later too."""
+        highest, lowest = (each[:within, None] for each in extremes)
+        above = np.count_nonzero(highest >= moves[:, None], axis=-1)
+        below = np.count_nonzero(lowest <= moves[:, None], axis=-1)
+        chance: FloatArray = (np.where(moves >= 0.0, above, below).max(axis=0) + 0.5) / (self._count + 1.0)
         return chance
-
-
-def _extremes(up: FloatArray, down: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The highest and the lowest of the first candles of each path: [horizon, path] each."""
-    return np.maximum.accumulate(up.T, axis=0), np.minimum.accumulate(down.T, axis=0)
 
 
 def brownian_touch(moves: FloatArray, close_quantiles: FloatArray) -> FloatArray:

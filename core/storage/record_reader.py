@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.events import DriftFound, ForecastMode, Incident, StepDone
+from core.domain.quantities import FloatArray, Quantity
 from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.storage.checksums import SealedTable, whole_rows
 from core.storage.database import select, translated
@@ -26,6 +27,7 @@ from core.storage.evidence import (
     read_evidence,
     read_expert_sums,
 )
+from core.storage.packed_forecasts import unpack_drawn
 from core.storage.packed_scores import MODE_OF, MODES, to_score
 from core.storage.past_forecasts import CORRECTIONS_SQL, NEWEST_CORRECTION_SQL, read_past, read_span
 from core.storage.record_tables import DETAILS, FORECAST_DETAILS, FORECASTS, RUN, SCORES, STEP_DETAILS, STEPS, scores_at
@@ -92,6 +94,21 @@ class RecordReader:
         places = [FORECASTS.names.index(name) for name in ("origin_open_time_ms", "origin_close", "made_at_ms")]
         opened, closes, made = ([row[place] for row in rows] for place in places)
         return np.array(opened, dtype=np.int64), np.array(closes, dtype=np.float64), np.array(made, dtype=np.int64)
+
+    def log_ranges(self, horizons: int, until_ms: int | None, most: int | None) -> tuple[NDArray[np.int64], FloatArray]:
+        """Origins [n], ascending, and medians of the log range [n, horizons] of the newest `most` forecasts (None: of
+        all) that reach so many candles and whose origin opened by then (None: whenever)."""
+        sql = (
+            f"SELECT {FORECASTS.select()} FROM forecasts WHERE run = {RUN} AND horizons >= ? "
+            "AND origin_open_time_ms <= ? ORDER BY origin_open_time_ms DESC LIMIT ?"
+        )
+        values = horizons, _FOREVER if until_ms is None else until_ms, _limit(most)
+        rows = whole_rows(FORECASTS, self._select(sql, *values), self._on_damage)[::-1]
+        of = [dict(zip(FORECASTS.names, row, strict=True)) for row in rows]
+        drawn = [unpack_drawn(each["drawn"], each["quantities"], each["levels"])[:horizons] for each in of]
+        medians = [each[:, Quantity.RANGE, each.shape[2] // 2] for each in drawn]
+        opened = np.array([each["origin_open_time_ms"] for each in of], dtype=np.int64)
+        return opened, np.array(medians).reshape(-1, horizons)
 
     def conditions_of(self, origin_open_time_ms: int) -> MarketConditions | None:
         """The market conditions of the forecast at this candle; None if unknown."""

@@ -1,9 +1,11 @@
-"""Finds the chances that follow from a committed forecast of any market of the run, for alerts."""
+"""Finds the chances that follow from a committed forecast: for alerts those of any market of the run, and what the
+chart's have learned from the record."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,9 +14,14 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from core.domain.candle import Market
 from core.domain.events import ForecastMade
+from core.domain.quantities import FloatArray
+from core.evaluation.past_heights import read_stretch
 from core.forecast.chance import Chances
 from core.forecast.paths import NEEDED_CANDLES
 from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.runs import RunStore
 from core.training.online.forecast_events import paths_of
 from desktop.services.record_watch import Question, RecordThread
 
@@ -33,18 +40,38 @@ class FoundChances:
     chances: Chances
 
 
+def stretches(database: Path) -> Callable[[ForecastMade], FloatArray | None]:
+    """How far the chart stretches the paths of a forecast, read on a separate connection; None, and a line in the log,
+    if it cannot be read."""
+
+    def read(made: ForecastMade) -> FloatArray | None:
+        try:
+            with closing(open_database(database, readonly=True)) as db:
+                return stretch_of(db, made, RunStore(db).get(made.run_id).market)
+        except StorageError as error:
+            _log.warning("The chances on the chart are those of the sample paths alone: %s", error)
+            return None
+
+    return read
+
+
+def stretch_of(db: Database, made: ForecastMade, market: Market) -> FloatArray:
+    """Raises StorageError."""
+    return read_stretch(db, made.run_id, market, len(made.ghosts), made.origin_open_time_ms)
+
+
 class _Candles:
     """Answers from the stored candles."""
 
     def __init__(self, db: Database, _subject: None) -> None:
-        self._candles = CandleStore(db)
+        self._db, self._candles = db, CandleStore(db)
 
     def answer(self, request: tuple[Market, ForecastMade]) -> Iterator[FoundChances]:
         market, made = request
         known = self._candles.columns_before(market, made.origin_open_time_ms + 1, NEEDED_CANDLES)
         paths = paths_of(made, known.open_time_ms, known.values[:4], market.interval)
         if paths is not None:
-            yield FoundChances(market, made, Chances(paths))
+            yield FoundChances(market, made, Chances(paths, stretch_of(self._db, made, market)))
 
 
 class ChanceReader(QObject):

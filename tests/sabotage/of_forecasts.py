@@ -305,4 +305,10 @@ FAULTS = (
         "for row in forecast]), place - first)",
         "for row in forecast]), place + 1 - first)",
     ),
+    Fault(
+        "chance-learns-from-candles-after-its-forecast",
+        "core/forecast/time_of_day.py",
+        "origin_open_time_ms - stretch.size * step_ms",
+        "origin_open_time_ms - (stretch.size - 1) * step_ms",
+    ),
 )

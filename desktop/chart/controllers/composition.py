@@ -32,6 +32,7 @@ from desktop.chart.controllers.time_travel import TimeTravel
 from desktop.chart.widget import ChartWidget
 from desktop.notifications.messages import DesktopMessages
 from desktop.services.candle_loader import HistoryLoading
+from desktop.services.chance_reader import stretches
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.forecast_words import stale_words
@@ -108,6 +109,7 @@ class ChartEnsemble(QObject):
     ) -> None:
         super().__init__(shell.window)
         self._state, self._chart = state, chart
+        chart.model.futures.stretch_of = stretches(folder.database)
         self.bar = MarketBar(shell.actions, chart, theme)
         self.saving = ChartSaving(shell, chart, state.clock)
         studies = ChartStudies(shell, chart)

@@ -51,6 +51,8 @@ class Futures:
     there are neither paths nor chances."""
 
     def __init__(self) -> None:
+        self.stretch_of: Callable[[ForecastMade], FloatArray | None] = lambda _made: None
+        """Of the chances, see `Chances`; called by the other thread."""
         self._working: _Key | None = None
         self._found: tuple[_Key | None, _Found | None] = (None, None)
         """Replaced as a whole, by the other thread."""
@@ -98,7 +100,7 @@ class Futures:
 
         def make() -> None:
             paths = paths_of(made, times, prices, interval)
-            self._found = (key, None if paths is None else _found(paths, made, interval))
+            self._found = (key, None if paths is None else _found(paths, made, interval, self.stretch_of(made)))
             self._working = None
 
         return make
@@ -108,14 +110,14 @@ class Futures:
         return None if made is None or key != _key_of(made, series) else found
 
 
-def _found(paths: Paths, made: ForecastMade, interval: Interval) -> _Found:
+def _found(paths: Paths, made: ForecastMade, interval: Interval, stretch: FloatArray | None) -> _Found:
     natural = quantiles_of(made)
     assert natural is not None  # or it had no paths
     closes = paths.close[most_central(paths)].copy()
     closes[0] = natural[0, Quantity.CLOSE, MEDIAN]  # the first ghost stays as it is scored
     along = ghosts(natural, made.origin_close, made.origin_open_time_ms, interval, closes)
     spaced = np.linspace(0, len(paths.close) - 1, SHOWN_PATHS).astype(np.int64)  # neighbours overlap in the past
-    return _Found(paths.close[spaced], CentralPath(along, len(paths.close)), Chances(paths))
+    return _Found(paths.close[spaced], CentralPath(along, len(paths.close)), Chances(paths, stretch))
 
 
 def _key_of(made: ForecastMade, series: CandleSeries) -> _Key:

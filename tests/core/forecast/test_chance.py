@@ -27,13 +27,24 @@ def test_it_is_a_chance_and_a_close_beyond_is_also_a_touch(chances: Chances) -> 
         assert (closed > 0.0).all() and (closed <= touched).all() and (touched < 1.0).all()
 
 
-@given(st.floats(-0.02, 0.02), st.floats(1.0, 3.0), st.integers(1, HORIZONS - 1))
-def test_further_away_and_sooner_is_never_likelier(move: float, times: float, within: int) -> None:
-    chances = Chances(drawn())
+STRETCHES = st.lists(st.floats(0.3, 3.0), min_size=HORIZONS, max_size=HORIZONS).map(np.array)
+
+
+@given(st.floats(-0.02, 0.02), st.floats(1.0, 3.0), st.integers(1, HORIZONS - 1), STRETCHES)
+def test_further_away_and_sooner_is_never_likelier(move: float, times: float, within: int, stretch: FloatArray) -> None:
+    chances = Chances(drawn(), stretch)
+    at = np.array([move])
+    assert 0.0 < chances.closed_beyond(at, within)[0] <= chances.touched(at, within)[0] < 1.0
     for chance in (chances.touched, chances.closed_beyond):
         near, far = chance(np.array([move, move * times]), within)
         assert near >= far
-        assert chance(np.array([move]), within + 1)[0] >= near
+        assert chance(at, within + 1)[0] >= near
+
+
+def test_stretched_paths_reach_as_much_further() -> None:
+    plain, stretched = Chances(drawn()), Chances(drawn(), np.full(HORIZONS, 2.0))
+    assert np.array_equal(stretched.touched(2.0 * MOVES, 3), plain.touched(MOVES, 3))
+    assert np.array_equal(Chances(drawn(), np.ones(HORIZONS)).touched(MOVES, 3), plain.touched(MOVES, 3))
 
 
 def test_what_no_path_reaches_is_not_impossible(chances: Chances) -> None:

@@ -11,16 +11,18 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.domain.events import ForecastMade
+from core.evaluation.past_heights import read_stretch
 from core.forecast.chance import Chances
 from core.forecast.paths import sample_paths
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.online.forecast_events import packed_quantiles
-from desktop.services.chance_reader import ChanceReader, FoundChances
+from desktop.services.chance_reader import ChanceReader, FoundChances, stretches
 from tests.core.forecast.test_paths import spread_quantiles
 from tests.desktop import scenario
 from tests.support.candles import MARKET, MINUTE
+from tests.support.synthetic_run import SyntheticRun
 
 CANDLES = scenario.market()
 
@@ -56,6 +58,27 @@ def test_of_each_market_the_newest_forecast_is_next(reader: ChanceReader, qtbot:
     assert paths is not None
     moves = np.array([-1e-3, 2e-3])
     assert np.array_equal(found[1].chances.touched(moves, 8), Chances(paths).touched(moves, 8)), "of candles up to it"
+
+
+def test_alerts_and_the_chart_use_what_the_record_has_taught(
+    tmp_path: Path, reader: ChanceReader, qtbot: QtBot, caplog: pytest.LogCaptureFixture
+) -> None:
+    run, database = SyntheticRun(tmp_path, horizons=8), DataFolder(tmp_path).database
+    run.write(CANDLES[840:900])
+    run.close()
+    made = replace(forecast_at(902), run_id=run.run_id)
+    found: list[FoundChances] = []
+    reader.found.connect(found.append)
+    for each in (forecast_at(902), made):
+        reader.find(MARKET, each)
+        qtbot.waitUntil(lambda: len(found) > 0 and found[-1].forecast == each)  # noqa: B023
+    with open_database(database, readonly=True) as db:
+        taught = read_stretch(db, run.run_id, MARKET, 8, made.origin_open_time_ms)
+    moves = np.linspace(-0.01, 0.01, 4001)
+    plain, learned = (each.chances.touched(moves, 8) for each in found)
+    assert (plain != learned).any(), "of another run nothing is learned"
+    assert np.array_equal(stretches(database)(made), taught)
+    assert stretches(tmp_path / "none.sqlite3")(made) is None and "no database" in caplog.text
 
 
 def test_a_forecast_without_paths_has_no_answer_and_the_next_one_has(reader: ChanceReader, qtbot: QtBot) -> None:

@@ -46,6 +46,16 @@ def test_chances_are_those_of_the_forecasts_paths(share: float) -> None:
         assert each.closed_beyond == chances.closed_beyond(move, each.within)[0]
 
 
+def test_they_are_stretched_by_what_was_learned_for_this_forecast() -> None:
+    futures, stretch = Futures(), np.full(8, 1.5)
+    futures.stretch_of = lambda made: stretch if made is MADE else None
+    make = futures.begin(MADE, SERIES)
+    assert make is not None
+    make()
+    wider = futures.at(MADE.origin_close * np.exp(0.0015), MADE, SERIES)
+    assert wider == computed().at(MADE.origin_close * np.exp(0.001), MADE, SERIES)
+
+
 def test_candles_after_the_origin_change_nothing() -> None:
     later = random_series(400)
     later.add(candle(400, 25_000.0))

@@ -1,0 +1,53 @@
+"""What the chance of a price has learned from is read from what is kept of forecasts permanently."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.domain.quantities import MEDIAN, Quantity
+from core.evaluation.past_heights import read_heights, read_stretch
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.record_reader import RecordReader
+from tests.support.candles import MARKET, random_walk
+from tests.support.synthetic_run import SyntheticRun
+
+HORIZONS = 3
+CANDLES = random_walk(60, seed=7)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> SyntheticRun:
+    run = SyntheticRun(tmp_path, HORIZONS)
+    run.write(CANDLES)
+    run.close()
+    db = open_database(DataFolder(tmp_path).database)
+    CandleStore(db).save(MARKET, CANDLES)
+    db.execute("DELETE FROM forecast_details")
+    db.close()
+    return run
+
+
+def test_each_row_is_the_mean_height_over_that_forecast(tmp_path: Path, run: SyntheticRun) -> None:
+    with open_database(DataFolder(tmp_path).database, readonly=True) as db:
+        heights = read_heights(db, run.run_id, MARKET, HORIZONS)
+        rows = RecordReader(db, run.run_id).forecasts_of(CANDLES[20].open_time_ms)
+    assert heights.origin_open_time_ms.tolist() == [each.open_time_ms for each in CANDLES]
+    tall = np.mean([np.log(each.high / each.low) for each in CANDLES[21:24]])
+    forecast = np.mean([np.exp(row.quantiles[Quantity.RANGE, MEDIAN]) for row in rows])
+    assert heights.taller[20, 2] == pytest.approx(np.log(tall / forecast))
+    assert np.isnan(heights.taller[-HORIZONS:]).all() and np.isfinite(heights.taller[:-HORIZONS]).all()
+
+
+def test_what_one_forecast_has_learned_does_not_depend_on_how_much_is_read(tmp_path: Path, run: SyntheticRun) -> None:
+    origin_ms = CANDLES[40].open_time_ms
+    with open_database(DataFolder(tmp_path).database, readonly=True) as db:
+        alone = read_stretch(db, run.run_id, MARKET, HORIZONS, origin_ms)
+        assert np.array_equal(alone, read_heights(db, run.run_id, MARKET, HORIZONS).stretch(origin_ms))
+        assert (alone[1:] != 1.0).all()
+        assert (read_stretch(db, "no run", MARKET, HORIZONS, origin_ms) == 1.0).all()
+        assert (read_stretch(db, run.run_id, MARKET, HORIZONS + 1, origin_ms) == 1.0).all(), "none reaches so far"
