@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import sys
+import traceback
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +23,8 @@ from models.shape import ModelShape
 
 ENTRY_POINTS = "ghostcandle.models"
 """The group in which a package names its classes."""
+_FILE_MODULE = "ghostcandle_model_"
+"""How the names of modules that were loaded from files begin."""
 _SAMPLES = 3
 
 
@@ -95,15 +98,17 @@ def _loaded(file: Path) -> ModuleType:
     """The file as a separate module. Raises ContractError."""
     if not file.is_file():
         raise ContractError(f"There is no file {file}.")
-    spec = importlib.util.spec_from_file_location(f"ghostcandle_model_{file.stem}", file)
+    spec = importlib.util.spec_from_file_location(f"{_FILE_MODULE}{file.stem}", file)
     assert spec is not None and spec.loader is not None, "a name that ends in .py has a loader"
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses of the file look themselves up there
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[spec.name]
-        raise ContractError(f"{file.name} cannot be run: {in_short(error)}.") from error
+        found = f" Only modules that are installed in {sys.prefix} are found, none beside the file."
+        advice = found if isinstance(error, ModuleNotFoundError) else ""
+        raise ContractError(f"{file.name} cannot be run: {in_short(error)}.{advice}") from error
     return module
 
 
@@ -136,6 +141,12 @@ def _is_module_class(found: object) -> bool:
     return inspect.isclass(found) and issubclass(found, nn.Module)
 
 
-def in_short(error: Exception) -> str:
-    """Its type and first line, without a full stop."""
-    return f"{type(error).__name__}: {next(iter(str(error).splitlines()), 'no message')}".rstrip(".")
+def in_short(error: BaseException) -> str:
+    """Its type and first line, and the line of the model's file that led to it, without a full stop."""
+    text = f"{type(error).__name__}: {next(iter(str(error).splitlines()), 'no message')}".rstrip(".")
+    lines = [
+        f"{Path(frame.f_code.co_filename).name}, line {number}"
+        for frame, number in traceback.walk_tb(error.__traceback__)
+        if str(frame.f_globals.get("__name__")).startswith(_FILE_MODULE)
+    ]
+    return f"{text} ({lines[-1]})" if lines else text

@@ -53,7 +53,7 @@ def _split(command: str) -> tuple[str, ...]:
     except ValueError as error:
         raise ValueError(f"the command '{command}' cannot be split into words ({str(error).lower()})") from error
     if not words:
-        raise ValueError("process: needs a command, as in process:python my_model.py")
+        raise ValueError("a command must follow process:, as in process:python my_model.py")
     return words
 
 

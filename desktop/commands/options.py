@@ -37,7 +37,7 @@ _URLS_VARIABLE = "GHOSTCANDLE_EXCHANGE_URLS"
 _COMMON = frozenset({"as_json", "data_dir", "seed", "device", "progress_lines"})
 _MODEL = frozenset({"model"})
 _RUN = frozenset(
-    {"feed", "venue", "symbol", "interval", "file", "speed", "candles", "trainer", "new_run", "start_from"}
+    {"feed", "venue", "symbol", "interval", "file", "speed", "warm_up", "candles", "trainer", "new_run", "start_from"}
 )
 _SHARED = _COMMON | _RUN | _MODEL
 _SEVERAL = "Several times: one model learns all of them."
@@ -78,6 +78,7 @@ run_options = taking(
     click.option("--interval", help="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d."),
     click.option("--file", multiple=True, type=click.Path(), help=f"The candle file to replay. {_SEVERAL}"),
     click.option("--speed", type=click.FloatRange(0.0), help="Candles per second; 0: as fast as it goes."),
+    click.option("--warm-up", type=click.IntRange(0, 20_000), help="Closed candles to learn first."),
     click.option("--candles", type=click.IntRange(1), help="End after this many candles of the feed."),
     click.option("--trainer", type=click.Choice(["process", "thread"]), help="Where training runs."),
     click.option("--new-run", is_flag=True, help="Begin a new run instead of continuing the last one."),
@@ -254,6 +255,8 @@ def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
     market = _given(options, "feed", "venue", "symbol", "interval", "file", "speed")
     training = _given(options, "seed", "device", "start_from")
     challengers = tuple(map(absolute, options.get("model") or ())) or settings.model.challengers
+    if options.get("warm_up") is not None:
+        market["catch_up_candles"] = options["warm_up"]
     if options.get("trainer") is not None:
         training["host"] = options["trainer"]
     if market.get("file") is not None and "feed" not in market:

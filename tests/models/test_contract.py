@@ -226,14 +226,25 @@ def test_a_class_of_a_file_is_found(tmp_path: Path) -> None:
         ("import torch.nn as nn\nclass Mine(nn.Module):\n    pass\n", "own.py has no class Own. It has Mine."),
         ("", "own.py has no class Own. It has no torch module at all."),
         ("Own = 3\n", "Own of own.py is not a class that inherits from torch.nn.Module."),
-        ("import nothing_of_this_name\n", "own.py cannot be run: ModuleNotFoundError"),
-        ("class Own(:\n", "own.py cannot be run: SyntaxError"),
+        (
+            "\nimport nothing_of_this_name\n",
+            "own.py cannot be run: ModuleNotFoundError: No module named 'nothing_of_this_name' (own.py, line 2). "
+            "Only modules that are installed in ",
+        ),
+        ("class Own(:\n", "own.py cannot be run: SyntaxError: invalid syntax (own.py, line 1)."),
+        ("raise SystemExit('usage: own')\n", "own.py cannot be run: SystemExit: usage: own (own.py, line 1)."),
     ],
 )
 def test_a_file_without_the_class_is_refused_in_a_sentence(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(ContractError) as refused:
         find_model("Own", written(tmp_path, text))
     assert str(refused.value).startswith(sentence)
+
+
+def test_a_failure_is_given_with_the_line_of_the_file_that_led_to_it(tmp_path: Path) -> None:
+    wrong = "from torch import nn\nclass Own(nn.Module):\n    def __init__(self, shape):\n        nn.Linear(shape, 1)\n"
+    with pytest.raises(ContractError, match=r"cannot be built .*TypeError: .* \(own\.py, line 4\)\.$"):
+        build_checked(find_model("Own", written(tmp_path, wrong)), "Own", SHAPE, 0)
 
 
 def test_a_missing_file_is_refused_in_a_sentence(tmp_path: Path) -> None:

@@ -6,6 +6,12 @@ from tests.sabotage.fault import Fault
 
 FAULTS = (
     Fault(
+        "model-failure-without-its-line",
+        "models/contract.py",
+        'if str(frame.f_globals.get("__name__")).startswith(_FILE_MODULE)',
+        'if str(frame.f_globals.get("__name__")) == _FILE_MODULE',
+    ),
+    Fault(
         "dead-forecaster-comes-back-too-soon",
         "core/training/external/model.py",
         "        return self.left_out < 0",

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from core.evaluation.expert_table import Ranking
 from core.evaluation.leaderboard import LeaderboardRow
+from core.forecast.experts import EXPERTS
 from core.storage.evidence import COMBINATION
 from desktop.panels.accuracy.names import expert_name
 from desktop.panels.leaderboard.model import Entry, LeaderboardModel
@@ -122,10 +123,11 @@ class LeaderboardPanel(Panel):
         return [each for each in self._ticked if each in names]
 
     def _unranked(self) -> tuple[LeaderboardRow, ...]:
-        """Before the first scores: whose ghosts can be drawn."""
+        """Before the first scores: whose ghosts can be drawn, challengers first."""
         made = self._state.forecast
-        names = () if made is None or made.experts is None else (COMBINATION, *made.experts.names)
-        return tuple(map(LeaderboardRow, names))
+        if made is None or made.experts is None:
+            return ()
+        return tuple(map(LeaderboardRow, (COMBINATION, *sorted(made.experts.names, key=EXPERTS.__contains__))))
 
     def _show_rows(self) -> None:
         self.model.show([self._entry(row) for row in self._rows])

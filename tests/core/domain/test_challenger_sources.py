@@ -40,7 +40,7 @@ def test_a_model_is_a_name_a_class_in_a_file_or_a_command(wanted: str, source: C
         ("own.py:2", "'own.py:2' is no model"),
         ("own.txt:Own", "'own.txt:Own' is no model"),
         ("x" * 41, "is no model"),
-        ("process:", "process: needs a command, as in process:python my_model.py"),
+        ("process:", "a command must follow process:, as in process:python my_model.py"),
         ("process:python 'har.py", r"the command 'python 'har.py' cannot be split into words \(no closing quotation\)"),
         ("process:python 3.py", "the command of '3.py' needs a name: give it as NAME=process:COMMAND"),
     ],

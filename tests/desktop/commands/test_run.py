@@ -63,12 +63,13 @@ def test_options_override_the_settings(opened: Opened, tmp_path: Path) -> None:
     market = ("--venue", "kraken", "--symbol", "ETH/EUR", "--interval", "5m", "--speed", "2.5")
     training = ("--seed", "7", "--device", "cpu", "--trainer", "thread", "--start-from", "none", "--new-run")
     commands.invoke("run", *market, *training, "--candles", "9", "--data-dir", str(tmp_path))
-    commands.invoke("run", "--file", "there.csv", "--data-dir", str(tmp_path))
+    commands.invoke("run", "--file", "there.csv", "--warm-up", "100", "--data-dir", str(tmp_path))
     context, replayed = opened.contexts
     chosen, learned = context.settings.market, context.settings.training
     assert (chosen.venue, chosen.symbol, chosen.interval) == ("kraken", "ETH/EUR", "5m")
     assert (chosen.speed, chosen.catch_up_candles) == (2.5, 40)
-    assert (replayed.settings.market.feed, replayed.settings.market.file) == ("replay", "there.csv")
+    of_file = replayed.settings.market
+    assert (of_file.feed, of_file.file, of_file.catch_up_candles) == ("replay", "there.csv", 100)
     assert (learned.seed, learned.device, learned.host, learned.start_from) == (7, "cpu", "thread", "none")
     assert context.new_run and context.candles == 9
 

@@ -143,6 +143,15 @@ def test_before_the_first_scores_ghosts_can_be_ticked(panel: LeaderboardPanel, s
     assert tick(panel, "HAR")
 
 
+def test_before_the_first_scores_challengers_are_first(panel: LeaderboardPanel, state: RunState) -> None:
+    made = state.forecast
+    assert made is not None and made.experts is not None
+    state.leaderboard.clear()
+    state.apply(replace(made, experts=replace(made.experts, names=("model", "reference", "mine"))))
+    panel.refresh()
+    assert [entry.row.name for entry in panel.model.rows] == [COMBINATION, "mine", "model", "reference"]
+
+
 def test_columns_that_have_no_room_go_in_the_order_of_their_importance(
     panel: LeaderboardPanel, qapp: QApplication
 ) -> None:
