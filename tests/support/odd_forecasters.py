@@ -15,8 +15,8 @@ LEVELS = (-1.6, -1.3, -0.7, 0.0, 0.7, 1.3, 1.6)
 
 
 class Forecaster:
-    """The usual size of a move, around no change. Habits: honest, moody, forgetful, broken, peeking, and
-    peeking at ranges."""
+    """The usual size of a move, around no change. Habits: honest, moody, forgetful, broken, crashing,
+    peeking, and peeking at ranges."""
 
     def __init__(self, habit: str, file: str | None) -> None:
         self.habit = habit
@@ -37,6 +37,8 @@ class Forecaster:
         newest = self.closes[-20:]
         usual = max(newest) / min(newest) - 1.0 + 1e-4
         middle = self.future.get(candle["open_time_ms"], 0.0) if self.habit == "peeking" else 0.0
+        if self.habit == "crashing":
+            raise ValueError("not today")
         if self.habit == "moody":
             middle = random.SystemRandom().uniform(-usual, usual)
         if self.habit == "forgetful":

@@ -163,8 +163,12 @@ def _answers(trial: Trial, candles: int) -> Check:
             "It answers at every candle", True, f"It forecast {candles:,} candles: right shape, finite, in order."
         )
     first, further = trial.incidents[0], len(trial.incidents) - 1
-    others = f" {further:,} further incidents followed." if further else ""
-    return Check("It answers at every candle", False, f"{first.what_happened}{others}")
+    found = first.what_happened
+    if first.kind is IncidentKind.CHALLENGER_ENDED and first.details:
+        found += f" Its stderr ended with: {first.details.splitlines()[-1].rstrip('.')}."
+    if further:
+        found += f" Further incidents: {further:,}."
+    return Check("It answers at every candle", False, found)
 
 
 def _repeats(first: Trial, again: Trial) -> Check:

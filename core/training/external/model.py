@@ -158,7 +158,7 @@ class ExternalModel:
             self._died(str(error))
         else:
             if self._clock.monotonic_s() >= at_the_latest_s:
-                self._died(f"it was not ready after {_START_S:.0f} s")
+                self._died(f'it did not answer "hello" with "type": "ready" within {_START_S:.0f} s')
         return False
 
     def _ask(self, talk: Conversation, closed: Sequence[tuple[str, Candle]]) -> None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from core.training.engine.device_faults import DeviceFault, classify
 from core.training.recovery.in_place_errors import is_in_place_error
+from models.contract import in_short
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """sentence: the error's type and first line; details: its traceback, as text."""
+    """sentence: the error's type and first line, and the line of a model's file; details: its traceback, as text."""
 
     fault: DeviceFault
     is_in_place: bool
@@ -25,7 +26,5 @@ class Failure:
 
 
 def failure_of(error: Exception) -> Failure:
-    text = str(error)
-    sentence = f"{type(error).__name__}: {text.splitlines()[0] if text else 'no message'}"
     details = "".join(traceback.format_exception(error))
-    return Failure(classify(error), is_in_place_error(error), sentence, details)
+    return Failure(classify(error), is_in_place_error(error), in_short(error), details)

@@ -94,6 +94,13 @@ def test_an_answer_that_is_no_number_is_caught(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_process_that_crashes_is_shown_with_the_last_line_of_its_stderr(tmp_path: Path) -> None:
+    checks = checked(tmp_path, process("crashing"), candles=CANDLES[:60])
+    found = checks["It answers at every candle"].found
+    assert "exit code 1. Its stderr ended with: ValueError: not today. Further incidents: " in found
+
+
+@pytest.mark.slow
 def test_a_torch_model_passes(tmp_path: Path) -> None:
     checks = checked(tmp_path, "gru")
     assert set(ALL) < set(checks) and "Padding is ignored" in checks and failed(checks) == []

@@ -182,7 +182,7 @@ def test_a_forecaster_that_falls_behind_for_ever_is_ended() -> None:
     [
         ([(0.0, line({"type": "ready", "protocol": 9}))], "must have “protocol”: 1, not “9”"),
         ([(0.0, b"hello\n")] * 200, "it wrote 100 lines before it was ready"),
-        ([], "it was not ready after 60 s"),
+        ([], 'it did not answer "hello" with "type": "ready" within 60 s'),
         ([(0.0, None)], "exit code 3"),
     ],
 )
