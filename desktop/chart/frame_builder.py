@@ -19,11 +19,13 @@ from desktop.chart.data.columns import CandleColumns, Extent, extent, group_size
 from desktop.chart.data.ghosts import band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.shapes import shaped
+from desktop.chart.labels.axis_labels import value_labels
 from desktop.chart.labels.forecast_label import usual_width
 from desktop.chart.labels.note import note_room, note_text
 from desktop.chart.labels.readout import readout_lines, readout_width
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.geometry import candle_widths
+from desktop.chart.painting.text import padding_px
 from desktop.chart.panes.frame import Frame, Layout
 from desktop.chart.panes.layer import Layer, LayerSet, PaneScale
 from desktop.chart.panes.pane import PRICE_PANE, Pane
@@ -39,6 +41,8 @@ _WIDEST_AXIS = 0.5
 
 _LINES_UNDER_READOUT = 1.9
 """Room between the readout and the candles, for the divider's label."""
+_LINES_WITHOUT_READOUT = 1.4
+"""The same at the top of a small chart."""
 
 _MOST_WIDENED = 0.35
 """Margin on either side, as a share of the span of candles and ghosts."""
@@ -78,8 +82,7 @@ class FrameBuilder:
         if style.shows_volume and not self._model.has_volume():
             style = replace(style, shows_volume=False)  # ghosts' too: they would fill the strip
         frame = self._build(size, ratio, style)
-        needed = _needed_axis_width(frame)
-        if needed > self._axis_width:
+        while (needed := _needed_axis_width(frame)) > self._axis_width:  # fewer candles may have longer labels
             self._axis_width = needed
             frame = self._build(size, ratio, style)
         return frame
@@ -121,11 +124,12 @@ class FrameBuilder:
         note = note_room(note_text(self._model), usual_width(self._model, fonts), fonts, ratio, width - axis)
         room = readout_width(width - axis, ratio)
         lines = readout_lines(self._model, self._layers, fonts, room) if style.shows_readout else 0
-        plot_bottom = max(2, height - fonts.line - fonts.line // 2)
+        plot_bottom = max(2, height - fonts.line - (0 if style.has_small_axes else fonts.line // 2))
         main_bottom = max(2, plot_bottom - sum(self._pane_heights(plot_bottom).values()))
         volume = int(main_bottom * _VOLUME_SHARE) if style.shows_volume else 0
         price_bottom = max(2, main_bottom - volume)
-        price_top = min(round(fonts.line * (_LINES_UNDER_READOUT + lines)) + note, price_bottom // 2)
+        over = _LINES_WITHOUT_READOUT if style.has_small_axes and not lines else _LINES_UNDER_READOUT + lines
+        price_top = min(round(fonts.line * over) + note, price_bottom // 2)
         return Layout(width, height, max(1, width - axis), plot_bottom, main_bottom, price_top, price_bottom)
 
     def _pane_heights(self, plot_bottom: int) -> dict[str, int]:
@@ -198,6 +202,10 @@ class FrameBuilder:
 
 
 def _needed_axis_width(frame: Frame) -> int:
+    if frame.style.has_small_axes:
+        labels = [label for pane in (frame.price_pane, *frame.panes) for label in value_labels(frame, pane)]
+        widest = max((frame.fonts.width(label.text) for label in labels), default=0)
+        return _stepped((widest + 2 * padding_px(frame.fonts)) / frame.ratio)
     edges = (frame.prices.low, frame.prices.high)
     texts = [frame.price_text(edge) for edge in edges] + ["00:00:00"]
     if frame.prices.kind is ScaleKind.PERCENT:  # lines show their prices there too
@@ -207,8 +215,11 @@ def _needed_axis_width(frame: Frame) -> int:
     if frame.style.shows_volume:
         texts.append(formatting.format_volume(frame.top_volume))
     widest = max(frame.fonts.width(text, bold=True) for text in texts)
-    logical = (widest + frame.fonts.line) / frame.ratio
-    return math.ceil(logical / _AXIS_STEP) * _AXIS_STEP
+    return _stepped((widest + frame.fonts.line) / frame.ratio)
+
+
+def _stepped(logical_px: float) -> int:
+    return math.ceil(logical_px / _AXIS_STEP) * _AXIS_STEP
 
 
 def _union(edges: list[_Edges]) -> _Edges:

@@ -45,6 +45,8 @@ class Style:
     """Sample paths behind the ghosts, whose bodies follow the most central one."""
     shows_readout: bool = True
     """False where the numbers are written beside the chart: the candles get their room."""
+    has_small_axes: bool = False
+    """Short labels, and neither last price nor time zone: for a small chart that has its last price beside it."""
 
 
 def chosen_style(chosen: ChartSettings, venue: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QEnterEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QEnterEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from core.domain.candle import Candle
@@ -28,6 +28,8 @@ CANDLES_SHOWN = 400
 """More than the widest tile shows."""
 _SPACING_SHARE = 0.6
 """Of the large chart's distance between candles."""
+_SMALL_LINES = 32
+"""Width in heights of a line of text, below which the axes of the large chart would take a quarter of the tile."""
 _FRAME_PX = 1
 _LEAST_PX = (120, 60)
 _NO_ROOM_FOR = dict.fromkeys(("shows_volume", "shows_chance", "shows_paths", "shows_readout"), False)
@@ -115,6 +117,15 @@ class Tile(QWidget):
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             self.opened.emit(self)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._choose_axes()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._choose_axes()
+
     def enterEvent(self, event: QEnterEvent) -> None:
         self.update()
 
@@ -154,6 +165,9 @@ class Tile(QWidget):
     def _on_theme(self) -> None:
         self._show_heading()
         self.update()
+
+    def _choose_axes(self) -> None:
+        self.chart.restyle(has_small_axes=self.width() < _SMALL_LINES * self.fontMetrics().height())
 
     def _set_empty_text(self, sentence: str) -> None:
         self.empty_text = sentence

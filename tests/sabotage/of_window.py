@@ -485,4 +485,10 @@ FAULTS = (
         "_not_running() if market.is_simulated else polled",
         "polled",
     ),
+    Fault(
+        "axes-of-the-large-chart-on-a-small-one",
+        "desktop/overview/tile.py",
+        "self.width() < _SMALL_LINES",
+        "self.width() > _SMALL_LINES",
+    ),
 )

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QRegion
 
 from desktop.chart.axes import time_marks as time_axis
-from desktop.chart.axes.price_scale import round_prices
+from desktop.chart.axes.price_scale import ScaleKind, round_prices
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.chance import short_chance
 from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px
@@ -18,6 +18,7 @@ from desktop.chart.panes.pane import Pane
 from desktop.ui import formatting
 
 _PRICE_LABEL_LINES = 2.7
+_SMALL_AXIS_LABEL_LINES = 2.2
 _PANE_LABEL_LINES = 1.8
 _TIME_LABEL_CHARACTERS = 13
 _AT_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -52,7 +53,8 @@ def paint_labels(
 def value_marks(frame: Frame, pane: Pane) -> list[float]:
     """Values of a pane that get a grid line and a label; none without data."""
     if pane is frame.price_pane:
-        most = int(frame.layout.price_bottom / (frame.fonts.line * _PRICE_LABEL_LINES))
+        lines = _SMALL_AXIS_LABEL_LINES if frame.style.has_small_axes else _PRICE_LABEL_LINES
+        most = int(frame.layout.price_bottom / (frame.fonts.line * lines))
         top = (frame.layout.price_bottom - 1) / pane.height
         return round_prices(pane.shown.between(0.0, max(top, 1.0)), max(most, 1), frame.decimals)
     if not pane.has_scale:
@@ -97,7 +99,9 @@ def value_labels(frame: Frame, pane: Pane) -> list[Label]:
     line, axis, colour = frame.fonts.line, frame.layout.price_axis, frame.palette.muted_text
     left, is_price = axis.left() + frame.pixel + padding_px(frame.fonts), pane is frame.price_pane
     first, stop = (0, frame.layout.price_bottom) if is_price else (pane.top + 1, pane.bottom)
-    placed = [(pane.y(value) - line // 2, _value_text(frame, pane, value)) for value in value_marks(frame, pane)]
+    marks = value_marks(frame, pane)
+    texts = zip(marks, _mark_texts(frame, pane, marks), strict=True)
+    placed = [(pane.y(value) - line // 2, text) for value, text in texts]
     placed = [(top, text) for top, text in placed if first <= top <= stop - line]
     if is_price and frame.style.shows_volume and frame.top_volume > 0:
         placed.append((stop + frame.scaled(2), formatting.format_volume(frame.top_volume)))
@@ -120,7 +124,7 @@ def time_labels(frame: Frame, model: ChartModel, marks: Sequence[TimeMark]) -> l
         if area.left() >= 0 and area.right() <= frame.layout.plot_right:
             colour = palette.text if is_larger else palette.muted_text
             labels.append(Label(area, text, colour, Qt.AlignmentFlag.AlignCenter, is_larger))
-    if model.newest is not None:
+    if model.newest is not None and not frame.style.has_small_axes:
         axis.setLeft(frame.layout.plot_right + frame.pixel + padding_px(fonts))
         zone = time_axis.zone_name(model.newest.open_time_ms, frame.time_zone)
         labels.append(Label(axis, zone, palette.muted_text, _AT_LEFT))
@@ -160,6 +164,15 @@ def price_label_rect(frame: Frame, row: int, rows: Sequence[Row]) -> QRect:
 
 def _value_text(frame: Frame, pane: Pane, value: float) -> str:
     return frame.price_text(value) if pane is frame.price_pane else formatting.format_level(value, pane.decimals)
+
+
+def _mark_texts(frame: Frame, pane: Pane, marks: Sequence[float]) -> list[str]:
+    """On small axes without the zeros at the end that all prices have."""
+    if pane is not frame.price_pane or not frame.style.has_small_axes or frame.prices.kind is ScaleKind.PERCENT:
+        return [_value_text(frame, pane, value) for value in marks]
+    enough = (decimals for decimals in range(frame.decimals) if all(round(mark, decimals) == mark for mark in marks))
+    decimals = next(enough, frame.decimals)
+    return [formatting.format_level(value, decimals) for value in marks]
 
 
 def _has_seconds(model: ChartModel) -> bool:

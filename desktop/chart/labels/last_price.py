@@ -49,9 +49,9 @@ def last_price_line(frame: Frame, model: ChartModel) -> LastPriceLine | None:
 
 
 def last_price_box(frame: Frame, model: ChartModel, countdown: str | None) -> Box | None:
-    """The price on the axis, with the time to the candle's close below it if known."""
+    """The price on the axis, with the time to the candle's close below it if known; None on small axes."""
     line, newest = last_price_line(frame, model), model.newest
-    if line is None or newest is None:
+    if line is None or newest is None or frame.style.has_small_axes:
         return None
     ink = frame.palette.inverse_text
     rows: tuple[Row, ...] = ((Span(frame.price_text(newest.close), ink, bold=True),),)

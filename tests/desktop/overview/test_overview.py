@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt
+from PySide6.QtGui import QFont
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolBar
 from pytestqt.qtbot import QtBot
@@ -112,6 +113,20 @@ def test_ticks_closes_and_forecasts_arrive_in_their_tile_alone(qtbot: QtBot, sho
     assert eth.chart.model.count == STORED + 1 and eth.chart.model.forming is None
     assert eth.chart.model.ghosts()[0].ghost.open_time_ms == new.open_time_ms + MINUTE_MS
     assert btc.chart.model.count == STORED and counters[btc].count == 0
+
+
+def test_charts_without_room_have_small_axes(qtbot: QtBot, shown: Wall) -> None:
+    """At 1280 x 720 the axes of the large chart took 42 % of the surface of a chart of sixteen."""
+    open_overview(qtbot, shown, 16)
+    btc = tile_of(shown, BTC)
+    layout = btc.chart.frame.layout
+    assert layout.plot_right * layout.plot_bottom > 0.68 * layout.width * layout.height
+    assert btc.chart.overlay.last_price is None and btc.heading.price, "its last price is above it"
+    shown.bench.shell.settings.change_chart(overview_charts=4)
+    shown.settle()
+    assert btc.chart.overlay.last_price is not None and not btc.chart.style_shown.has_small_axes
+    btc.setFont(QFont(btc.font().family(), 4 * btc.font().pointSize()))
+    assert btc.chart.style_shown.has_small_axes, "a larger text leaves less room"
 
 
 def test_a_feed_in_trouble_is_named_in_the_heading(qtbot: QtBot, shown: Wall) -> None:

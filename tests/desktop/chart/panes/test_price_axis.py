@@ -12,7 +12,7 @@ from core.domain.events import ForecastMade
 from core.indicators.spec import IndicatorSpec
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.items.study import StudyLayer
-from desktop.chart.labels.axis_labels import value_labels
+from desktop.chart.labels.axis_labels import Label, time_labels, time_marks, value_labels
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forecast_after, forming_after, random_series
@@ -144,3 +144,48 @@ def test_the_scale_of_a_tiny_volume_is_whole(show_chart: ShowChart) -> None:
     label = value_labels(frame, frame.price_pane)[-1]
     assert label.area.top() > frame.layout.price_bottom
     assert frame.fonts.width(label.text) <= label.area.width()
+
+
+@pytest.mark.parametrize("kind", list(ScaleKind))
+@pytest.mark.parametrize("size", [(313, 125), (200, 100)])
+def test_small_axes_leave_more_to_the_candles_and_still_have_a_scale(
+    show_chart: ShowChart, kind: ScaleKind, size: tuple[int, int]
+) -> None:
+    series = random_series(300)
+    chart = show_chart(series, *size)
+    chart.restyle(shows_volume=False, shows_readout=False, scale=kind)
+    chart.set_forming(forming_after(series))
+    chart.set_forecast(forecast_after(series))
+    settle(chart)
+    usual = chart.frame.layout
+    assert chart.overlay.last_price is not None
+    chart.restyle(has_small_axes=True)
+    settle(chart)
+    frame, layout = chart.frame, chart.frame.layout
+    assert layout.plot_bottom > usual.plot_bottom and layout.price_top < usual.price_top
+    assert layout.plot_right > usual.plot_right or kind is ScaleKind.PERCENT
+    labels = value_labels(frame, frame.price_pane)
+    assert labels and all(frame.fonts.width(label.text) <= label.area.width() for label in labels)
+    assert chart.overlay.last_price is None, "it is written beside the chart"
+    assert all(label.area.right() <= layout.plot_right for label in times_of(chart))
+    chart.restyle(has_small_axes=False)
+    settle(chart)
+    assert chart.frame.layout == usual
+
+
+def times_of(chart: ChartWidget) -> list[Label]:
+    return time_labels(chart.frame, chart.model, time_marks(chart.frame, chart.model))
+
+
+def test_labels_of_small_axes_have_no_zeros_that_all_have(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(300))
+    chart.hold_prices(PriceRange(20_000.0, 20_100.0))
+    settle(chart)
+    assert "20,040.00" in [label.text for label in value_labels(chart.frame, chart.frame.price_pane)]
+    chart.restyle(has_small_axes=True)
+    settle(chart)
+    assert "20,040" in [label.text for label in value_labels(chart.frame, chart.frame.price_pane)]
+    chart.hold_prices(PriceRange(20_000.0, 20_006.0))
+    settle(chart)
+    texts = [label.text for label in value_labels(chart.frame, chart.frame.price_pane)]
+    assert "20,001.0" in texts and "20,001.5" in texts, "each has as many decimals as the others"
