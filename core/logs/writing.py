@@ -39,10 +39,10 @@ def log_to_file(path: Path) -> logging.Handler:
     return handler
 
 
-def log_to_stderr(level: int = logging.WARNING) -> logging.Handler:
+def log_to_stderr() -> logging.Handler:
     """Warnings and errors for the terminal; the file has everything."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setLevel(level)
+    handler.setLevel(logging.WARNING)
     handler.setFormatter(_Bounded("%(levelname)s: %(message)s"))
     logging.getLogger(LOGGER_NAME).addHandler(handler)
     return handler

@@ -53,7 +53,6 @@ def open_or_recover(
     folder: DataFolder,
     *,
     clock: Clock | None = None,
-    quick_check: bool = True,
     watch: Watch | None = None,
     conversion: Watch | None = None,
 ) -> OpenedDatabase:
@@ -71,7 +70,7 @@ def open_or_recover(
         _refuse_missing(folder)
         if watch is not None:
             _read_through(folder.database, watch)
-        opened = OpenedDatabase(_opened(folder, quick_check, watch, conversion), None)
+        opened = OpenedDatabase(_opened(folder, watch, conversion), None)
     except CorruptDatabaseError as damage:
         opened = _recovered(folder, damage, (clock or SystemClock()).now_ms())
     if watch is None or not watch.is_cancelled():
@@ -182,13 +181,13 @@ def _read_through(path: Path, watch: Watch) -> None:
         return  # SQLite will report the error
 
 
-def _opened(folder: DataFolder, quick_check: bool, watch: Watch | None, conversion: Watch | None) -> Database:
+def _opened(folder: DataFolder, watch: Watch | None, conversion: Watch | None) -> Database:
     """Raises CorruptDatabaseError if the file is damaged."""
     path = folder.database
     try:
         db = open_database(
             path,
-            quick_check=quick_check,
+            quick_check=True,
             is_thorough=damage_found(folder.backups),
             is_cancelled=None if watch is None else watch.is_cancelled,
             conversion=conversion,

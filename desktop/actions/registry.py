@@ -108,13 +108,12 @@ class ActionRegistry(QObject):
         """The menu that holds it, once the bar was filled. Raises KeyError for one that is in none."""
         return self._menus[action_id.info.menu]
 
-    def fill_tool_bar(self, tool_bar: QToolBar, ids: Iterable[ActionId] | None = None) -> None:
-        """Add the actions meant for a tool bar (of `ids`, where given), in the order of the table."""
-        wanted = None if ids is None else set(ids)
+    def fill_tool_bar(self, tool_bar: QToolBar) -> None:
+        """Add the actions meant for a tool bar, in the order of the table."""
         last: tuple[tuple[str, ...], int] | None = None
         for action_id, action in self._actions.items():
             info = action_id.info
-            if not info.is_in_tool_bar or (wanted is not None and action_id not in wanted):
+            if not info.is_in_tool_bar:
                 continue
             place = (info.menu, info.section)
             if last is not None and place != last:

@@ -102,15 +102,15 @@ class Rig:
         self.ticks = scenario.forming_path(newest, _TICKS_OF_A_CANDLE)
         return scenario.forecast_after(newest)
 
-    def show_newest(self, in_view: int = IN_VIEW) -> None:
-        """Release the plot; show the newest `in_view` candles, with the room to the right, and the cursor over them."""
+    def show_newest(self) -> None:
+        """Release the plot; show the newest `IN_VIEW` candles, with the room to the right, and the cursor over them."""
         chart = self.chart
         middle = (WIDTH * 0.4, HEIGHT * 0.45)
         for kind in (QEvent.Type.MouseButtonRelease, QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease):
             self.point_at(*middle, kind, held=kind is QEvent.Type.MouseButtonPress)  # a click stops what still glides
         chart.reset_view()
         for _ in range(3):  # the price axis may take another width with each
-            shown = min(in_view, self.count) + chart.scale.margin
+            shown = min(IN_VIEW, self.count) + chart.scale.margin
             chart.zoom(chart.scale.width / shown / chart.scale.spacing)
             self.settle()
         self.point_at(*middle)

@@ -57,10 +57,10 @@ def series(count: int) -> CandleSeries:
     return CandleSeries.from_columns(MINUTE, made.open_time_ms, values)
 
 
-def forming_path(newest: Candle, count: int, seed: int = 9) -> list[Candle]:
+def forming_path(newest: Candle, count: int) -> list[Candle]:
     """The candle after `newest` after each of its `count` ticks. The price is pulled back to its opening,
     so that it stays a candle among the others."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(9)
     shocks, amounts = generator.normal(0.0, _TICK_STEP, count), generator.uniform(0.0, 2.0 * _VOLUME / count, count)
     opened = high = low = newest.close
     away, volume, path = 0.0, 0.0, []

@@ -64,20 +64,19 @@ def proof(estimate: Estimate, above: str, below: str, neither: str, against: flo
     return above if estimate.low > against else below
 
 
-def proof_in_full(estimate: Estimate, name: str, against: float = 0.0) -> str:
-    """The same as a sentence. name: in the user's language."""
+def proof_in_full(estimate: Estimate, name: str) -> str:
+    """The same of zero as a sentence. name: in the user's language."""
     if estimate.value is None:
         return not_yet(estimate.n)
-    side = f"{format_number(100.0 * against, 0)} %" if against else "0"
     n = format_count(estimate.n)
     if estimate.low is None or estimate.high is None:
         early = translate("Panels", "{0} is not proven: n = {1}, a proof needs {2}.")
         return early.format(name, n, FEWEST_FOR_A_PROOF)
-    if estimate.low <= against <= estimate.high:
-        return translate("Panels", "{0} is not proven: the interval includes {1} (n = {2}).").format(name, side, n)
-    above = translate("Panels", "{0}: the interval lies above {1} (n = {2}).")
-    below = translate("Panels", "{0}: the interval lies below {1} (n = {2}).")
-    return (above if estimate.low > against else below).format(name, side, n)
+    if estimate.low <= 0.0 <= estimate.high:
+        return translate("Panels", "{0} is not proven: the interval includes 0 (n = {1}).").format(name, n)
+    above = translate("Panels", "{0}: the interval lies above 0 (n = {1}).")
+    below = translate("Panels", "{0}: the interval lies below 0 (n = {1}).")
+    return (above if estimate.low > 0.0 else below).format(name, n)
 
 
 def ahead(horizon: int) -> str:
