@@ -6,9 +6,11 @@ import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from core.domain.dates import read_utc
+from core.logs.writing import TRAINER_FILE, WINDOW_FILE
 
 READ_AT_MOST_BYTES = 512_000
 """Read at most, at first and at each update: far more than is written between two updates."""
@@ -81,3 +83,24 @@ def _entries(text: str) -> Iterator[LogEntry]:
 def _entry(head: re.Match[str], details: list[str]) -> LogEntry:
     level = logging.getLevelNamesMapping().get(head["level"], logging.INFO)
     return LogEntry(read_utc(head["at"]), level, head["name"], head["text"], "\n".join(details).strip("\n"))
+
+
+ENTRIES_KEPT = 5_000
+
+
+class LogBook:
+    """The log lines of the window and the trainer's process, also from before this start."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._tails = [LogTail(folder / name) for name in (WINDOW_FILE, TRAINER_FILE)]
+        self.entries: list[LogEntry] = []
+        """By time, ascending."""
+
+    def update(self) -> bool:
+        """Read the lines written since the last call. False if there are none."""
+        came = [entry for tail in self._tails for entry in tail.read()]
+        if came:
+            # stable: entries of the same time keep the order in which they were read
+            self.entries = sorted([*self.entries, *came], key=attrgetter("at_ms"))[-ENTRIES_KEPT:]
+        return bool(came)

@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter, field_validator, model_validator
 from pydantic.dataclasses import dataclass
 
 from core.domain.challenger_sources import names_of
-from core.domain.fallback_exchange import next_venue
+from core.domain.venue_names import next_venue
 from core.files.durable import write_durably
 from core.settings.group import CONFIG, OWN_DIALOG, SECRET, VenueId, all_field_infos, setting
 from core.settings.paper import PaperSettings

@@ -42,12 +42,11 @@ from desktop.notifications.watch import RunWatch
 from desktop.overview.overview import Overview
 from desktop.services.backup_watch import BackupWatch
 from desktop.services.disk_space_watch import RoomWatch
-from desktop.services.file_reading import READING_JOB
 from desktop.services.machine_watch import MachineWatch
 from desktop.services.market_choice import MarketChoice
 from desktop.services.record_watch import AccuracyWatch, LeaderboardWatch
 from desktop.services.remote_commands import REMOTE_JOB, RemoteCommands
-from desktop.services.run_controller import RunController
+from desktop.services.run_controller import READING_JOB, RunController
 from desktop.services.training_break import LONG_MINUTES, SHORT_MINUTES, TrainingBreak
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase

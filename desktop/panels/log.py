@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QComboBox, QHeaderView, QLineEdit, QPlainTextEdit,
 
 from core.domain.events import Severity
 from core.domain.plain_text import plain
-from core.logs.merged import LogBook
-from core.logs.reading import LogEntry
+from core.logs.reading import LogBook, LogEntry
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.panels.feed.words import moment
 from desktop.ui.accessible import name_box

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,17 +15,18 @@ from PySide6.QtCore import QObject, Signal
 
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.clock import Clock
+from core.domain.events import JobProgress
 from core.domain.venue_names import venue_name
 from core.market.feeds.auto import BuiltFeed
 from core.market.feeds.base import FeedError, FeedState
 from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.urls import ExchangeUrls
+from core.market.history.errors import ReadingCancelledError
 from core.market.history.files import CandleFileError
 from core.market.history.reading import Watch
 from core.settings.tree import MarketSettings, Settings
 from core.storage.errors import FullDiskError, StorageError
 from core.storage.folder import DataFolder
-from desktop.services.file_reading import FileReading
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketCheck, MarketQuestion
 from desktop.services.market_feed import MarketFeeds
 from desktop.services.universe import is_same, wanted_markets
@@ -327,3 +329,36 @@ class RunController(WatchedMarkets):
 def _without_sample(asked: MarketSettings) -> MarketSettings:
     """An exchange that does not answer is asked again, and not replaced by the sample."""
     return replace(asked, feed="live") if asked.feed == "auto" else asked
+
+
+READING_JOB = "reading a file"
+_PERCENT = 100
+
+
+class FileReading(QObject):
+    """Of one file. Lives in the window's thread; `watch` is called on the thread that reads."""
+
+    progressed = Signal(object)
+    """JobProgress, in percent of the file; the last one is over."""
+
+    def __init__(self, name: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._is_cancelled = threading.Event()
+        self._progress = JobProgress(READING_JOB, translate("Window", "Reading {0}").format(name), 0, _PERCENT)
+
+    def cancel(self) -> None:
+        """End it at the next part of the file. Callable from any thread."""
+        self._is_cancelled.set()
+
+    def watch(self, done: int, total: int) -> None:
+        """As `read_candle_table` wants it, in bytes. Raises ReadingCancelledError."""
+        if self._is_cancelled.is_set():
+            raise ReadingCancelledError(translate("Window", "Reading {0} was cancelled.").format(self._name))
+        percent = min(_PERCENT - 1, _PERCENT * done // max(total, 1))
+        self.progressed.emit(replace(self._progress, done=percent))
+
+    def end(self) -> None:
+        """Whatever came of it. In the window's thread."""
+        self.progressed.emit(replace(self._progress, done=_PERCENT, is_over=True))
+        self.deleteLater()

@@ -11,7 +11,7 @@ from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from core.domain.events import Incident, TrainerState
-from core.logs.merged import LogBook
+from core.logs.reading import LogBook
 from core.settings.tree import Settings
 from core.storage.folder import DataFolder
 from core.training.commands import ApplyDeletions, SaveCheckpoint, SetDevice, SetPaused, StepOnce

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QStyle, QStyleOptionDockWidget, QStylePainter
 
-from core.logs.merged import LogBook
+from core.logs.reading import LogBook
 from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.checkpoints.panel import CheckpointsPanel

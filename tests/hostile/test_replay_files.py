@@ -16,7 +16,7 @@ from core.market.feeds import auto
 from core.market.history.files import CandleFile, Watch, read_candle_file
 from core.market.history.table import CHUNK_ROWS
 from desktop.app.composition import Application
-from desktop.services.file_reading import READING_JOB
+from desktop.services.run_controller import READING_JOB
 from tests.desktop.conftest import gate as gate
 from tests.desktop.conftest import idle_trainer as idle_trainer
 from tests.desktop.whole_window import CandleGate, context, run_window, step_of, until

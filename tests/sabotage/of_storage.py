@@ -145,7 +145,7 @@ FAULTS = (
     ),
     Fault(
         "oldest-log-lines-kept",
-        "core/logs/merged.py",
+        "core/logs/reading.py",
         "[-ENTRIES_KEPT:]",
         "[:ENTRIES_KEPT]",
     ),

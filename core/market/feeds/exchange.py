@@ -8,8 +8,7 @@ from functools import partial
 
 from core.domain.candle import Market
 from core.domain.clock import Clock
-from core.domain.fallback_exchange import next_venue
-from core.domain.venue_names import venue_name
+from core.domain.venue_names import next_venue, venue_name
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus, StoredCandles
 from core.market.feeds.ccxt_venue import CcxtVenue

@@ -13,8 +13,7 @@ from core.market.feeds.exchange import ExchangeFeed
 from core.market.feeds.rate_limits import RateLimitHolds, RequestGate
 from core.market.feeds.replay import StoredFeed
 from core.market.feeds.shared_connection import SharedConnection
-from core.market.feeds.simulated import SimulatedFeed, seed_of
-from core.market.feeds.step_order import StepOrder
+from core.market.feeds.simulated import SimulatedFeed, StepOrder, seed_of
 from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.urls import ExchangeUrls
 from core.market.shown_names import shown_market

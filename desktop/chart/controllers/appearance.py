@@ -17,9 +17,8 @@ from desktop.chart.items.futures import FuturesLayer
 from desktop.chart.items.volume_profile import VolumeProfileLayer
 from desktop.chart.style import CandleStyle, chosen_style
 from desktop.chart.widget import ChartWidget
-from desktop.dialogs.date import DateDialog
+from desktop.dialogs.date import DateDialog, ZoneDialog
 from desktop.dialogs.messages import open_dialog
-from desktop.dialogs.zone import ZoneDialog
 from desktop.state.shell import Shell
 from desktop.ui.formatting import format_time
 from desktop.ui.translation import translate

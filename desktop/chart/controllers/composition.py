@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -11,14 +12,15 @@ from core.domain.drawings import Drawing
 from core.domain.price_lines import PriceLine
 from core.market.feeds.base import MissingCandles
 from core.market.pipeline import FeedReport
+from core.settings.tree import Settings
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
+from core.training.online.forecast_events import expert_ghosts
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison
 from desktop.chart.controllers.context_menu import ChartMenu, PlaceMenu
 from desktop.chart.controllers.drawings import ChartDrawings
-from desktop.chart.controllers.expert_ghosts import ExpertGhosts
 from desktop.chart.controllers.lines import ChartLines
 from desktop.chart.controllers.markers import ChartMarkers
 from desktop.chart.controllers.market_bar import MarketBar
@@ -29,16 +31,20 @@ from desktop.chart.controllers.placed_store import Book
 from desktop.chart.controllers.saving import ChartSaving
 from desktop.chart.controllers.studies import ChartStudies
 from desktop.chart.controllers.time_travel import TimeTravel
+from desktop.chart.items.previews import Preview, PreviewLayer
 from desktop.chart.widget import ChartWidget
 from desktop.notifications.messages import DesktopMessages
+from desktop.panels.accuracy.names import expert_name
 from desktop.services.candle_loader import HistoryLoading
 from desktop.services.chance_reader import stretches
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.forecast_words import stale_words
 from desktop.state.run_state import RunState
+from desktop.state.settings_store import SettingsStore
 from desktop.state.shell import Shell
 from desktop.ui.theme import Theme
+from desktop.ui.translation import translate
 
 
 class ChartTools(QObject):
@@ -227,3 +233,41 @@ class ForecastNote(QObject):
         model, zone = self._chart.model, self._chart.style_shown.time_zone
         is_other = model.other_interval is not None
         self._chart.set_note(stale_words(self._state, model.whole, zone, is_other_interval=is_other))
+
+
+class ExpertGhosts(QObject):
+    """Owns the layer. Which experts are drawn is a setting; what is drawn came with the newest committed forecast."""
+
+    def __init__(self, chart: ChartWidget, state: RunState, settings: SettingsStore, parent: QObject) -> None:
+        super().__init__(parent)
+        self._chart, self._state = chart, state
+        self._names: tuple[str, ...] = ()
+        self.layer = PreviewLayer(translate("Chart", "Alone:"))
+        chart.add_layer(self.layer)
+        state.forecast_changed.connect(self._draw)
+        settings.changed.connect(self._show_settings)
+        self._show_settings(settings.current)
+
+    @Slot(object)
+    def _show_settings(self, settings: Settings) -> None:
+        if settings.chart.expert_ghosts != self._names:
+            self._names = settings.chart.expert_ghosts
+            self._draw()
+
+    @Slot()
+    def _draw(self) -> None:
+        previews = self._previews()
+        if previews or self.layer.shown:
+            self.layer.show_previews(previews)
+            self._chart.layers_changed()
+
+    def _previews(self) -> list[Preview]:
+        made, market = self._state.forecast, self._state.market
+        if made is None or market is None:
+            return []
+        drawn = ((name, expert_ghosts(made, name, market.interval)) for name in self._names)
+        return [
+            Preview(expert_name(name), replace(made, ghosts=ghosts), colour)
+            for colour, (name, ghosts) in enumerate(drawn)
+            if ghosts
+        ]

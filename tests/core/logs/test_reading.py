@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.logs.merged import ENTRIES_KEPT, LogBook
-from core.logs.reading import READ_AT_MOST_BYTES, LogTail
+from core.logs.reading import ENTRIES_KEPT, READ_AT_MOST_BYTES, LogBook, LogTail
 from core.logs.writing import LOGGER_NAME, TRAINER_FILE, WINDOW_FILE, log_to_file
 
 AT_MS = 1_795_273_200_123

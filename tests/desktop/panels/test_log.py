@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from core.logs.merged import LogBook
+from core.logs.reading import LogBook
 from core.logs.writing import TRAINER_FILE, WINDOW_FILE
 from desktop.panels.log import LogPanel
 from desktop.ui.theme import Theme

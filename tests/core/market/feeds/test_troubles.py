@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain.candle import Interval, Market
-from core.domain.fallback_exchange import next_venue
+from core.domain.venue_names import next_venue
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedError, FeedState, FeedStatus, StoredCandles
 from core.market.feeds.exchange import ExchangeFeed, probe

@@ -12,7 +12,7 @@ from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.style import CandleStyle
-from desktop.dialogs.zone import ZoneDialog
+from desktop.dialogs.date import ZoneDialog
 from tests.desktop.conftest import Bench, MakeBench, fill
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.domain.candle_series import CandleSeries
 from core.settings.tree import Settings
 from core.settings.window import ChartSettings
-from desktop.chart.controllers.expert_ghosts import ExpertGhosts
+from desktop.chart.controllers.composition import ExpertGhosts
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 from desktop.ui.study_colours import preview_colour
