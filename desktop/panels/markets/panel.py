@@ -207,11 +207,13 @@ class MarketsPanel(Panel):
             self.mark_stale()
 
     def _show_note(self) -> None:
-        """The last action, then the state of a search, then a problem."""
+        """The last action, then the state of a search, then a problem. The rows get the room of an empty one."""
         is_new = self._clock.now_ms() < self._message_until_ms
         message = self._message if is_new else ""
         search = self._search_message if is_new or self.adder.is_searching else ""
-        set_text(self.note, message or search or self._trouble() or self._pause_reason())
+        text = message or search or self._trouble() or self._pause_reason()
+        set_text(self.note, text)
+        self.note.setVisible(bool(text))
 
     def _trouble(self) -> str:
         """The first exchange that does not answer, and when it is asked again."""
@@ -400,7 +402,7 @@ class MarketsPanel(Panel):
         enlarge_icons(buttons, 15)
         self.actions_of_panel.fill_tool_bar(buttons)
         head = beside(None, self.filter, buttons, stretched=self.filter, spacing=6)
-        parts = (head, self.table, self.adder, self.note)
+        parts = (head, self.table, self.note, self.adder)  # what is typed into stays where it is
         stacked(self, *parts, stretched=self.table, margins=(6, 4, 6, 4), spacing=4)
 
 

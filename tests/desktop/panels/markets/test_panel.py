@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QPainter
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCompleter
+from PySide6.QtWidgets import QApplication, QCompleter
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import FILE_VENUE, Candle, Interval, Market
@@ -602,6 +602,20 @@ def test_the_selected_market_stays_selected_in_another_order(universe: MarketsPa
     chosen = universe.current()
     sort_by(universe, Column.LAST)
     assert universe.current() == chosen and universe.table.currentIndex().row() != 8
+
+
+def test_an_empty_note_leaves_its_room_to_the_rows(universe: MarketsPanel, clock: ManualClock) -> None:
+    QApplication.processEvents()
+    height, place = universe.table.height(), universe.adder.y()
+    universe.table.selectRow(0)
+    universe.actions_of_panel[ActionId.WATCH_LEARN].trigger()
+    QApplication.processEvents()
+    assert universe.note.isVisible() and universe.table.height() < height
+    assert universe.adder.y() == place, "its list of matches lies where it is"
+    clock.advance_ms(60_000)
+    universe.tick()
+    QApplication.processEvents()
+    assert not universe.note.isVisible() and universe.table.height() == height
 
 
 def test_the_switch_is_kept_with_the_list(qtbot: QtBot, panel: MarketsPanel) -> None:
