@@ -14,9 +14,9 @@ ALL = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasa
 
 
 @pytest.fixture(autouse=True)
-def former_handlers() -> Iterator[None]:
-    """Handlers of the test run are those before it."""
-    before = {number: signal.getsignal(number) for number in ALL}
+def same_handlers() -> Iterator[None]:
+    """No signal is ignored at first, though a run of tests under `nohup` ignores SIGHUP; then all is as before."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in ALL}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
