@@ -18,6 +18,7 @@ from core.domain.events import Incident, Severity, StepDone, TrainerEvent, Train
 from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import Settings
 from core.training.commands import SetDevice, SetPaused
+from core.training.hosting import driver
 from core.training.recovery.exit_reasons import EXIT_GONE, EXIT_STICKY, DeathCause
 from tests.core.training import rigs
 from tests.support import driven, faulty_trainer
@@ -64,8 +65,11 @@ def assert_gone(run: Driven) -> None:
         assert not psutil.pid_exists(process_id)
 
 
-def test_a_killed_trainer_is_started_again_and_nothing_is_missed(tmp_path: Path, calm: Record) -> None:
+def test_a_killed_trainer_is_started_again_and_nothing_is_missed(
+    tmp_path: Path, calm: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its process is a thread here; below it is a real one."""
+    monkeypatch.setattr(driver, "_MOST_IN_FLIGHT", 1)  # so that it is not far ahead of its events when it is killed
     run = faulty(tmp_path, [], kind="piped")
 
     def kill(event: TrainerEvent) -> None:

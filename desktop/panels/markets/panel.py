@@ -293,8 +293,8 @@ class MarketsPanel(Panel):
         shown = self.model.rows[row]
         watched = self._watched.get(shown.market)
         if watched is None:
-            text = translate("Panels", "{0} is learned from because it was opened. Only listed markets have a switch.")
-            self._show_message(text.format(shown.symbol))
+            text = translate("Panels", "{0}: {1} Only listed markets have a switch.")
+            self._show_message(text.format(shown.symbol, shown.learning_words))
             return
         self.keep(with_learning(self._list, watched, is_learned=not watched.is_learned))
         now = self.model.place_of(shown.market)

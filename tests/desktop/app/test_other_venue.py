@@ -190,7 +190,7 @@ def test_retry_connects_at_once_and_training_continues(
         feeds[0].hold.record(VenueError("It answers 429.", wait_s=600.0, is_asked=True))
         feeds[0].set_state(FeedState.RECONNECTING, "It answers 429.")
         await until(lambda: "429" in window.panels.feed.sentence.text(), "why, and that it waits")
-        assert window.panels.feed.try_again.isVisible()
+        await until(window.panels.feed.try_again.isVisible, "the button, which comes by itself")
         asked: list[str] = []
         application.watching.quotes.try_again = asked.append  # type: ignore[method-assign]
         QTest.mouseClick(window.panels.feed.try_again, Qt.MouseButton.LeftButton)

@@ -102,7 +102,7 @@ def test_each_candle_of_each_market_is_scored_once_and_the_chart_switches_betwee
             assert state.forecast is not None and state.forecast.run_id == ids[market]
             assert chart.model.forecast == state.forecast
             assert state.forecast.origin_close == application.series[-1].close, "the ghosts begin at its own price"
-            assert state.status is not None and state.status.accuracy.scored > 0
+            await until(lambda: state.status is not None and state.status.accuracy.scored > 0, "its scores")
             assert application.settings.current.market.symbol == market.symbol
         assert runs.trainer.worker is worker and state.trainer is trainer and len(state.steps) >= steps
         gate.release(3 * _TICKS)

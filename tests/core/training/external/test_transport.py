@@ -34,6 +34,12 @@ def start() -> Iterator[Start]:
         transport.close()
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine an interpreter may need more than a second to start and end."""
+    monkeypatch.setattr(module, "_GRACE_S", LONG_S)
+
+
 def has_ended(process_id: int) -> bool:
     """Also if nobody has asked for its exit code yet."""
     try:
@@ -58,12 +64,14 @@ def test_lines_go_there_and_back(start: Start) -> None:
     assert transport.receive(0.0) is None
 
 
+@pytest.mark.usefixtures("patient")
 def test_closing_its_stdin_ends_it(start: Start) -> None:
     transport = start("import sys\nsys.stdin.read()\nprint('end', file=sys.stderr)")
     transport.close()
     assert transport.last_words() == "end" and is_gone(transport.process_id)
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
@@ -83,6 +91,7 @@ def test_a_command_that_does_not_exist_is_a_sentence() -> None:
         ProcessTransport(["/no/such/program"], "Test")
 
 
+@pytest.mark.usefixtures("patient")
 def test_what_it_wrote_last_is_known_with_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Although its stderr is read after its stdout has ended."""
     copy, has_ended = ProcessTransport._copy_stderr, threading.Event()
@@ -104,6 +113,7 @@ def test_what_it_wrote_last_is_known_with_its_end(monkeypatch: pytest.MonkeyPatc
     transport.close()
 
 
+@pytest.mark.usefixtures("patient")
 def test_its_stderr_goes_to_the_log_within_bounds(start: Start, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "ghostcandle.training")
     transport = start("import sys\nfor n in range(1000): print(n, 'x' * 300, file=sys.stderr)")

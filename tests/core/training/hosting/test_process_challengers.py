@@ -19,6 +19,7 @@ from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.training.external import transport
 from core.training.hosting.opening import HISTORY_CANDLES
 from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
@@ -133,14 +134,20 @@ def test_a_new_process_gets_the_newest_stored_candles(tmp_path: Path, echo: str)
         ("late=process:python -I -S -c 'raise SystemExit(\"install numpy\")'", "install numpy"),
     ],
 )
-def test_a_new_run_does_not_begin_with_a_process_that_cannot_start(tmp_path: Path, command: str, sentence: str) -> None:
+def test_a_new_run_does_not_begin_with_a_process_that_cannot_start(
+    tmp_path: Path, command: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "_GRACE_S", 60.0)  # a busy machine is slow to end a process
     command = command.replace("python", sys.executable)
     with pytest.raises(ChallengerError, match=sentence):
         rigs.service(tmp_path, settings_with(command))
     rigs.service(tmp_path, rigs.SMALL).close()
 
 
-def test_a_run_that_has_begun_continues_without_it(tmp_path: Path, alone: Result) -> None:
+def test_a_run_that_has_begun_continues_without_it(
+    tmp_path: Path, alone: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "_GRACE_S", 60.0)  # a busy machine is slow to end a process
     script = tmp_path / "echo.py"
     script.write_text(ECHO)
     settings, root = settings_with(f"process:{sys.executable} -I -S {script}"), tmp_path / "run"

@@ -664,6 +664,7 @@ def test_a_market_that_only_the_run_has_has_no_switch_of_its_own(qtbot: QtBot, u
     with qtbot.assertNotEmitted(universe.markets_changed):
         universe.actions_of_panel[ActionId.WATCH_LEARN].trigger()
     assert "Only listed markets have a switch" in universe.note.text()
+    assert universe.model.rows[0].learning_words in universe.note.text()
 
 
 def test_a_simulated_market_is_added_without_asking_anybody(qtbot: QtBot, panel: MarketsPanel) -> None:
