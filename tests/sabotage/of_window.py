@@ -432,6 +432,12 @@ FAULTS = (
         "lambda names: None",
     ),
     Fault(
+        "leaderboard-rows-move-under-the-mouse",
+        "desktop/panels/leaderboard/panel.py",
+        "        if not self.table.viewport().underMouse():\n",
+        "        if True:\n",
+    ),
+    Fault(
         "leaderboard-one-ghost-too-many",
         "desktop/panels/leaderboard/panel.py",
         "len(self._shown_ticks()) == MOST_PREVIEWS",

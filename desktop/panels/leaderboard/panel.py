@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtCore import QEvent, QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from core.evaluation.expert_table import Ranking
@@ -92,6 +92,11 @@ class LeaderboardPanel(Panel):
         self._show_rows()
         self.wanted.emit(self.request)
 
+    def leaveEvent(self, event: QEvent) -> None:
+        """The rows may move again."""
+        super().leaveEvent(event)
+        self.mark_stale()
+
     def apply_palette(self, palette: Palette) -> None:
         self.model.repaint()
         colour_text(self._empty, palette.muted_text)
@@ -130,7 +135,14 @@ class LeaderboardPanel(Panel):
         return tuple(map(LeaderboardRow, (COMBINATION, *sorted(made.experts.names, key=EXPERTS.__contains__))))
 
     def _show_rows(self) -> None:
-        self.model.show([self._entry(row) for row in self._rows])
+        self.model.show([self._entry(row) for row in self._in_place()])
+
+    def _in_place(self) -> Sequence[LeaderboardRow]:
+        """While the mouse is over the rows they stay where they are, so that none moves away from a click."""
+        if not self.table.viewport().underMouse():
+            return self._rows
+        places = {entry.row.name: place for place, entry in enumerate(self.model.rows)}
+        return sorted(self._rows, key=lambda row: places.get(row.name, len(places)))
 
     def _entry(self, row: LeaderboardRow) -> Entry:
         is_ticked = row.name in self._ticked

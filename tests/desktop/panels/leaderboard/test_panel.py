@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -89,6 +89,20 @@ def test_before_intervals_it_says_that_it_is_too_early(panel: LeaderboardPanel, 
     assert cell(panel, "model", Column.BEHIND) == "too early to compare" and cell(panel, "HAR", Column.CLOSE) == "+3.88"
     faint = index(panel, "HAR", Column.CLOSE).data(Qt.ItemDataRole.ForegroundRole)  # type: ignore[attr-defined]
     assert faint == panel.theme.palette.muted_text
+
+
+def test_rows_stay_where_they_are_while_the_mouse_is_over_them(panel: LeaderboardPanel, state: RunState) -> None:
+    names, board = [entry.row.name for entry in panel.model.rows], scenario.leaderboard()
+    viewport = panel.table.viewport()
+    viewport.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+    newest = replace(board.rows[0], name="newest")
+    take(state, replace(board, rows=(newest, *reversed(board.rows))))
+    panel.refresh()
+    assert [entry.row.name for entry in panel.model.rows] == [*names, "newest"]
+    viewport.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, on=False)
+    QApplication.sendEvent(panel, QEvent(QEvent.Type.Leave))
+    panel.refresh_if_seen()
+    assert [entry.row.name for entry in panel.model.rows] == ["newest", *reversed(names)]
 
 
 def test_a_tick_asks_for_ghosts_in_a_colour_of_its_row(panel: LeaderboardPanel, qtbot: QtBot) -> None:
