@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
-"""Windows lacks the last."""
+"""Windows lacks the last. A script's background job begins with the first ignored, but may be sent it all the same."""
 
 
 @contextmanager
 def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
-    """Call `stop` in the main thread for each of these signals; those that are ignored, as `nohup` has it, stay so.
+    """Call `stop` in the main thread for each of these signals, but for a SIGHUP that is ignored, as under `nohup`.
     Inside a coroutine its loop calls it, and is woken for it; loops on Windows do not."""
     numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
-    before = {number: handler for number in numbers if (handler := signal.getsignal(number)) is not signal.SIG_IGN}
+    before = {number: signal.getsignal(number) for number in numbers}
+    if before.get(getattr(signal, "SIGHUP", None)) is signal.SIG_IGN:
+        del before[signal.SIGHUP]
     try:
         loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
     except RuntimeError:

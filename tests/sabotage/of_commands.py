@@ -110,7 +110,7 @@ FAULTS = (
     Fault(
         "nohup-without-effect",
         "desktop/commands/stopping.py",
-        "if (handler := signal.getsignal(number)) is not signal.SIG_IGN}",
-        "if (handler := signal.getsignal(number)) is not None}",
+        "        del before[signal.SIGHUP]\n",
+        "        pass\n",
     ),
 )

@@ -43,9 +43,19 @@ def test_a_signal_wakes_the_loop_that_a_command_waits_on(number: signal.Signals)
     asyncio.run(wait())
 
 
-def test_a_signal_that_nohup_ignores_stays_ignored() -> None:
-    signal.signal(ALL[-1], signal.SIG_IGN)
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has none")
+def test_a_closed_terminal_does_not_stop_what_nohup_started() -> None:
+    assert stops_on_an_ignored(signal.SIGHUP) == []
+
+
+def test_a_background_job_of_a_script_is_stopped_as_any_other() -> None:
+    assert stops_on_an_ignored(signal.SIGINT) == [1]
+
+
+def stops_on_an_ignored(number: signal.Signals) -> list[int]:
+    signal.signal(number, signal.SIG_IGN)
     stops: list[int] = []
     with stopped_by_signals(lambda: stops.append(1)):
-        signal.raise_signal(ALL[-1])
-    assert stops == []
+        signal.raise_signal(number)
+    assert signal.getsignal(number) is signal.SIG_IGN
+    return stops
