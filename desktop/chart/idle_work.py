@@ -24,11 +24,14 @@ class IdleWork(QObject):
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._turn)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is computed, or a layer waits for it."""
+        return self._making is not None or self._layers.waiting(self._model) is not None
+
     def look(self) -> None:
         """Start if a layer waits for something."""
-        if self._timer.isActive():
-            return
-        if self._making is not None or self._layers.waiting(self._model) is not None:
+        if not self._timer.isActive() and self.is_busy:
             self._timer.start(_LOOK_EVERY_MS)
 
     @Slot()

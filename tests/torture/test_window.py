@@ -118,9 +118,10 @@ def load_all(acts: WindowActs, qtbot: QtBot) -> None:
 
 
 def read_all(acts: WindowActs, qtbot: QtBot) -> None:
-    """Reads between frames (past forecasts and regimes) are complete."""
-    model = acts.chart.model
-    qtbot.waitUntil(lambda: not (model.past.is_waiting or model.regimes.is_waiting))
+    """Reads between frames (past forecasts and regimes), and what another thread computes, are complete: what comes
+    between two pictures is in the second alone."""
+    chart, model = acts.chart, acts.chart.model
+    qtbot.waitUntil(lambda: not (model.past.is_waiting or model.regimes.is_waiting or chart._idle_work.is_busy))
 
 
 def on_screen(chart: ChartWidget) -> NDArray[np.uint32]:
