@@ -27,6 +27,8 @@ from core.storage.runs import Run, challenger_costs
 from core.training.online.learning_gain import gains
 
 _BASIS_POINT = 1e-4
+UNKNOWN = "unknown"
+"""The group of scores whose forecast was made before regimes were stored."""
 
 
 def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRADE_COST) -> dict[str, Any]:
@@ -270,10 +272,6 @@ def _rate(made_at_ms: NDArray[np.int64]) -> float | None:
 
 def _mean(values: FloatArray) -> float | None:
     return float(values.mean()) if values.size else None
-
-
-UNKNOWN = "unknown"
-"""The group of scores whose forecast was made before regimes were stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ from desktop.ui.translation import translate
 
 _BUILT_FIRST = ("replay", "stored")
 """Feeds that are built before the market that is watched ends: building them asks nobody."""
+READING_JOB = "reading a file"
+_PERCENT = 100
 _log = logging.getLogger("ghostcandle")
 
 
@@ -329,10 +331,6 @@ class RunController(WatchedMarkets):
 def _without_sample(asked: MarketSettings) -> MarketSettings:
     """An exchange that does not answer is asked again, and not replaced by the sample."""
     return replace(asked, feed="live") if asked.feed == "auto" else asked
-
-
-READING_JOB = "reading a file"
-_PERCENT = 100
 
 
 class FileReading(QObject):

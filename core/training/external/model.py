@@ -20,6 +20,9 @@ from core.training.recovery.incident_draft import IncidentDraft
 
 _START_S = 60.0
 """Imports and weights are loaded before the greeting is answered."""
+MOST_DEATHS = 5
+RECOVERED_AFTER = 20
+"""Candles answered in time after which earlier deaths no longer count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,11 +221,6 @@ def _ended(name: str, reason: str, lives: Lives, last_words: str) -> IncidentDra
     return IncidentDraft(
         Severity.ERROR, kind, f"The process of the challenger {name} ended: {reason}.", done, cost, details
     )
-
-
-MOST_DEATHS = 5
-RECOVERED_AFTER = 20
-"""Candles answered in time after which earlier deaths no longer count."""
 
 
 class Lives:

@@ -62,6 +62,11 @@ _EPISODE_CANDLES = 20
 
 _PENALTY_POWER_WITH_OTHERS = 2
 """Several markets teach what one would only be learned by heart: near corrections may be larger, not far ones."""
+HISTORY_CANDLES = 10_000
+"""Sent to a new process, of each market."""
+_LONGEST_WAIT_MS = 10_000
+_SHARE_OF_HANG = 0.4
+"""The trainer's own watchdog must not take a slow challenger for a hang of the trainer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,13 +281,6 @@ def build_engine(
         graphs=CudaGraphs() if has_graphs else None,
         penalty_power=_PENALTY_POWER_WITH_OTHERS if has_others else 1,
     )
-
-
-HISTORY_CANDLES = 10_000
-"""Sent to a new process, of each market."""
-_LONGEST_WAIT_MS = 10_000
-_SHARE_OF_HANG = 0.4
-"""The trainer's own watchdog must not take a slow challenger for a hang of the trainer."""
 
 
 class ProcessOpener:

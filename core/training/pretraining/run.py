@@ -38,6 +38,7 @@ _MOST_INCIDENTS = 100
 _NAME = "pretraining"
 _LEARNING_TO_READING = 9.0
 """Candles trained on in the time of reading one, on one thread: the basis of the first estimate of the time left."""
+_REPORT_EVERY_S = 0.25
 _log = logging.getLogger("ghostcandle.training")
 
 
@@ -282,9 +283,6 @@ def _incident(draft: IncidentDraft) -> dict[str, str]:
         "what_happened": draft.happened,
         "what_was_done": draft.done,
     }
-
-
-_REPORT_EVERY_S = 0.25
 
 
 class Meter:

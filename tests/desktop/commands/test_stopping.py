@@ -15,7 +15,7 @@ ALL = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasa
 
 @pytest.fixture(autouse=True)
 def same_handlers() -> Iterator[None]:
-    """No signal is ignored at first, though a run of tests under `nohup` ignores SIGHUP; then all is as before."""
+    """No signal is ignored when a test begins, though `nohup` ignores SIGHUP; the former handlers return."""
     before = {number: signal.signal(number, signal.default_int_handler) for number in ALL}
     yield
     for number, handler in before.items():
