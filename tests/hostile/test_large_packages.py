@@ -46,13 +46,20 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def threads(monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread]:
+def may_store() -> threading.Event:
+    """No package is stored before this is set."""
+    return threading.Event()
+
+
+@pytest.fixture
+def threads(monkeypatch: pytest.MonkeyPatch, may_store: threading.Event) -> list[threading.Thread]:
     """On which packages are stored."""
     found: list[threading.Thread] = []
     take_in = importing_checkpoints.take_in
 
     def recorded(*arguments: Any) -> object:
         found.append(threading.current_thread())
+        may_store.wait(60.0)
         return take_in(*arguments)
 
     monkeypatch.setattr(importing_checkpoints, "take_in", recorded)
@@ -65,6 +72,7 @@ def test_a_large_package_is_stored_off_the_main_thread_with_progress(
     given: Path,
     gate: CandleGate,
     idle_trainer: None,
+    may_store: threading.Event,
     threads: list[threading.Thread],
 ) -> None:
     async def story(application: Application) -> None:
@@ -74,6 +82,7 @@ def test_a_large_package_is_stored_off_the_main_thread_with_progress(
         exchange.import_from(given)
         assert exchange._work is not None
         exchange._work.progressed.connect(lambda done, total: reports.append(100 * done // total))
+        may_store.set()
         await until(lambda: not exchange.is_busy, "the import")
         (info,) = window.panels.checkpoints.selected()
         assert info.run_id.startswith("imported-")

@@ -186,7 +186,8 @@ def test_files_of_the_command_line_are_opened_together_and_switched_without_read
         gate.release(2)
         await until(lambda: chart.model.count == 21, "a candle of each")
         runs.show(runs.universe[0])
-        assert chart.model.title.startswith("a ") and chart.model.count == 21
+        assert chart.model.title.startswith("a ")
+        await until(lambda: chart.model.count == 21, "the candle of the first file")
         assert runs.trainer.worker is worker
 
     run_window(qapp, dataclasses.replace(chosen, others=(other,)), story)
