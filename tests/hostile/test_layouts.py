@@ -28,7 +28,7 @@ from tests.hostile.test_settings import PYDANTICS
 from tests.hostile.windows import TRACEBACK, window
 from tests.support import commands
 
-pytestmark = [pytest.mark.hostile, pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.hostile, pytest.mark.timeout(240)]
 
 LEFT = {"name": "left", "x": 0, "y": 0, "width": 1280, "height": 800, "logicalDpi": 96, "dpr": 1}
 RIGHT = {**LEFT, "name": "right", "x": 1280}
@@ -54,6 +54,7 @@ def a_layout(**changes: object) -> bytes:
     return json.dumps({"version": LAYOUT_VERSION, "geometry": rubbish, "docks": rubbish, **changes}).encode()
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=400))
 @example(content=b"")
@@ -99,6 +100,7 @@ def screens(folder: Path, *of: dict[str, object]) -> str:
     return f"offscreen:configfile={path}"
 
 
+@pytest.mark.slow
 def test_a_window_of_a_removed_screen_opens_on_an_existing_one(tmp_path: Path) -> None:
     """The user drags it onto the second screen; the next start finds only the first."""
     folder = DataFolder(tmp_path / "data")
@@ -147,6 +149,7 @@ def test_a_window_larger_than_the_screen_is_resized(qtbot: QtBot) -> None:
     assert room.contains(widget.frameGeometry())
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 10**6), byte=st.integers(0, 255), part=st.sampled_from(["docks", "geometry"]))
 def test_a_changed_byte_of_the_qt_state_is_detected_and_not_passed_to_qt(
@@ -199,6 +202,7 @@ CRASHES = [(13, 4), (15, 11), (95, 151), (14, 117), (97, 14), (145, 75)]
 """Bytes of that window's saved state which Qt 6.9 does not survive."""
 
 
+@pytest.mark.slow
 def test_a_crash_while_restoring_the_layout_does_not_repeat(tmp_path: Path) -> None:
     """The checksum is right: an older version, or Qt itself, wrote a state on which Qt crashes."""
     path = tmp_path / "layout.json"

@@ -257,6 +257,7 @@ def retold(folder: Path, **tensors: torch.Tensor) -> bytes:
 
 HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a pickle beside it": (lambda f: (f / "model.pt").write_bytes(b"\x80\x04."), "model.pt.*pickle"),
+    "a pickle in capitals": (lambda f: (f / "OPTIMIZER.PKL").write_bytes(b"\x80\x04."), "OPTIMIZER.PKL.*pickle"),
     "a pickle as weights": (lambda f: replace_weights(f, b"\x80\x04cos\nsystem\n"), "pickle"),
     "a zip as weights": (lambda f: replace_weights(f, b"PK\x03\x04" + bytes(60)), "pickle or a zip"),
     "altered": (lambda f: (f / "weights.safetensors").write_bytes(b"no"), "altered"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.domain.candle import Candle
+from core.domain.candle import DAY_MS, Candle
 from core.domain.regimes import MarketConditions, Regime
 from core.forecast.conditions import ConditionsWatch
 from core.forecast.history import History
@@ -29,6 +29,7 @@ FILES = (
 )
 CALM = market(stretches(Regime.CALM, length=480), 3)
 CRASH_AT = 450
+PRICES = ("open", "high", "low", "close")
 
 
 def conditions(candles: Sequence[Candle], past: History | None = None) -> list[MarketConditions]:
@@ -136,6 +137,20 @@ def test_without_a_state_it_is_rebuilt_from_the_stored_candles() -> None:
     watch = ConditionsWatch(past)
     watch.restore({})
     assert watch.now == found[-1]
+
+
+def test_a_move_across_a_hole_changes_no_regime() -> None:
+    def after_a_hole(factor: float) -> list[MarketConditions]:
+        later = [
+            replace(
+                each, open_time_ms=each.open_time_ms + DAY_MS, **{name: factor * getattr(each, name) for name in PRICES}
+            )
+            for each in CALM[300:]
+        ]
+        return conditions([*CALM[:300], *later])[300:]
+
+    moved, same = ([each.regime.trending for each in after_a_hole(factor)] for factor in (1.5, 1.0))
+    assert moved == pytest.approx(same)
 
 
 @pytest.mark.needs_data

@@ -42,7 +42,8 @@ def test_an_unwritable_report_is_refused_before_the_run(tmp_path: Path, report: 
 def test_the_candles_are_not_overwritten(tmp_path: Path) -> None:
     candles = tmp_path / "candles.html"
     candles.write_bytes(SAMPLE.read_bytes())
-    options = ("--report", str(candles), "--candles", "3", "--data-dir", str(commands.configure(tmp_path)))
+    (other := tmp_path / "other.html").hardlink_to(candles)
+    options = ("--report", str(other), "--candles", "3", "--data-dir", str(commands.configure(tmp_path)))
     done = commands.invoke("evaluate", str(candles), *options)
     assert done.returncode == 2 and "candle file itself" in done.stderr.replace("\n", " ")
     assert candles.read_bytes() == SAMPLE.read_bytes()

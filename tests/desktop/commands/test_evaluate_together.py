@@ -47,8 +47,10 @@ def test_each_file_and_all_of_them_are_judged_in_whatever_order_they_are_given(f
 
 
 def test_one_file_together_has_all_that_it_has_alone(files: list[str], data: str) -> None:
-    alone = commands.invoke_json("evaluate", files[0], "--data-dir", data)
-    together = commands.invoke_json("evaluate", files[0], "--together", "--data-dir", data)["alpha.csv"]
+    options = ("--trade-cost", "7", "--data-dir", data)
+    alone = commands.invoke_json("evaluate", files[0], *options)
+    together = commands.invoke_json("evaluate", files[0], "--together", *options)["alpha.csv"]
+    assert together["paper"]["cost_bp"] == alone["paper"]["cost_bp"] == pytest.approx(7.0)
     assert together["forecasts_sha256"] == alone["forecasts_sha256"]
     assert together["pinball"] == alone["pinball"]
     assert set(alone) <= set(together)

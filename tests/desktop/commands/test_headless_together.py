@@ -53,10 +53,12 @@ def test_one_file_is_learned_as_before(tmp_path: Path, files: list[str]) -> None
 def test_several_simulated_markets_are_named_by_their_numbers(tmp_path: Path) -> None:
     symbols = ("--symbol", "SIM-7", "--symbol", "SIM-3")
     found = commands.invoke_json(
-        *headless(tmp_path / "data", "--feed", "simulate", *symbols, "--candles", "12", "--interval", "1m")
+        *headless(tmp_path / "data", "--feed", "simulate", *symbols, "--candles", "52", "--interval", "1m")
     )
     assert list(found) == ["SIM-3 1m (simulated)", "SIM-7 1m (simulated)", "pooled"]
-    assert {each["candles"] for name, each in found.items() if name != "pooled"} == {12}
+    assert {each["candles"] for name, each in found.items() if name != "pooled"} == {52}
+    boards = commands.invoke_json("leaderboard", "--data-dir", str(tmp_path / "data"))
+    assert [{row["n"] for row in board["rows"]} for board in boards.values()] == [{50}, {50}, {100}]
 
 
 def test_the_table_has_a_row_for_each_market(tmp_path: Path, files: list[str]) -> None:

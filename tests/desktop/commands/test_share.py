@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import resources
+from tests.core.evaluation.report.test_shared_page import recorded
 from tests.core.evaluation.report.tree import require_self_contained
 from tests.support import commands
 
@@ -34,6 +35,16 @@ def test_the_page_of_the_newest_run_is_written_once(data: Path, tmp_path: Path) 
     named = ("--overwrite", "--run", summary["run_id"])
     assert commands.invoke("share", str(page), *named, "--data-dir", str(data)).returncode == 0
     assert page.read_text(encoding="utf-8") == text
+
+
+def test_the_home_folder_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, page = commands.configure(tmp_path / "data"), tmp_path / "run.html"
+    recorded(folder)  # with an incident that names this home
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, "/home/alice")
+    commands.invoke_json("share", str(page), "--data-dir", str(folder))
+    text = page.read_text(encoding="utf-8")
+    assert "data/x was not written" in text and "alice" not in text
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,19 @@ def test_docks_are_restored_even_if_the_windows_position_is_not(make_bench: Make
     assert again.notice is None and not (tmp_path / "quarantine").exists()
 
 
+def test_a_layout_that_was_changed_is_not_passed_to_qt(make_bench: MakeBench, tmp_path: Path) -> None:
+    path = tmp_path / "layout.json"
+    window = make_bench().window
+    assert LayoutStore(path).save(window)
+    content = json.loads(path.read_text())
+    blob = bytearray(base64.b64decode(content["docks"]))
+    blob[-1] ^= 1
+    path.write_text(json.dumps({**content, "docks": base64.b64encode(blob).decode()}))
+    store = LayoutStore(path)
+    assert not store.restore(window)
+    assert store.notice is not None and "its checksum does not match" in store.notice
+
+
 @pytest.mark.parametrize("version", [LAYOUT_VERSION - 1, LAYOUT_VERSION + 1])
 def test_a_layout_of_another_version_is_ignored(make_bench: MakeBench, tmp_path: Path, version: int) -> None:
     store = LayoutStore(tmp_path / "layout.json")

@@ -47,6 +47,8 @@ def test_a_gpu_comes_and_goes(strip: MachineStrip) -> None:
 def test_a_hot_gpu_has_the_colour_of_a_warning(strip: MachineStrip, theme: Theme) -> None:
     strip.show_reading(reading(GPU))
     calm = strip.labels[0].palette().windowText().color()
+    strip.show_reading(reading(GpuReading("Little", None, None, None, None)))
+    assert strip.labels[0].palette().windowText().color() == calm
     strip.show_reading(reading(GpuReading("RTX", 99.0, 91.0, 3, 24)))
     assert strip.labels[0].palette().windowText().color() == theme.palette.warning != calm
 

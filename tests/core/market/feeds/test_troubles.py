@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from core.domain.candle import Interval, Market
 from core.domain.venue_names import next_venue
+from core.market.feeds import bounded_answers
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedError, FeedState, FeedStatus, StoredCandles
 from core.market.feeds.exchange import ExchangeFeed, probe
-from core.market.feeds.trouble import HttpResponse, explain
+from core.market.feeds.trouble import LONGEST_BAN_S, UNBELIEVED_WAIT_S, HttpResponse, explain
 from core.market.feeds.urls import ExchangeUrls
 from tests.support.candles import random_walk
 from tests.support.feeds import RecordedEvents, record_events
@@ -135,6 +136,13 @@ async def test_an_unresponsive_exchange_times_out() -> None:
             assert "did not answer" in str(await probe(MARKET, urls, 0.3, loop_time()))
 
 
+async def test_an_answer_is_cut_off_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_answers, "LARGEST_BYTES", 100)
+    async with an_exchange() as exchange:
+        received = await record_events(a_feed(exchange.urls), until=reconnecting(1))
+    assert "its answer was cut off" in received.sentence(FeedState.RECONNECTING)
+
+
 async def test_a_probe_explains_only_an_exchange_that_does_not_answer() -> None:
     clock = loop_time()
     async with an_exchange() as exchange:
@@ -224,6 +232,23 @@ def test_network_errors_are_distinguished_however_they_are_wrapped(cause: OSErro
 )
 def test_a_requested_wait_is_read_in_both_forms(headers: dict[str, str], seconds: float | None) -> None:
     assert HttpResponse(429, headers).retry_after_s == seconds
+
+
+@pytest.mark.parametrize("asked", ["1000000000", "9" * 400, "Fri, 31 Dec 9999 23:59:59 GMT"])
+def test_an_endless_wait_becomes_an_hour(asked: str) -> None:
+    answer = HttpResponse(429, {"retry-after": asked, "date": "Mon, 23 Nov 2026 04:00:00 GMT"})
+    assert answer.retry_after_s == UNBELIEVED_WAIT_S
+    assert "years, which is ignored; the next attempt is in an hour" in answer.ignored_wait_notice
+
+
+@pytest.mark.parametrize(
+    ("asked", "wait_s", "is_believed"),
+    [("5", 5.0, True), (f"{LONGEST_BAN_S:.0f}", LONGEST_BAN_S, True), ("259201", UNBELIEVED_WAIT_S, False)],
+)
+def test_the_longest_real_ban_is_respected(asked: str, wait_s: float, is_believed: bool) -> None:
+    answer = HttpResponse(418, {"retry-after": asked})
+    assert answer.retry_after_s == wait_s
+    assert (answer.ignored_wait_notice == "") is is_believed
 
 
 @given(st.integers(0, 2**32), st.floats(0.01, 5.0), st.floats(5.0, 100.0), st.floats(0.0, 50.0))

@@ -237,3 +237,19 @@ def test_several_markets_share_one_process_and_its_deadline() -> None:
             expected = close_after({"open": own.open, "close": own.close})
             np.testing.assert_array_equal(made.quantiles[Quantity.CLOSE], expected)
     assert rig.kinds() == []
+
+
+def test_markets_of_a_close_share_one_deadline() -> None:
+    markets = ("A", "B")
+
+    def silent(message: Message) -> Iterable[Answer]:
+        return sound(message) if message["type"] == "hello" else []
+
+    rig = Rig(silent, Wanted(markets, MINUTE, HORIZONS))
+    rig.model.begin()
+    assert rig.model.get_ready()
+    began_s = rig.clock.monotonic_s()
+    rig.model.observe([(market, CANDLES[0]) for market in markets], is_live=True)
+    for market in markets:
+        assert rig.model.forecast(market, CANDLES[0].open_time_ms) is None
+    assert rig.clock.monotonic_s() - began_s == pytest.approx(rig.model._wanted.deadline_ms / 1000.0)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import select
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -145,3 +148,21 @@ def test_one_that_ignores_every_request_is_killed_with_its_children(start: Start
     transport.close()
     assert is_gone(transport.process_id)
     assert has_ended(int(line))
+
+
+@pytest.mark.usefixtures("patient")
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process that is not its child")
+def test_children_of_one_that_ends_by_itself_are_ended(start: Start) -> None:
+    child = "import time; time.sleep(600)"
+    code = f"import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {child!r}], stdout=2)\n"
+    transport = start(f"{code}print(child.pid, flush=True)\nsys.stdin.read()")
+    line = transport.receive(LONG_S)
+    assert line is not None
+    descriptor = os.pidfd_open(int(line))
+    try:
+        transport.close()
+        assert select.select([descriptor], [], [], LONG_S)[0], "it has ended"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        os.close(descriptor)

@@ -8,7 +8,15 @@ import pytest
 from core.domain.clock import ManualClock
 from core.domain.events import Incident, TrainerReady, TrainerState
 from core.domain.incident_kinds import IncidentKind
-from core.training.commands import RecordIncident, RestoreCheckpoint, SetClipNorm, SetDuty, SetLearningRate, SetPaused
+from core.training.commands import (
+    RecordIncident,
+    RestoreCheckpoint,
+    SetClipNorm,
+    SetDuty,
+    SetLearned,
+    SetLearningRate,
+    SetPaused,
+)
 from core.training.hosting.host import HostDiedError
 from core.training.hosting.restarts import RestartDecision, Restarts
 from core.training.recovery.exit_reasons import DeathCause
@@ -80,6 +88,8 @@ def test_requests_hold_for_the_next_host(restarts: Restarts) -> None:
     assert restarts.take_commands() == (SetPaused(True),)
     restarts.remember(SetPaused(False))
     assert not restarts.take_commands()
+    restarts.remember(SetLearned(False, 1))
+    assert restarts.take_commands() == (SetLearned(False, 1),)
 
 
 def test_an_automatic_pause_holds_for_the_next_host(restarts: Restarts) -> None:

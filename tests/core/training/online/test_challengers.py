@@ -200,13 +200,13 @@ def test_a_checkpoint_without_challengers_lets_them_begin_new(tmp_path: Path, se
 
 def test_a_checkpoint_of_another_architecture_is_refused_for_the_challenger_alone(tmp_path: Path) -> None:
     own = tmp_path / "own.py"
-    own.write_text(OWN.format(bias="True"))
+    own.write_text(OWN.format(size=3))
     settings = settings_with(f"{own}:Own")
     session = rigs.service(tmp_path / "run", settings)
     rigs.feed(session, CANDLES[:25])
     step, session_run = session.status().step, session.status().run_id
     session.close()
-    own.write_text(OWN.format(bias="False"))
+    own.write_text(OWN.format(size=4))
     session = rigs.service(tmp_path / "run", settings)
     assert session.status().run_id == session_run and step - 10 < session.status().step <= step
     refused = [event for event in rigs.feed(session, rigs.after(session, 30)) if isinstance(event, Incident)]
@@ -217,12 +217,12 @@ def test_a_checkpoint_of_another_architecture_is_refused_for_the_challenger_alon
 
 OWN = """
 from models.nlinear import NLinear
-from torch import nn
+from torch import zeros
 
 class Own(NLinear):
     def __init__(self, shape):
         super().__init__(shape)
-        self.in_time = nn.Linear(shape.context, 8, bias={bias})
+        self.register_buffer("table", zeros({size}))
 """
 
 
@@ -235,7 +235,7 @@ def test_a_run_is_not_begun_with_a_model_that_cannot_be_loaded(tmp_path: Path) -
 
 def test_a_run_continues_without_a_model_that_is_gone_and_with_it_when_it_is_back(tmp_path: Path) -> None:
     own = tmp_path / "own.py"
-    own.write_text(OWN.format(bias="True"))
+    own.write_text(OWN.format(size=3))
     settings = settings_with(f"{own}:Own")
     session = rigs.service(tmp_path / "run", settings)
     rigs.feed(session, CANDLES[:25])
@@ -260,7 +260,7 @@ def test_a_run_continues_without_a_model_that_is_gone_and_with_it_when_it_is_bac
 
 def test_runs_of_different_challengers_are_different_runs(tmp_path: Path) -> None:
     own = tmp_path / "own.py"
-    own.write_text(OWN.format(bias="True"))
+    own.write_text(OWN.format(size=3))
     (tmp_path / "elsewhere").mkdir()
     moved = tmp_path / "elsewhere" / "own.py"
     moved.write_text(own.read_text())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from core.settings.tree import RecoverySettings
 from core.training.commands import MarketCandle
 from core.training.engine.samples import Batch
 from core.training.online.challenger import MarketInputs, UnusableError
+from core.training.online.challengers import Challengers
 from core.training.online.guarded_challenger import GuardedChallenger
 from core.training.recovery.incident_draft import IncidentDraft
 
@@ -176,6 +178,25 @@ def test_three_failures_in_a_row_restore_the_known_good_state() -> None:
     assert rig.candle() is not None
 
 
+def test_the_state_of_a_failing_one_is_not_known_good() -> None:
+    rig = Rig()
+    for _ in range(2 * REMEMBER_EVERY - 1):
+        rig.candle()
+    rig.own.error = RuntimeError("no luck")
+    for _ in range(3):
+        rig.candle()
+    assert rig.own.restored == [10.0]
+
+
+def test_samples_that_are_not_finite_are_not_learned() -> None:
+    own = Scripted(ManualClock())
+    challengers = Challengers([own], RecoverySettings(), REMEMBER_EVERY, ManualClock())
+    poisoned = replace(BATCH, targets=np.full_like(BATCH.targets, np.nan))
+    for step, batch in enumerate((poisoned, BATCH), start=1):
+        challengers.learn(batch, np.zeros((1, *SHAPE)), step)
+    assert float(own.weight) == 2.0 and challengers.take_costs() == [(0, 0.0)]
+
+
 def test_a_state_that_is_not_finite_is_never_known_good() -> None:
     rig = Rig()
     for _ in range(15):
@@ -197,6 +218,9 @@ def test_it_is_suspended_once_restores_do_not_help_until_training_is_resumed() -
     assert rig.guarded.is_suspended and rig.kinds == [FAILED, SET_BACK, SET_BACK, SUSPENDED]
     rig.own.error = None
     assert rig.candle() is None and rig.kinds == []
+    later = Rig()
+    later.guarded.restore(*rig.guarded.state())
+    assert later.candle() is None and later.guarded.is_suspended, "also after a restart"
     rig.guarded.resume()
     assert rig.candle() is not None
 
