@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from core.domain.candle import DAY_MS, Candle
 from core.domain.regimes import MarketConditions, Regime
 from core.forecast.conditions import ConditionsWatch
-from core.forecast.history import History
+from core.forecast.history import History, shape_of
 from core.forecast.novelty import FEWEST
+from core.forecast.regime import RegimeMixture
 from core.market.history.files import read_candle_file
 from tests.core.forecast.markets import history, market, stretches
 from tests.support.candles import random_walk
@@ -29,7 +30,6 @@ FILES = (
 )
 CALM = market(stretches(Regime.CALM, length=480), 3)
 CRASH_AT = 450
-PRICES = ("open", "high", "low", "close")
 
 
 def conditions(candles: Sequence[Candle], past: History | None = None) -> list[MarketConditions]:
@@ -139,18 +139,14 @@ def test_without_a_state_it_is_rebuilt_from_the_stored_candles() -> None:
     assert watch.now == found[-1]
 
 
-def test_a_move_across_a_hole_changes_no_regime() -> None:
-    def after_a_hole(factor: float) -> list[MarketConditions]:
-        later = [
-            replace(
-                each, open_time_ms=each.open_time_ms + DAY_MS, **{name: factor * getattr(each, name) for name in PRICES}
-            )
-            for each in CALM[300:]
-        ]
-        return conditions([*CALM[:300], *later])[300:]
-
-    moved, same = ([each.regime.trending for each in after_a_hole(factor)] for factor in (1.5, 1.0))
-    assert moved == pytest.approx(same)
+def test_the_regime_is_that_of_candles_without_the_moves_across_holes() -> None:
+    candles = [*CALM[:300], *(replace(each, open_time_ms=each.open_time_ms + DAY_MS) for each in CALM[300:])]
+    mixture, expected = RegimeMixture(), []
+    for row, candle in enumerate(candles):
+        shape = shape_of(candle)
+        mixture.observe(shape["log_close"], shape["log_range"], row == 300)
+        expected.append(mixture.probabilities)
+    assert [each.regime for each in conditions(candles)] == expected
 
 
 @pytest.mark.needs_data
