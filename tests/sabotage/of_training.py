@@ -402,6 +402,12 @@ FAULTS = (
         "",
     ),
     Fault(
+        "market-that-is-down-waited-for",
+        "core/training/hosting/closes.py",
+        "opened_ms - position_ms > _MOST_MISSED * interval.duration_ms",
+        "opened_ms < position_ms",
+    ),
+    Fault(
         "late-market-waited-for-until-all-are-late",
         "core/training/hosting/closes.py",
         "wait_ms = live_within_ms(interval) - _FORECASTING_MS",

@@ -2,7 +2,8 @@
 
 Which candles are taken together depends on the stored candles alone, and not on their order of arrival: a close waits
 until each market has a candle of this time or a later one, or will have none. Only live candles are waited for no
-longer than the clock allows; one that is later is a close by itself. No Qt, no torch.
+longer than the clock allows, and not where their market has missed several closes: its connection is down. One that is
+later is a close by itself. No Qt, no torch.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ _CLOSED_MEANWHILE = 100
 _FORECASTING_MS = 750
 """Of the time in which a forecast counts as live, left to make those of the markets that are in time: a close of ten
 takes some 100 ms."""
+
+_MOST_MISSED = 3
+"""A live market without a candle for as many closes in a row is not waited for until it has caught up."""
 
 
 class CloseQueue:
@@ -87,6 +91,8 @@ class CloseQueue:
         if self._spec.own_mode is not ForecastMode.LIVE or market not in caught_up:
             return True
         interval = self._markets[market].interval
+        if position_ms is None or opened_ms - position_ms > _MOST_MISSED * interval.duration_ms:
+            return False
         wait_ms = live_within_ms(interval) - _FORECASTING_MS
         return self._clock.now_ms() < interval.close_time_ms(opened_ms) + wait_ms
 

@@ -104,7 +104,7 @@ class LeaderboardModel(RowsModel[Entry]):
         if entry.colour is not None:
             colour = preview_colour(palette, entry.colour)
         name = "checkbox-marked" if entry.is_ticked else "checkbox-blank-outline"
-        return icon(name, colour, colour if entry.colour is not None else palette.inverse_text)
+        return icon(name, colour, palette.inverse_text)
 
     @staticmethod
     def _tooltip(entry: Entry, column: Column) -> str:

@@ -140,6 +140,25 @@ def test_a_late_live_market_is_waited_for_as_long_as_the_others_stay_live(live: 
     assert live.take() == [(2, [0, 1])], "and the next one is taken together again"
 
 
+def test_a_live_market_that_missed_three_closes_is_waited_for_only_once_it_is_back(live: Rig) -> None:
+    for row in (1, 2, 3):
+        live.save(0, row, is_live=True)
+        live.at(row, 0)
+        assert live.take() == []
+        live.at(row, ALLOWED_MS - FORECASTING_MS)
+        assert live.take() == [(row, [0])]
+    live.save(0, 4, is_live=True)
+    live.at(4, 0)
+    assert live.take() == [(4, [0])], "at once"
+    live.save(1, 1, 2, 3, 4)
+    assert live.take() == [(row, [1]) for row in (1, 2, 3, 4)]
+    live.save(0, 5, is_live=True)
+    live.at(5, 0)
+    assert live.take() == []
+    live.save(1, 5, is_live=True)
+    assert live.take() == [(5, [0, 1])]
+
+
 def test_a_live_market_that_still_fetches_its_past_is_waited_for(db: Database) -> None:
     rig = Rig(db, "binance")
     rig.save(0, 0, 1)
