@@ -206,6 +206,12 @@ def made_up_language(qapp: QCoreApplication) -> Iterator[MadeUpLanguage]:
 
 
 @pytest.fixture(autouse=True)
+def mouse_elsewhere(qapp: QApplication) -> None:
+    """On no widget, wherever an earlier test left it."""
+    QCursor.setPos(-50, -50)
+
+
+@pytest.fixture(autouse=True)
 def style_restored(qapp: QApplication) -> Iterator[None]:
     """Restores style, palette and font of the application after the test."""
     with restored_style(qapp):
