@@ -34,7 +34,7 @@ _SHARED = 4.0
 class AdaptiveCalibration:
     """Log factors [horizon, quantity, level], 0 for the median; and biases [horizon, quantity]."""
 
-    def __init__(self, horizons: int, rate: float = 0.004, bias_rate: float = 0.001) -> None:
+    def __init__(self, horizons: int, rate: float = 0.001, bias_rate: float = 0.00025) -> None:
         self._rate = rate
         self._bias_rate = bias_rate
         self._log_factor = np.zeros((horizons, QUANTITIES, len(LEVELS)))
