@@ -43,7 +43,7 @@ check: setup ## Lint, types, and the tests near your change (about a minute)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.check
 
 test: style ## Lint, types, import contracts, all fast tests
-	@mkdir -p build
+	@mkdir -p build && rm -f build/types.txt
 	@$(MAKE) --no-print-directory --jobs=2 TYPES_OUTPUT='> build/types.txt' types test-fast; code=$$?; cat build/types.txt; exit $$code
 
 lint: style types

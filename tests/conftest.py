@@ -30,7 +30,7 @@ pytest_plugins = ("tests.support.blank_database", "tests.support.shared_rewritin
 """By their names: `tests.support.touched` takes what is imported here for near to every test."""
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-_GRACE_S = 10.0
+_GRACE_S = 60.0
 _FULL_COLLECTION_EVERY, _TRIM_EVERY = 500, 50
 """Tests. A full collection takes half a second and finds little; giving back memory takes a hundredth of that."""
 _KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()

@@ -62,6 +62,9 @@ SPELLINGS = {
     "the program's clock under a name": (
         "from core.domain.clock import SystemClock\nCLOCK = SystemClock()\ndef test(): CLOCK.monotonic_s()"
     ),
+    "the program's clock under a name with a type": (
+        "from core.domain.clock import Clock, SystemClock\nCLOCK: Clock = SystemClock()\ndef test(): CLOCK.sleep_s(1)"
+    ),
     "the program's clock in a class": (
         "from core.domain.clock import SystemClock as Clock\nclass Rig:\n"
         " def __init__(self): self.clock = Clock()\n def pause(self): self.clock.sleep_s(1)"
@@ -153,3 +156,8 @@ def test_virtual_time_is_not_reported(source: str) -> None:
 def test_on_virtual_time_only_a_task_may_sleep() -> None:
     source = "import asyncio, time\nasync def test():\n await asyncio.sleep(60)\n time.sleep(60)"
     assert [use.name for use in uses_of_real_time(source, is_virtual=True)] == ["time.sleep"]
+
+
+def test_beside_virtual_time_a_test_that_runs_its_own_loop_may_not_sleep() -> None:
+    source = "import asyncio\ndef test():\n async def story(): await asyncio.sleep(60)\n asyncio.run(story())"
+    assert [use.name for use in uses_of_real_time(source, is_virtual=True)] == ["asyncio.sleep"]

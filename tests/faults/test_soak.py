@@ -36,7 +36,7 @@ CANDLES = reverting(COUNT, seed=3)
 """They have a pattern: a run that learns it has skill, and one that does not has none."""
 SETTINGS = replace(
     rigs.SMALL,
-    recovery=replace(rigs.SMALL.recovery, hang_seconds=2.0),
+    recovery=replace(rigs.SMALL.recovery, hang_seconds=5.0),
     checkpoints=CheckpointSettings(every_steps=50),
 )
 

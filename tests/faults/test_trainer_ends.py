@@ -33,7 +33,7 @@ pytestmark = [
 ]
 
 CANDLES = random_walk(35)
-QUICK_TO_JUDGE = replace(rigs.SMALL, recovery=replace(rigs.SMALL.recovery, hang_seconds=1.0))
+QUICK_TO_JUDGE = replace(rigs.SMALL, recovery=replace(rigs.SMALL.recovery, hang_seconds=5.0))
 AUTO = replace(rigs.SMALL, training=replace(rigs.SMALL.training, device="auto"))
 ON_CPU_ONLY = pytest.mark.skipif(torch.cuda.is_available(), reason="auto takes the GPU where there is one")
 

@@ -93,7 +93,7 @@ def shoot(scene: Scene, application: QApplication, font: QFont) -> QImage:
     chart.restyle(time_zone=UTC)
     chart.resize(*scene.size)
     chart.show()
-    if not QTest.qWaitForWindowExposed(chart):
+    if not QTest.qWaitForWindowExposed(chart, 60_000):
         raise RuntimeError(f"the chart of the scene {scene.name} was not shown")
     stage = Stage(chart, clock, theme)
     scene.build(stage)

@@ -30,7 +30,7 @@ from tests.core.storage.samples import MARKET, candle, create_run
 from tests.hostile.windows import TRACEBACK, window
 from tests.support import commands
 
-pytestmark = [pytest.mark.hostile, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.hostile
 
 BACKED_UP, STORED = 300, 400
 NOON_MS = 1_764_417_600_000

@@ -26,7 +26,6 @@ from tests.support.commands import TINY
 pytestmark = [
     pytest.mark.hostile,
     pytest.mark.slow,
-    pytest.mark.timeout(180),
     pytest.mark.skipif(sys.platform != "linux", reason="mount namespaces"),
 ]
 

@@ -125,13 +125,20 @@ def test_a_cancelled_import_leaves_nothing(
 
 
 def test_the_job_list_can_cancel_the_import(
-    qapp: QApplication, tmp_path: Path, given: Path, gate: CandleGate, idle_trainer: None
+    qapp: QApplication,
+    tmp_path: Path,
+    given: Path,
+    gate: CandleGate,
+    idle_trainer: None,
+    may_store: threading.Event,
+    threads: list[threading.Thread],
 ) -> None:
     async def story(application: Application) -> None:
         exchange = application.browser.exchange
         await until(lambda: application.state.is_starting, "a run")
         exchange.import_from(given)
         application.jobs.cancel(FILES_JOB)
+        may_store.set()
         await until(lambda: not exchange.is_busy, "the end of the import")
         source = application.source
         assert not [info for info in source.checkpoints() if info.run_id.startswith("imported-")]

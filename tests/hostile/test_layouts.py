@@ -28,7 +28,7 @@ from tests.hostile.test_settings import PYDANTICS
 from tests.hostile.windows import TRACEBACK, window
 from tests.support import commands
 
-pytestmark = [pytest.mark.hostile, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.hostile
 
 LEFT = {"name": "left", "x": 0, "y": 0, "width": 1280, "height": 800, "logicalDpi": 96, "dpr": 1}
 RIGHT = {**LEFT, "name": "right", "x": 1280}

@@ -15,7 +15,6 @@ from tests.support import commands
 pytestmark = [
     pytest.mark.hostile,
     pytest.mark.slow,
-    pytest.mark.timeout(300),
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals"),
 ]
 

@@ -15,7 +15,7 @@ from core.storage.folder import DataFolder
 from tests.hostile.windows import TRACEBACK
 from tests.support import commands
 
-pytestmark = [pytest.mark.hostile, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.hostile
 
 BROKEN: dict[str, tuple[bytes, str]] = {
     "cut": (b'{"model": {"width": 8,', "truncated or not JSON: line 1, column 2"),

@@ -12,7 +12,7 @@ from tests.simulation.run import MINUTES, long_minutes, problems, simulate
 pytestmark = pytest.mark.simulation
 
 _FAST, _IN_CI, _IN_SOAK = 24, 200, 5_000
-"""Seeds in `make test`, with `make test-slow`, and in a soak."""
+"""Seeds in `make test`, with those of `make test-slow`, and in a soak."""
 _LONG_EVERY = 8
 """Of the seeds in CI; a soak runs hours with each."""
 _CHOSEN = os.environ.get("GHOSTCANDLE_SIMULATION")

@@ -72,8 +72,13 @@ class _Visitor(ast.NodeVisitor):
         if any(_is_mark(decorator, self._names) for decorator in node.decorator_list):
             return
         outer, self._function = self._function, self._function or node.name
+        was_virtual, self._is_virtual = self._is_virtual, self._is_virtual and not self._runs_a_real_loop(node)
         self.generic_visit(node)
-        self._function = outer
+        self._function, self._is_virtual = outer, was_virtual
+
+    def _runs_a_real_loop(self, node: Function) -> bool:
+        calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+        return any(_dotted(call.func, self._names) == "asyncio.run" for call in calls)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
         self.visit_FunctionDef(node)
@@ -124,9 +129,17 @@ def _imported(module: ast.Module) -> dict[str, str]:
             names |= {alias.asname: alias.name for alias in node.names if alias.asname is not None}
         elif isinstance(node, ast.ImportFrom):
             names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    assigned = [node for node in ast.walk(module) if isinstance(node, ast.Assign)]
-    held = {ast.unparse(node.targets[0]): _dotted(node.value, names) for node in assigned}
+    held = {ast.unparse(target): _dotted(value, names) for target, value in _assigned(module)}
     return names | {target: name for target, name in held.items() if _ends_with(name, _KEPT)}
+
+
+def _assigned(module: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Target and value, with and without an annotation."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Assign):
+            yield node.targets[0], node.value
+        elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+            yield node.target, node.value
 
 
 def _ends_with(name: str, endings: tuple[str, ...]) -> bool:

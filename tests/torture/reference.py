@@ -64,7 +64,7 @@ def reference_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartW
     reference.set_live(chart._countdown._is_live)
     reference.set_empty_text(chart._stage.background.sentence)
     reference.show()
-    QTest.qWaitForWindowExposed(reference)
+    assert QTest.qWaitForWindowExposed(reference, 60_000)
     reference.flush()
     vars(reference.scale).update(vars(chart.scale))
     if (held := chart._held.range) is not None:

@@ -60,7 +60,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(folder: DataFolder) ->
 
 
 @pytest.mark.parametrize("attempt", range(5))
-def test_several_processes_open_a_new_file_at_the_same_time(folder: DataFolder, attempt: int) -> None:
+def test_several_connections_open_a_new_file_at_the_same_time(folder: DataFolder, attempt: int) -> None:
     together = threading.Barrier(6)
 
     def open_and_save(number: int) -> int:

@@ -47,8 +47,10 @@ def test_a_crash_is_reported_at_the_next_start_and_its_report_can_be_copied(
 
 
 @pytest.mark.qt_no_exception_capture
-def test_an_error_in_a_slot_is_reported_and_the_window_stays_usable(bench: Bench, qtbot: QtBot, tmp_path: Path) -> None:
-    before = sys.excepthook
+def test_an_error_in_a_slot_is_reported_and_the_window_stays_usable(
+    bench: Bench, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # put back in any case
 
     def slot() -> None:
         raise ValueError("a slot that fails")
@@ -56,7 +58,6 @@ def test_an_error_in_a_slot_is_reported_and_the_window_stays_usable(bench: Bench
     with CrashWatch(CrashLog(DataFolder(tmp_path), ManualClock(5)), bench.window, bench.window.banner, ManualClock(5)):
         QTimer.singleShot(0, slot)
         qtbot.waitUntil(lambda: bench.window.banner.shown is not None)
-    sys.excepthook = before
     notice = bench.window.banner.shown
     assert notice is not None and "a slot that fails" in notice.text
     text = shown_report(bench, qtbot).findChild(QPlainTextEdit).toPlainText()
@@ -79,8 +80,11 @@ def _raise_in_qt(deed: Callable[[], None]) -> None:
         sys.excepthook(type(error), error, error.__traceback__)
 
 
-def test_a_repeated_error_has_one_report_and_can_be_dismissed(bench: Bench, tmp_path: Path) -> None:
-    before, clock, folder = sys.excepthook, ManualClock(5), DataFolder(tmp_path)
+def test_a_repeated_error_has_one_report_and_can_be_dismissed(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # put back in any case
+    clock, folder = ManualClock(5), DataFolder(tmp_path)
     banner = bench.window.banner
     with CrashWatch(CrashLog(folder, clock), bench.window, bench.window.banner, clock):
         for _ in range(200):
@@ -96,5 +100,4 @@ def test_a_repeated_error_has_one_report_and_can_be_dismissed(bench: Bench, tmp_
         clock.advance_ms(120_000)
         _raise_in_qt(_paint)
         assert banner.shown is not None and "cannot be painted" in banner.shown.text
-    sys.excepthook = before
     assert len(list(folder.crashes.glob("*.txt"))) == 2

@@ -20,7 +20,7 @@ def test_training_finishes_with_the_replay_also_after_a_restart(qapp: QApplicati
     path.write_text("".join(SAMPLE.read_text().splitlines(keepends=True)[: CANDLES + 1]))
 
     async def story(application: Application) -> None:
-        await until(lambda: application.window.status.trainer.text() == "Training finished", "the end", 30.0)
+        await until(lambda: application.window.status.trainer.text() == "Training finished", "the end")
         forecast, actions = application.state.forecast, application.window.shell.actions
         assert application.series is not None and len(application.series) == CANDLES
         assert forecast is None or forecast.origin_open_time_ms == application.series[-1].open_time_ms, "all is learned"

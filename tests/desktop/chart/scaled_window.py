@@ -34,7 +34,7 @@ def main() -> int:
     layout.addWidget(chart)
     window.resize(701, 433)
     window.show()
-    if not QTest.qWaitForWindowExposed(window):
+    if not QTest.qWaitForWindowExposed(window, 60_000):
         return _fail("the window was not exposed")
     chart.flush()
     chart.repaint()

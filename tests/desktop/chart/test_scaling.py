@@ -17,6 +17,6 @@ def test_wicks_are_centred_and_sharp_at_every_scale(factor: str) -> None:
         env=os.environ | {"QT_SCALE_FACTOR": factor, "QT_QPA_PLATFORM": "offscreen"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr

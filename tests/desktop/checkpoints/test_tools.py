@@ -64,7 +64,7 @@ async def still_there_after_a_clean_up(application: Application, chosen: Checkpo
     source.set_pinned([chosen.checkpoint_id], False)
     rules = replace(application.settings.current.checkpoints, keep_newest=2, keep_best=1)
     application.runs.send(ApplyRetention(rules, at_once=True))
-    await until(lambda: bool(answers), "the clean-up", 30.0)
+    await until(lambda: bool(answers), "the clean-up")
     assert chosen.checkpoint_id in {info.checkpoint_id for info in source.checkpoints()}
     source.set_pinned([chosen.checkpoint_id], True)
 

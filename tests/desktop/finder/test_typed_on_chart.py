@@ -43,7 +43,7 @@ class Typing:
         self.chosen: list[MarketSettings] = []
         bench.market_choice.chosen.connect(self.chosen.append)
         bench.window.activateWindow()
-        QTest.qWaitForWindowActive(bench.window)
+        assert QTest.qWaitForWindowActive(bench.window, 60_000)
         bench.chart.setFocus()
 
     def type(self, typed: str) -> FinderDialog:

@@ -20,7 +20,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication
 from desktop.services.single_instance import SingleInstance
 application = QCoreApplication([])
-print(SingleInstance(Path(sys.argv[1])).ask_owner().value)
+print(SingleInstance(Path(sys.argv[1]), timeout_ms=60_000).ask_owner().value)
 """
 
 

@@ -69,8 +69,8 @@ async def test_a_known_market_missing_at_the_exchange_announces_no_retry() -> No
         await found.feed.aclose()
 
 
-def test_live_never_falls_back() -> None:
-    found = asyncio.run(built(MarketSettings(feed="live"), NOWHERE))
+async def test_live_never_falls_back() -> None:
+    found = await built(MarketSettings(feed="live"), NOWHERE)
     assert (found.feed.kind, found.notice) == (FeedKind.EXCHANGE, None)
 
 
