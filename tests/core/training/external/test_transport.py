@@ -10,7 +10,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -43,12 +42,16 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_GRACE_S", LONG_S)
 
 
-def has_ended(process_id: int) -> bool:
-    """Also if nobody has asked for its exit code yet."""
+@contextlib.contextmanager
+def watched(process_id: int) -> Iterator[Callable[[], bool]]:
+    """Whether a process that is not our child ends soon. Ends it after the block."""
+    descriptor = os.pidfd_open(process_id)
     try:
-        return "(zombie)" in Path(f"/proc/{process_id}/status").read_text()
-    except FileNotFoundError:
-        return True
+        yield lambda: bool(select.select([descriptor], [], [], LONG_S)[0])
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        os.close(descriptor)
 
 
 def is_gone(process_id: int) -> bool:
@@ -136,33 +139,32 @@ def test_a_flood_blocks_its_writer_and_not_us(start: Start) -> None:
     assert is_gone(transport.process_id)
 
 
+HAS_PIDFD = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process that is not its child")
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc")
+@HAS_PIDFD
 def test_one_that_ignores_every_request_is_killed_with_its_children(start: Start) -> None:
     child = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
     code = f"import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {child!r}])\n"
     transport = start(f"{code}print(child.pid, flush=True)\n{child}")
     line = transport.receive(LONG_S)
     assert line is not None
-    transport.send(b"x" * 10_000_000)  # never read: the writer blocks
-    transport.close()
-    assert is_gone(transport.process_id)
-    assert has_ended(int(line))
+    with watched(int(line)) as has_ended:
+        transport.send(b"x" * 10_000_000)  # never read: the writer blocks
+        transport.close()
+        assert is_gone(transport.process_id)
+        assert has_ended()
 
 
 @pytest.mark.usefixtures("patient")
-@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process that is not its child")
+@HAS_PIDFD
 def test_children_of_one_that_ends_by_itself_are_ended(start: Start) -> None:
     child = "import time; time.sleep(600)"
     code = f"import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {child!r}], stdout=2)\n"
     transport = start(f"{code}print(child.pid, flush=True)\nsys.stdin.read()")
     line = transport.receive(LONG_S)
     assert line is not None
-    descriptor = os.pidfd_open(int(line))
-    try:
+    with watched(int(line)) as has_ended:
         transport.close()
-        assert select.select([descriptor], [], [], LONG_S)[0], "it has ended"
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-        os.close(descriptor)
+        assert has_ended()
