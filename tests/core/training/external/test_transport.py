@@ -142,15 +142,21 @@ def test_a_flood_blocks_its_writer_and_not_us(start: Start) -> None:
 HAS_PIDFD = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process that is not its child")
 
 
+def with_child(start: Start, child: str, then: str, options: str = "") -> tuple[ProcessTransport, int]:
+    """A process that starts a child with this code, and goes on; and the child's id. options: of `Popen`."""
+    code = f"import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {child!r}], {options})\n"
+    transport = start(f"{code}print(child.pid, flush=True)\n{then}")
+    line = transport.receive(LONG_S)
+    assert line is not None
+    return transport, int(line)
+
+
 @pytest.mark.slow
 @HAS_PIDFD
 def test_one_that_ignores_every_request_is_killed_with_its_children(start: Start) -> None:
-    child = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
-    code = f"import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {child!r}])\n"
-    transport = start(f"{code}print(child.pid, flush=True)\n{child}")
-    line = transport.receive(LONG_S)
-    assert line is not None
-    with watched(int(line)) as has_ended:
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+    transport, child = with_child(start, deaf, deaf)
+    with watched(child) as has_ended:
         transport.send(b"x" * 10_000_000)  # never read: the writer blocks
         transport.close()
         assert is_gone(transport.process_id)
@@ -160,11 +166,7 @@ def test_one_that_ignores_every_request_is_killed_with_its_children(start: Start
 @pytest.mark.usefixtures("patient")
 @HAS_PIDFD
 def test_children_of_one_that_ends_by_itself_are_ended(start: Start) -> None:
-    child = "import time; time.sleep(600)"
-    code = f"import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {child!r}], stdout=2)\n"
-    transport = start(f"{code}print(child.pid, flush=True)\nsys.stdin.read()")
-    line = transport.receive(LONG_S)
-    assert line is not None
-    with watched(int(line)) as has_ended:
+    transport, child = with_child(start, "import time; time.sleep(600)", "sys.stdin.read()", "stdout=2")
+    with watched(child) as has_ended:
         transport.close()
         assert has_ended()
