@@ -10,9 +10,10 @@ import importlib.util
 import inspect
 import sys
 import traceback
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import torch
@@ -94,12 +95,24 @@ def _require_corrections(made: Any, name: str, shape: tuple[int, ...]) -> None:
         raise ContractError(f"{name} returns numbers that are not finite.")
 
 
+class _SourceLoader(SourceFileLoader):
+    """Compiles the file each time, and writes no bytecode beside it.
+
+    Python takes bytecode for current by the size of its source and the second it was written in: a file that is saved
+    twice in one second would run as it was.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _loaded(file: Path) -> ModuleType:
     """The file as a separate module. Raises ContractError."""
     if not file.is_file():
         raise ContractError(f"There is no file {file}.")
-    spec = importlib.util.spec_from_file_location(f"{_FILE_MODULE}{file.stem}", file)
-    assert spec is not None and spec.loader is not None, "a name that ends in .py has a loader"
+    name = f"{_FILE_MODULE}{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file, loader=_SourceLoader(name, str(file)))
+    assert spec is not None and spec.loader is not None, "it was given"
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses of the file look themselves up there
     try:

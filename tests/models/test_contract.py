@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -212,6 +214,20 @@ def written(folder: Path, text: str) -> str:
     path = folder / "own.py"
     path.write_text(text)
     return str(path)
+
+
+def test_a_file_is_read_again_where_its_size_and_time_are_those_of_its_former_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    text = "from torch import nn\nclass Own(nn.Module):\n    size = {}\n"
+    file = written(tmp_path, text.format(3))
+    at_ns = Path(file).stat().st_mtime_ns
+    assert vars(find_model("Own", file))["size"] == 3
+    written(tmp_path, text.format(4))
+    os.utime(file, ns=(at_ns, at_ns))
+    assert vars(find_model("Own", file))["size"] == 4
+    assert list(tmp_path.iterdir()) == [Path(file)], "no bytecode beside it"
 
 
 def test_a_class_of_a_file_is_found(tmp_path: Path) -> None:

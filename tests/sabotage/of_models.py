@@ -138,6 +138,12 @@ FAULTS = (
         "    if given is None:",
     ),
     Fault(
+        "former-bytecode-of-a-model-is-run",
+        "models/contract.py",
+        "    def get_code(self, fullname: str) -> CodeType:",
+        "    def get_code_again(self, fullname: str) -> CodeType:",
+    ),
+    Fault(
         "models-non-finite-answer-is-accepted",
         "models/contract.py",
         "    if not bool(torch.isfinite(made).all()):",

@@ -143,7 +143,7 @@ HAS_PIDFD = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for 
 
 
 def with_child(start: Start, child: str, then: str, options: str = "") -> tuple[ProcessTransport, int]:
-    """A process that starts a child with this code, and goes on; and the child's id. options: of `Popen`."""
+    """A process that starts a child with this code and then runs more; and the child's id. options: of `Popen`."""
     code = f"import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {child!r}], {options})\n"
     transport = start(f"{code}print(child.pid, flush=True)\n{then}")
     line = transport.receive(LONG_S)
