@@ -8,6 +8,11 @@ coupling, Statistical Science 2013) joins them. Each quantity's sample is spread
 ordered as that quantity is among past outcomes of as many candles, the templates. So each quantity alone keeps the
 distribution of its band, and all of them together the rank dependence of the past.
 
+Templates follow the past candles most like the origin (Schefzik, A similarity-based implementation of the Schaake
+shuffle, Monthly Weather Review 2016): those that closed as high or low in their own range. Where trades alternate
+between bid and ask, a candle that closed at the bid is followed by others than one that closed at the ask. For the same
+reason a path's first candle opens as far from the origin's close as its template's did.
+
 Between two levels the quantiles are interpolated linearly in the normal score. Beyond the outermost level the tail is
 exponential, and passes through the two outermost quantiles.
 
@@ -30,10 +35,12 @@ from core.forecast.ghosts import upper_wick
 
 FEWEST_TEMPLATES = 100
 """With fewer past outcomes their order is mostly chance: then there are no paths. Of more, whole multiples are used."""
-MOST_TEMPLATES = 2000
-"""The newest ones."""
+MOST_TEMPLATES = 1000
+_MOST_CANDIDATES = 2000
+"""Templates are the half of the newest past outcomes that is most alike. A quarter would follow thin markets still
+better, but with so few paths the chances of others are worse."""
 _TEMPLATE_CANDLES = 2064
-"""Templates begin at the newest candles, as many as this: without a hole that is enough for the most templates."""
+"""Candidates begin at the newest candles, as many as this: without a hole that is enough for the most."""
 _UNIT_CANDLES = 60
 """A template is measured in units of the mean height of as many candles before it: ranks of a calm and of a wild week
 would else be those of the weeks."""
@@ -49,16 +56,13 @@ _TIES_REPEAT_AFTER = 4099
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paths:
-    """Log returns from the origin's close, [path, horizon] each. The first candle opens at the origin's close, each
+    """Log returns from the origin's close, [path, horizon] each. The first candle opens where its template's did, each
     other one at the close before it."""
 
-    close: FloatArray
+    open: FloatArray
     high: FloatArray
     low: FloatArray
-
-    @property
-    def open(self) -> FloatArray:
-        return np.concatenate([np.zeros((len(self.close), 1)), self.close[:, :-1]], axis=1)
+    close: FloatArray
 
 
 def sample_paths(
@@ -83,9 +87,13 @@ class PastOutcomes:
     def __init__(self, open_time_ms: NDArray[np.int64], prices: FloatArray, interval: Interval, horizons: int) -> None:
         """open_time_ms: [n], ascending. prices: [4, n], their open, high, low and close."""
         self._origins = _template_origins(open_time_ms, interval, horizons)
-        outcomes = _outcomes(self._origins, np.log(prices), horizons)
+        log_prices = np.log(prices)
+        self._unit, self._place = _units_and_places(log_prices)
+        outcomes = _outcomes(self._origins, log_prices, horizons) / self._unit[self._origins]
         ties = _tie_breaks(open_time_ms[self._origins] // interval.duration_ms, horizons)
         self._order = (outcomes + _TIE_BREAK * ties).argsort(axis=-1)
+        opening, _, _, close = log_prices
+        self._gap = (opening[self._origins + 1] - close[self._origins]) / self._unit[self._origins]
 
     def paths(self, natural: FloatArray, row: int) -> Paths | None:
         """Equally likely paths of a forecast made after the candle in this row, from those up to it.
@@ -95,21 +103,29 @@ class PastOutcomes:
         """
         oldest = row - _TEMPLATE_CANDLES + 1
         first, stop = np.searchsorted(self._origins, [oldest, row - len(natural) + 1]).tolist()
-        count = min(stop - first, MOST_TEMPLATES) // FEWEST_TEMPLATES * FEWEST_TEMPLATES
-        if count <= 0 or not np.isfinite(natural).all():
+        candidates = np.arange(max(first, stop - _MOST_CANDIDATES), stop)
+        if candidates.size < FEWEST_TEMPLATES or not np.isfinite(natural).all():
             return None
-        order = self._order_of(slice(stop - count, stop))
-        spread = within_bounds(natural[:, _COUPLED] @ _spreading_weights(count), _COUPLED).swapaxes(0, 1)
+        chosen = self._most_alike(candidates, row)
+        spread = within_bounds(natural[:, _COUPLED] @ _spreading_weights(chosen.size), _COUPLED).swapaxes(0, 1)
         shuffled = np.empty(spread.shape)
-        np.put_along_axis(shuffled, order, spread, axis=-1)
-        return _as_candles(*shuffled)
+        np.put_along_axis(shuffled, self._order_of(chosen), spread, axis=-1)
+        return _as_candles(self._gap[chosen] * self._unit[row], *shuffled)
 
-    def _order_of(self, chosen: slice) -> NDArray[np.int64]:
-        """The places of these templates among themselves, smallest outcome first: [coupled, H, count]."""
-        order = self._order
-        is_chosen = (chosen.start <= order) & (order < chosen.stop)
-        places: NDArray[np.int64] = order[is_chosen].reshape(*order.shape[:-1], -1) - chosen.start
-        return places
+    def _most_alike(self, candidates: NDArray[np.int64], row: int) -> NDArray[np.int64]:
+        """The half whose origin is most like the candle in this row, ascending; of equal ones the newest."""
+        count = max(FEWEST_TEMPLATES, candidates.size // 2 // FEWEST_TEMPLATES * FEWEST_TEMPLATES)
+        newest_first = candidates[::-1]
+        unlike = np.abs(self._place[self._origins[newest_first]] - self._place[row])
+        return np.sort(newest_first[unlike.argsort(kind="stable")[:count]])
+
+    def _order_of(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The places of these templates among themselves, smallest outcome first: [coupled, H, chosen]."""
+        place = np.full(self._origins.size, -1)
+        place[chosen] = np.arange(chosen.size)
+        places = place[self._order]
+        ordered: NDArray[np.int64] = places[places >= 0].reshape(*places.shape[:-1], -1)
+        return ordered
 
 
 def _template_origins(open_time_ms: NDArray[np.int64], interval: Interval, horizons: int) -> NDArray[np.int64]:
@@ -120,22 +136,34 @@ def _template_origins(open_time_ms: NDArray[np.int64], interval: Interval, horiz
     return whole
 
 
+def _units_and_places(log_prices: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Of each candle [n]: the mean height up to it, and how far above the middle of its range it closed in units of
+    that. NaN where too few candles are before it."""
+    _, high, low, close = log_prices
+    height, unit = _heights(log_prices), np.full(close.shape, np.nan)
+    rows = np.arange(_UNIT_CANDLES - 1, close.size)
+    unit[rows] = height[rows - np.arange(_UNIT_CANDLES)[:, None]].mean(axis=0)
+    return unit, (close - (high + low) / 2.0) / unit
+
+
+def _heights(log_prices: FloatArray) -> FloatArray:
+    _, high, low, _ = log_prices
+    heights: FloatArray = np.maximum(high - low, SMALLEST_RANGE)
+    return heights
+
+
 def _outcomes(origins: NDArray[np.int64], log_prices: FloatArray, horizons: int) -> FloatArray:
-    """The coupled quantities after these candles, in units of the height of those before: [coupled, H, template]."""
+    """The coupled quantities after these candles: [coupled, H, template]."""
     opening, high, low, close = log_prices
-    height = np.maximum(high - low, SMALLEST_RANGE)
-    unit = height[origins - np.arange(_UNIT_CANDLES)[:, None]].mean(axis=0)
     targets = origins + np.arange(1, horizons + 1)[:, None]
-    outcomes = np.stack(
+    return np.stack(
         [
             close[targets] - close[origins],
             (high - np.maximum(opening, close))[targets],
             (np.minimum(opening, close) - low)[targets],
-            height[targets],  # ordered as its logarithm is
+            _heights(log_prices)[targets],  # ordered as its logarithm is
         ]
     )
-    in_units: FloatArray = outcomes / unit
-    return in_units
 
 
 def _tie_breaks(numbers: NDArray[np.int64], horizons: int) -> FloatArray:
@@ -145,13 +173,20 @@ def _tie_breaks(numbers: NDArray[np.int64], horizons: int) -> FloatArray:
     return repeated
 
 
-def _as_candles(close: FloatArray, upper: FloatArray, lower: FloatArray, log_range: FloatArray) -> Paths:
-    """Candles from samples [H, path]: as tall as the range, or the body if that is longer. Wicks as of a ghost."""
-    opening = np.concatenate([np.zeros((1, close.shape[1])), close[:-1]])
+def _as_candles(
+    first_open: FloatArray, close: FloatArray, upper: FloatArray, lower: FloatArray, log_range: FloatArray
+) -> Paths:
+    """Candles from samples [H, path]: as tall as the range, or the body if that is longer. Wicks as of a ghost.
+
+    first_open: [path]; brought nearer to 0 where the first body would else be longer than the range.
+    """
+    height = np.exp(log_range)
+    first_open = np.clip(first_open, np.minimum(close[0] - height[0], 0.0), np.maximum(close[0] + height[0], 0.0))
+    opening = np.concatenate([first_open[None], close[:-1]])
     top, bottom = np.maximum(opening, close), np.minimum(opening, close)
-    rest = np.maximum(np.exp(log_range) - (top - bottom), 0.0)
+    rest = np.maximum(height - (top - bottom), 0.0)
     above = upper_wick(rest, upper, lower)
-    return Paths(close.T, (top + above).T, (bottom - (rest - above)).T)
+    return Paths(opening.T, (top + above).T, (bottom - (rest - above)).T, close.T)
 
 
 @cache

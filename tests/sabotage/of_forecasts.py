@@ -294,6 +294,24 @@ FAULTS = (
         "[oldest, row - len(natural) + 2]",
     ),
     Fault(
+        "templates-whatever-the-origin",
+        "core/forecast/paths.py",
+        'unlike.argsort(kind="stable")[:count]',
+        "np.arange(unlike.size)[:count]",
+    ),
+    Fault(
+        "paths-open-at-the-last-close",
+        "core/forecast/paths.py",
+        "_as_candles(self._gap[chosen] * self._unit[row],",
+        "_as_candles(self._gap[chosen] * 0.0,",
+    ),
+    Fault(
+        "gap-makes-a-candle-taller-than-its-range",
+        "core/forecast/paths.py",
+        "np.minimum(close[0] - height[0], 0.0)",
+        "np.minimum(close[0] - 9.0 * height[0], 0.0)",
+    ),
+    Fault(
         "chance-of-a-price-below-as-of-one-above",
         "core/forecast/chance.py",
         "np.where(moves >= 0.0, above, below)",

@@ -85,7 +85,7 @@ def test_every_candle_of_a_path_is_valid(steps: FloatArray) -> None:
     paths = drawn(np.cumsum(steps, axis=-1) - 0.03)
     top, bottom = np.maximum(paths.open, paths.close), np.minimum(paths.open, paths.close)
     assert (paths.high >= top).all() and (paths.low <= bottom).all()
-    assert (paths.open[:, 0] == 0.0).all() and (paths.open[:, 1:] == paths.close[:, :-1]).all()
+    assert np.abs(paths.open[:, 0]).max() < 1e-12 and (paths.open[:, 1:] == paths.close[:, :-1]).all()
 
 
 @pytest.mark.parametrize("memory", [-0.5, 0.0, 0.5])
@@ -106,7 +106,7 @@ def test_the_same_record_gives_the_same_paths_and_older_candles_change_nothing()
     altered[:, :500] *= 2.0
     first, again = (sample_paths(spread_quantiles(), times, each, MINUTE) for each in (prices, altered))
     assert first is not None and again is not None
-    for name in ("close", "high", "low"):
+    for name in ("open", "high", "low", "close"):
         assert np.array_equal(getattr(first, name), getattr(again, name))
     one_later = sample_paths(spread_quantiles(), times[:-1], prices[:, :-1], MINUTE)
     assert one_later is not None and not np.array_equal(one_later.high, first.high)
@@ -128,9 +128,9 @@ def test_no_template_reaches_over_a_hole() -> None:
     assert sample_paths(spread_quantiles(), times, prices, MINUTE) is None
 
 
-def test_there_is_a_path_for_each_of_whole_hundreds_of_templates() -> None:
+def test_there_is_a_path_for_each_of_whole_hundreds_of_half_of_the_past() -> None:
     assert len(drawn(count=FEWEST_TEMPLATES + 59 + HORIZONS).close) == FEWEST_TEMPLATES
-    assert len(drawn(count=3 * FEWEST_TEMPLATES + 58 + HORIZONS).close) == 2 * FEWEST_TEMPLATES
+    assert len(drawn(count=5 * FEWEST_TEMPLATES + 59 + HORIZONS).close) == 2 * FEWEST_TEMPLATES
     assert len(drawn(count=NEEDED_CANDLES).close) == MOST_TEMPLATES
 
 
@@ -141,7 +141,7 @@ def test_one_forecast_has_the_same_paths_alone_and_among_others() -> None:
         alone = sample_paths(spread_quantiles(), times[: row + 1], prices[:, : row + 1], MINUTE)
         among = together.paths(spread_quantiles(), row)
         assert alone is not None and among is not None
-        for name in ("close", "high", "low"):
+        for name in ("open", "high", "low", "close"):
             assert np.array_equal(getattr(alone, name), getattr(among, name))
 
 
@@ -152,3 +152,36 @@ def test_equal_outcomes_are_in_an_order_that_ties_no_candles_together() -> None:
     assert paths is not None
     assert abs(rank_correlation(paths.close[:, 0], paths.close[:, 7])) < 0.06
     assert abs(rank_correlation(paths.close[:, 0], paths.high[:, 0] - np.maximum(paths.close[:, 0], 0.0))) < 0.1
+
+
+def of_bid_and_ask(count: int, spread: float = 2e-3) -> tuple[NDArray[np.int64], FloatArray]:
+    """Opening times and prices of candles around a constant price: trades alternate at random between bid and
+    ask, so the first trade of a candle is often not at the price of the last one."""
+    trades = np.random.default_rng(3).integers(0, 2, (count, 12)) * spread
+    prices = np.stack([trades[:, 0], trades.max(axis=1), trades.min(axis=1), trades[:, -1]])
+    return START_MS + MINUTE.duration_ms * np.arange(count), 100.0 * np.exp(prices)
+
+
+def test_templates_follow_candles_that_closed_where_the_origin_did_in_its_range() -> None:
+    times, prices = of_bid_and_ask(NEEDED_CANDLES)
+    low, close = prices[2:]
+    natural = spread_quantiles()
+    natural[:, Quantity.CLOSE] += 1e-3  # what is known after a close at the bid
+    row = int(np.flatnonzero((close == low) & (prices[1] > low))[-1])
+    paths = sample_paths(natural, times[: row + 1], prices[:, : row + 1], MINUTE)
+    assert paths is not None
+    unit = np.log(prices[1] / low)[row - 59 : row + 1].mean()
+    opened_apart = paths.open[:, 0] / unit
+    assert (opened_apart < -0.1).mean() < 0.05, "hardly one template closed at the ask"
+    assert 0.3 < (opened_apart > 0.5).mean() < 0.7, "half of all candles open at the ask"
+
+
+def test_a_gap_makes_no_candle_taller_than_its_range() -> None:
+    natural = spread_quantiles()
+    natural[:, Quantity.CLOSE] *= 0.1
+    natural[:, Quantity.RANGE] = np.log(2e-4)  # a tenth of bid to ask
+    paths = sample_paths(natural, *of_bid_and_ask(600), MINUTE)
+    assert paths is not None
+    first = paths.high[:, 0] - paths.low[:, 0]
+    assert first == pytest.approx(np.maximum(np.abs(paths.close[:, 0]), 2e-4))
+    assert np.abs(paths.open[:, 0]).max() > 1e-4
