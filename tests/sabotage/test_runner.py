@@ -18,9 +18,9 @@ PASSED, FAILED = Outcome((), "passed"), Outcome(("tests/test_price.py::test_doub
 
 
 class PlayedCopy(Copy):
-    """Each run has the outcome that is given for the faults applied."""
+    """Each run has the outcome that is given for the faults applied, or the next one of several."""
 
-    def __init__(self, outcomes: dict[tuple[str, ...], Outcome]) -> None:
+    def __init__(self, outcomes: dict[tuple[str, ...], Outcome | list[Outcome]]) -> None:
         super().__init__(Path(), "")
         self._outcomes, self._now = outcomes, ()
 
@@ -34,7 +34,8 @@ class PlayedCopy(Copy):
         return True
 
     def test(self, tests: Sequence[str], limit_s: float, *options: str) -> Outcome:
-        return self._outcomes.get(self._now, PASSED)
+        outcome = self._outcomes.get(self._now, PASSED)
+        return outcome.pop(0) if isinstance(outcome, list) else outcome
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +44,7 @@ def one_near_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Touched, "by", lambda self, changed: [Near("tests/test_price.py", 0)])
 
 
-def runner(outcomes: dict[tuple[str, ...], Outcome]) -> FaultRunner:
+def runner(outcomes: dict[tuple[str, ...], Outcome | list[Outcome]]) -> FaultRunner:
     return FaultRunner([PlayedCopy(outcomes)], 60.0, 16)
 
 
@@ -62,6 +63,17 @@ def test_a_test_that_fails_without_the_fault_too_catches_nothing() -> None:
     found = runner({("one",): FAILED, (): FAILED}).run_all([ONE])
     assert said(found) == {"one": (False, "passed")}
     assert said(runner({("one",): FAILED}).run_all([ONE])) == {"one": (True, "failed")}
+
+
+def test_a_test_that_fails_once_and_passes_when_repeated_catches_nothing() -> None:
+    assert said(runner({("one",): [FAILED, PASSED]}).run_nearest([ONE])) == {"one": (False, "passed")}
+    assert said(runner({("one",): [FAILED, FAILED]}).run_nearest([ONE])) == {"one": (True, "failed")}
+
+
+def test_nothing_is_caught_by_tests_that_could_not_be_run_without_the_fault() -> None:
+    without = Outcome((), "not run")
+    with pytest.raises(AssertionError, match="not run"):
+        runner({("one",): FAILED, (): without}).run_nearest([ONE])
 
 
 def test_a_whole_run_that_ends_too_early_is_divided_until_one_fault_is_left() -> None:

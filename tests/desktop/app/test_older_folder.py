@@ -18,7 +18,7 @@ from core.storage.folder import DataFolder
 from desktop.app.composition import Application
 from desktop.app.context import Context
 from desktop.layouts.store import LayoutStore
-from tests.desktop.whole_window import run_window, step_of, until
+from tests.desktop.whole_window import CandleGate, run_window, step_of, until
 
 ARCHIVE = Path(__file__).parent / "data" / "folder-2026-11-23.tar.xz"
 STEPS = 77
@@ -40,8 +40,9 @@ def test_settings_and_layouts_are_read_without_a_warning(folder: DataFolder) -> 
     assert LayoutStore(folder.layout, settings.appearance).names() == ("Mine",)
 
 
-def test_the_window_opens_it_and_training_continues(qapp: QApplication, folder: DataFolder) -> None:
+def test_the_window_opens_it_and_training_continues(qapp: QApplication, folder: DataFolder, gate: CandleGate) -> None:
     settings, _ = tree.load(folder.settings)
+    gate.release(20)
 
     async def story(application: Application) -> None:
         await until(lambda: step_of(application) > STEPS, "a step after the newest checkpoint's")
