@@ -87,12 +87,13 @@ class PastOutcomes:
     def __init__(self, open_time_ms: NDArray[np.int64], prices: FloatArray, interval: Interval, horizons: int) -> None:
         """open_time_ms: [n], ascending. prices: [4, n], their open, high, low and close."""
         self._origins = _template_origins(open_time_ms, interval, horizons)
-        log_prices = np.log(prices)
-        self._unit, self._place = _units_and_places(log_prices)
-        outcomes = _outcomes(self._origins, log_prices, horizons) / self._unit[self._origins]
+        opening, high, low, close = log_prices = np.log(prices)
+        height = np.maximum(high - low, SMALLEST_RANGE)
+        self._unit = _mean_heights(height)
+        self._place = (close - (high + low) / 2.0) / self._unit  # how far above the middle of its range a candle closed
+        outcomes = _outcomes(self._origins, log_prices, height, horizons) / self._unit[self._origins]
         ties = _tie_breaks(open_time_ms[self._origins] // interval.duration_ms, horizons)
         self._order = (outcomes + _TIE_BREAK * ties).argsort(axis=-1)
-        opening, _, _, close = log_prices
         self._gap = (opening[self._origins + 1] - close[self._origins]) / self._unit[self._origins]
 
     def paths(self, natural: FloatArray, row: int) -> Paths | None:
@@ -136,23 +137,14 @@ def _template_origins(open_time_ms: NDArray[np.int64], interval: Interval, horiz
     return whole
 
 
-def _units_and_places(log_prices: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Of each candle [n]: the mean height up to it, and how far above the middle of its range it closed in units of
-    that. NaN where too few candles are before it."""
-    _, high, low, close = log_prices
-    height, unit = _heights(log_prices), np.full(close.shape, np.nan)
-    rows = np.arange(_UNIT_CANDLES - 1, close.size)
-    unit[rows] = height[rows - np.arange(_UNIT_CANDLES)[:, None]].mean(axis=0)
-    return unit, (close - (high + low) / 2.0) / unit
+def _mean_heights(height: FloatArray) -> FloatArray:
+    """Of the candles up to each [n]; NaN where there are too few."""
+    mean, rows = np.full(height.shape, np.nan), np.arange(_UNIT_CANDLES - 1, height.size)
+    mean[rows] = height[rows - np.arange(_UNIT_CANDLES)[:, None]].mean(axis=0)
+    return mean
 
 
-def _heights(log_prices: FloatArray) -> FloatArray:
-    _, high, low, _ = log_prices
-    heights: FloatArray = np.maximum(high - low, SMALLEST_RANGE)
-    return heights
-
-
-def _outcomes(origins: NDArray[np.int64], log_prices: FloatArray, horizons: int) -> FloatArray:
+def _outcomes(origins: NDArray[np.int64], log_prices: FloatArray, height: FloatArray, horizons: int) -> FloatArray:
     """The coupled quantities after these candles: [coupled, H, template]."""
     opening, high, low, close = log_prices
     targets = origins + np.arange(1, horizons + 1)[:, None]
@@ -161,7 +153,7 @@ def _outcomes(origins: NDArray[np.int64], log_prices: FloatArray, horizons: int)
             close[targets] - close[origins],
             (high - np.maximum(opening, close))[targets],
             (np.minimum(opening, close) - low)[targets],
-            _heights(log_prices)[targets],  # ordered as its logarithm is
+            height[targets],  # ordered as its logarithm is
         ]
     )
 
@@ -178,7 +170,7 @@ def _as_candles(
 ) -> Paths:
     """Candles from samples [H, path]: as tall as the range, or the body if that is longer. Wicks as of a ghost.
 
-    first_open: [path]; brought nearer to 0 where the first body would else be longer than the range.
+    first_open: [path]; brought nearer to 0 where the first body would otherwise be longer than the range.
     """
     height = np.exp(log_range)
     first_open = np.clip(first_open, np.minimum(close[0] - height[0], 0.0), np.maximum(close[0] + height[0], 0.0))

@@ -21,9 +21,9 @@ from desktop.checkpoints.exchange import FILES_JOB
 from tests.core.training import rigs
 from tests.desktop.conftest import gate as gate
 from tests.desktop.conftest import idle_trainer as idle_trainer
-from tests.desktop.whole_window import CandleGate, context, run_window, until
+from tests.desktop.whole_window import context, run_window, until
 
-pytestmark = pytest.mark.hostile
+pytestmark = [pytest.mark.hostile, pytest.mark.usefixtures("gate", "idle_trainer")]
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +67,7 @@ def threads(monkeypatch: pytest.MonkeyPatch, may_store: threading.Event) -> list
 
 
 def test_a_large_package_is_stored_off_the_main_thread_with_progress(
-    qapp: QApplication,
-    tmp_path: Path,
-    given: Path,
-    gate: CandleGate,
-    idle_trainer: None,
-    may_store: threading.Event,
-    threads: list[threading.Thread],
+    qapp: QApplication, tmp_path: Path, given: Path, may_store: threading.Event, threads: list[threading.Thread]
 ) -> None:
     async def story(application: Application) -> None:
         exchange, window = application.browser.exchange, application.window
@@ -94,13 +88,7 @@ def test_a_large_package_is_stored_off_the_main_thread_with_progress(
 
 @pytest.mark.parametrize("moment", ["reading", "storing"])
 def test_a_cancelled_import_leaves_nothing(
-    qapp: QApplication,
-    tmp_path: Path,
-    given: Path,
-    gate: CandleGate,
-    idle_trainer: None,
-    monkeypatch: pytest.MonkeyPatch,
-    moment: str,
+    qapp: QApplication, tmp_path: Path, given: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     async def story(application: Application) -> None:
         exchange, window, folder = application.browser.exchange, application.window, application._context.folder
@@ -125,13 +113,7 @@ def test_a_cancelled_import_leaves_nothing(
 
 
 def test_the_job_list_can_cancel_the_import(
-    qapp: QApplication,
-    tmp_path: Path,
-    given: Path,
-    gate: CandleGate,
-    idle_trainer: None,
-    may_store: threading.Event,
-    threads: list[threading.Thread],
+    qapp: QApplication, tmp_path: Path, given: Path, may_store: threading.Event, threads: list[threading.Thread]
 ) -> None:
     async def story(application: Application) -> None:
         exchange = application.browser.exchange
