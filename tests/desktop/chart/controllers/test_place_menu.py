@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -138,26 +137,32 @@ def test_the_error_strip_can_be_hidden_from_its_menu(placed: Placed) -> None:
     assert offered(placed.chart, placed.at_pane("forecast error")) == ["Forecast errors"]
 
 
-def places_of_forecasts(application: Application) -> Iterator[tuple[str, QPoint]]:
-    """On a ghost, and on a closed candle with a forecast."""
-    chart = application.chart
+def place_of_forecast(chart: ChartWidget, name: str) -> QPoint:
+    """On a ghost, or on a closed candle with a forecast, as the chart is laid out now."""
+    chart.flush()
     frame, model = chart.frame, chart.model
-    ghost, candle = model.ghosts()[0], model.candle(model.count - 2)
+    ghost, closed = model.ghosts()[0], model.count - 2
+    candle = model.candle(closed)
     assert candle is not None
-    for name, index, price in (("ghost", ghost.index, ghost.ghost.close), ("past", model.count - 2, candle.close)):
-        yield name, QPoint(round(frame.x(index) / frame.ratio), round(frame.y(price) / frame.ratio))
+    index, price = (ghost.index, ghost.ghost.close) if name == "ghost" else (closed, candle.close)
+    return QPoint(round(frame.x(index) / frame.ratio), round(frame.y(price) / frame.ratio))
 
 
 def test_a_ghost_and_a_past_candle_open_their_checkpoint(qapp: QApplication, learned: Path, gate: CandleGate) -> None:
+    def is_known(application: Application) -> bool:
+        """Past forecasts and the checkpoints kept are read in the background, one after the other."""
+        model, known = application.chart.model, {each.checkpoint_id for each in application.source.checkpoints()}
+        past = model.past_forecast(model.count - 2)
+        is_made = model.forecast is not None and bool(model.ghosts()) and model.forecast.checkpoint_id in known
+        return is_made and past is not None and past.kept is not None
+
     async def story(application: Application) -> None:
         chart, window = application.chart, application.window
-        await until(
-            lambda: bool(chart.model.ghosts() and application.source.checkpoints()), "ghosts and checkpoints", 40
-        )
-        await until(lambda: chart.model.past_forecast(chart.model.count - 2) is not None, "past forecasts", 40)
+        await until(lambda: is_known(application), "a ghost and a past forecast of checkpoints that are kept", 40)
         known = {each.checkpoint_id for each in application.source.checkpoints()}
-        for name, point in places_of_forecasts(application):
+        for name in ("ghost", "past"):
             window.show_dock(ActionId.SHOW_LOG)
+            point = place_of_forecast(chart, name)
             (entry,) = [text for text in offered(chart, point) if "heckpoint" in text]
             assert "step" in entry, name
             choose(chart, point, "heckpoint")
