@@ -3,6 +3,9 @@
 If k of n paths reach a price, its chance is (k + 1/2) / (n + 1): n paths cannot tell what never happens from what
 happens once in more than n times. (The mean of what is then known of the chance, after Jeffreys.)
 
+Where prices have a tick, a price between two is reached only by the further one. The prices of paths have none. Those
+reach a tick that come nearer to it than to the tick before: the continuity correction of a distribution over a grid.
+
 The paths are stretched by what forecasts of this time of day have missed so far: see `core.forecast.time_of_day`.
 """
 
@@ -18,6 +21,8 @@ from core.forecast.paths import Paths
 
 WITHIN = (1, 3, 8)
 """Candles, as shown and scored; those beyond a forecast's horizons are left out."""
+_SAME_TICK = 1e-6
+"""Of a tick: a price that is off by less than a rounding error is on the grid."""
 _WIDTH_IN_DEVIATIONS = 2.0 * 1.6448536269514722
 """Of a normal distribution's 90 % band."""
 
@@ -57,10 +62,21 @@ class Chances:
     def _share(self, extremes: tuple[FloatArray, FloatArray], moves: FloatArray, within: int) -> FloatArray:
         """Stretched apart, fewer candles may reach further than more: what is reached sooner is reached later too."""
         highest, lowest = (each[:within, None] for each in extremes)
-        above = np.count_nonzero(highest >= moves[:, None], axis=-1)
-        below = np.count_nonzero(lowest <= moves[:, None], axis=-1)
+        least = self._on_the_grid(moves)[:, None]
+        above, below = np.count_nonzero(highest >= least, axis=-1), np.count_nonzero(lowest <= least, axis=-1)
         chance: FloatArray = (np.where(moves >= 0.0, above, below).max(axis=0) + 0.5) / (self._count + 1.0)
         return chance
+
+    def _on_the_grid(self, moves: FloatArray) -> FloatArray:
+        """The least move of a path that is nearer to the first price on the grid that reaches each than to the one
+        before."""
+        tick = self._paths.tick
+        if not tick:
+            return moves
+        ticks = np.exp(moves) / tick
+        least = np.where(moves >= 0.0, np.ceil(ticks - _SAME_TICK) - 0.5, np.floor(ticks + _SAME_TICK) + 0.5)
+        grid: FloatArray = np.log(np.maximum(least * tick, _SMALLEST))
+        return grid
 
 
 def brownian_touch(moves: FloatArray, close_quantiles: FloatArray) -> FloatArray:

@@ -16,12 +16,15 @@ reason a path's first candle opens as far from the origin's close as its templat
 Between two levels the quantiles are interpolated linearly in the normal score. Beyond the outermost level the tail is
 exponential, and passes through the two outermost quantiles.
 
+A market's tick is the greatest step that divides all prices of the candles that a path may depend on.
+
 Nothing is drawn at random but the order of equal outcomes, from a fixed seed: anyone with the stored quantiles and the
 candles up to the origin gets the same paths.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
@@ -52,6 +55,10 @@ _TIE_BREAK = 1e-9
 _TIE_SEED = 0
 _TIES_REPEAT_AFTER = 4099
 """Candles; more than there are templates."""
+_PRICE_DIGITS = 12
+"""Of the oldest close, so that the error of a floating-point number is far below the last of them."""
+_SMALLEST_TICK = 1e-9
+"""Of the price. Prices that only so small a step divides were computed, not traded."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +70,8 @@ class Paths:
     high: FloatArray
     low: FloatArray
     close: FloatArray
+    tick: float
+    """The market's, divided by the origin's close; 0 if its prices have none. The paths are not on its grid."""
 
 
 def sample_paths(
@@ -95,6 +104,8 @@ class PastOutcomes:
         ties = _tie_breaks(open_time_ms[self._origins] // interval.duration_ms, horizons)
         self._order = (outcomes + _TIE_BREAK * ties).argsort(axis=-1)
         self._gap = (opening[self._origins + 1] - close[self._origins]) / self._unit[self._origins]
+        whole = _whole_numbers(prices)
+        self._close, self._step = whole[3], np.gcd.reduce(whole)
 
     def paths(self, natural: FloatArray, row: int) -> Paths | None:
         """Equally likely paths of a forecast made after the candle in this row, from those up to it.
@@ -111,7 +122,11 @@ class PastOutcomes:
         spread = within_bounds(natural[:, _COUPLED] @ _spreading_weights(chosen.size), _COUPLED).swapaxes(0, 1)
         shuffled = np.empty(spread.shape)
         np.put_along_axis(shuffled, self._order_of(chosen), spread, axis=-1)
-        return _as_candles(self._gap[chosen] * self._unit[row], *shuffled)
+        return _as_candles(self._gap[chosen] * self._unit[row], *shuffled, tick=self._tick(row))
+
+    def _tick(self, row: int) -> float:
+        step = float(np.gcd.reduce(self._step[max(0, row - NEEDED_CANDLES + 1) : row + 1]) / self._close[row])
+        return step if step >= _SMALLEST_TICK else 0.0
 
     def _most_alike(self, candidates: NDArray[np.int64], row: int) -> NDArray[np.int64]:
         """The half whose origin is most like the candle in this row, ascending; of equal ones the newest."""
@@ -144,6 +159,15 @@ def _mean_heights(height: FloatArray) -> FloatArray:
     return mean
 
 
+def _whole_numbers(prices: FloatArray) -> NDArray[np.int64]:
+    """Prices [4, n] in a unit so small that those of any usual grid are whole."""
+    oldest = prices[3, 0] if prices.size else 1.0
+    whole: NDArray[np.int64] = np.rint(prices * 10.0 ** (_PRICE_DIGITS - 1 - math.floor(math.log10(oldest)))).astype(
+        np.int64
+    )
+    return whole
+
+
 def _outcomes(origins: NDArray[np.int64], log_prices: FloatArray, height: FloatArray, horizons: int) -> FloatArray:
     """The coupled quantities after these candles: [coupled, H, template]."""
     opening, high, low, close = log_prices
@@ -166,7 +190,13 @@ def _tie_breaks(numbers: NDArray[np.int64], horizons: int) -> FloatArray:
 
 
 def _as_candles(
-    first_open: FloatArray, close: FloatArray, upper: FloatArray, lower: FloatArray, log_range: FloatArray
+    first_open: FloatArray,
+    close: FloatArray,
+    upper: FloatArray,
+    lower: FloatArray,
+    log_range: FloatArray,
+    *,
+    tick: float,
 ) -> Paths:
     """Candles from samples [H, path]: as tall as the range, or the body if that is longer. Wicks as of a ghost.
 
@@ -178,7 +208,7 @@ def _as_candles(
     top, bottom = np.maximum(opening, close), np.minimum(opening, close)
     rest = np.maximum(height - (top - bottom), 0.0)
     above = upper_wick(rest, upper, lower)
-    return Paths(opening.T, (top + above).T, (bottom - (rest - above)).T, close.T)
+    return Paths(opening.T, (top + above).T, (bottom - (rest - above)).T, close.T, tick)
 
 
 @cache

@@ -312,6 +312,18 @@ FAULTS = (
         "np.minimum(close[0] - 9.0 * height[0], 0.0)",
     ),
     Fault(
+        "price-between-ticks-reached-by-the-nearer",
+        "core/forecast/chance.py",
+        "np.ceil(ticks - _SAME_TICK) - 0.5",
+        "np.floor(ticks + _SAME_TICK) - 0.5",
+    ),
+    Fault(
+        "tick-of-other-candles-too",
+        "core/forecast/paths.py",
+        "row - NEEDED_CANDLES + 1) : row + 1]",
+        "row - 2 * NEEDED_CANDLES) : row + 1]",
+    ),
+    Fault(
         "chance-of-a-price-below-as-of-one-above",
         "core/forecast/chance.py",
         "np.where(moves >= 0.0, above, below)",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -61,6 +63,30 @@ def test_the_count_is_of_paths_that_reach_the_price() -> None:
     chances = Chances(paths)
     assert chances.touched(np.array([move]), 3)[0] == pytest.approx((reached + 0.5) / (count + 1))
     assert chances.closed_beyond(np.array([-move]), 3)[0] == pytest.approx((closed + 0.5) / (count + 1))
+
+
+@given(st.floats(1e-5, 5e-3), st.floats(-0.02, 0.02), st.integers(1, HORIZONS))
+def test_with_a_tick_it_is_the_share_of_paths_rounded_to_the_grid(tick: float, move: float, within: int) -> None:
+    """The price itself is on no grid, or at most by chance; the origin's close is."""
+    tick = 1.0 / round(1.0 / tick)
+    paths = replace(drawn(), tick=tick)
+    high, low, close = (np.round(np.exp(each[:, :within]) / tick) for each in (paths.high, paths.low, paths.close))
+    price, count = np.exp(move) / tick, len(close)
+    if move >= 0.0:
+        touched, closed = (each.max(axis=1) >= price - 1e-6 for each in (high, close))
+    else:
+        touched, closed = (each.min(axis=1) <= price + 1e-6 for each in (low, close))
+    chances = Chances(paths)
+    assert chances.touched(np.array([move]), within)[0] == pytest.approx((touched.sum() + 0.5) / (count + 1.0))
+    assert chances.closed_beyond(np.array([move]), within)[0] == pytest.approx((closed.sum() + 0.5) / (count + 1.0))
+
+
+def test_prices_between_two_ticks_are_equally_likely() -> None:
+    chances = Chances(replace(drawn(), tick=1e-3))
+    between = np.log(1.0 + 1e-3 * np.array([0.0, 0.2, 0.999, 1.0, 1.001, 1.6, 2.0]))
+    at_close, *to_first, above_it, more, second = chances.touched(between, 1).tolist()
+    assert at_close > to_first[0] == to_first[1] == to_first[2] > above_it == more == second
+    assert chances.touched(-between[1:2], 1) > chances.touched(np.log([1.0 - 1.01e-3]), 1)
 
 
 def brownian_candles(count: int, steps: int = 400) -> FloatArray:

@@ -145,6 +145,23 @@ def test_one_forecast_has_the_same_paths_alone_and_among_others() -> None:
             assert np.array_equal(getattr(alone, name), getattr(among, name))
 
 
+@pytest.mark.parametrize(("tick", "scale"), [(0.05, 1.0), (0.01, 1.0), (0.25, 1.0), (1e-8, 1e-6), (5.0, 1e5)])
+def test_the_tick_is_the_step_of_the_newest_prices(tick: float, scale: float) -> None:
+    times, prices = past(NEEDED_CANDLES + 500)
+    on_grid = np.round(prices * scale / tick) * tick
+    on_grid[:, :499] += tick / 2.0  # on another grid, too long ago
+    alone = sample_paths(spread_quantiles(), times, on_grid, MINUTE)
+    among = PastOutcomes(times, on_grid, MINUTE, HORIZONS)
+    at_end, earlier = (among.paths(spread_quantiles(), row) for row in (len(times) - 1, len(times) - 3))
+    assert alone is not None and at_end is not None and earlier is not None
+    assert alone.tick == at_end.tick == pytest.approx(tick / on_grid[3, -1])
+    assert earlier.tick == pytest.approx(tick / 2.0 / on_grid[3, -3])
+
+
+def test_computed_prices_have_no_tick() -> None:
+    assert drawn().tick == 0.0
+
+
 def test_equal_outcomes_are_in_an_order_that_ties_no_candles_together() -> None:
     """A market in which nothing moved: any order is as good as another, so candles are independent."""
     times, prices = past(NEEDED_CANDLES)
