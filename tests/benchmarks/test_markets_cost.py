@@ -56,6 +56,26 @@ def test_a_tick_of_one_market_repaints_its_row_whatever_the_others(qtbot: QtBot)
     assert sum(many.values()) <= 1.1 * sum(few.values())
 
 
+def test_a_close_of_many_markets_remakes_some_rows_at_a_time(qtbot: QtBot) -> None:
+    panel, state = panel_of(qtbot, MANY)
+
+    def tick_all(turn: int) -> None:
+        for number, market in enumerate(state.markets.universe):
+            forming = watch_scenario.candles_of(number)[-1]
+            state.markets.set_forming(market, replace(forming, close=forming.low + 0.01 * turn))
+
+    tick_all(1)
+    with qtbot.waitSignal(panel.became_stale):  # the next refresh is asked for
+        assert calls_of(panel.tick)["RowReader.row"] == 0
+        assert calls_of(panel.refresh_if_seen)["RowReader.row"] == 10
+    assert [calls_of(panel.refresh_if_seen)["RowReader.row"] for _ in range(MANY // 10)] == [10] * (MANY // 10 - 1) + [
+        0
+    ]
+    tick_all(2)
+    panel.tick()
+    assert calls_of(panel.tick)["RowReader.row"] == MANY, "put off once"
+
+
 def test_no_row_has_a_timer(qtbot: QtBot) -> None:
     timers = [len(panel_of(qtbot, count)[0].findChildren(QTimer)) for count in (FEW, MANY)]
     assert timers[0] == timers[1]

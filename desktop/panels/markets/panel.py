@@ -34,6 +34,8 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 _CHANGES_KEPT = 50
 _MESSAGE_SHOWN_MS = 8_000
 _MINUTE_S = 60
+_ROWS_AT_ONCE = 10
+"""With the news of a close each takes half a millisecond and a repaint: fifty at once would be seen as a halt."""
 _EMPTY = QT_TRANSLATE_NOOP("Panels", "There are no markets yet.\nType a few letters of a symbol below and press Enter.")
 
 
@@ -52,9 +54,10 @@ class MarketsPanel(Panel):
         self._reader = RowReader(state)
         self._watched: dict[Market, WatchedMarket] = {}
         self._former: deque[Watchlist] = deque(maxlen=_CHANGES_KEPT)
-        self._changed: set[Market] = set()
-        """Those whose rows are out of date, while `_is_all_stale` is false."""
+        self._changed: dict[Market, None] = {}
+        """Those whose rows are out of date, the longest first, while `_is_all_stale` is false."""
         self._is_all_stale = True
+        self._is_tick_put_off = False
         self._message = self._search_message = ""
         self._message_until_ms = 0
         self._is_seen = self._is_needed = False
@@ -119,15 +122,17 @@ class MarketsPanel(Panel):
         super().mark_stale()
 
     def refresh_if_seen(self) -> None:
-        """Where single markets have changed, only their rows are made again; they find their order with the next
-        second."""
+        """Where single markets have changed, only their rows are made again, some at a time; they find their order with
+        the next second."""
         if not self.is_stale or not self.is_on_screen or self._is_all_stale:
             super().refresh_if_seen()
             return
         self.is_stale = False
-        for market in self._changed:
+        for market in tuple(self._changed)[:_ROWS_AT_ONCE]:
+            del self._changed[market]
             self.model.show_one(self._row(market))
-        self._changed.clear()
+        if self._changed:
+            super().mark_stale()
 
     def refresh(self) -> None:
         self._is_all_stale = False
@@ -138,7 +143,10 @@ class MarketsPanel(Panel):
         self._update_actions()
 
     def tick(self) -> None:
-        self.refresh()
+        """All rows get their ages and their order. After a close of many markets with the next second."""
+        self._is_tick_put_off = len(self._changed) > _ROWS_AT_ONCE and not self._is_tick_put_off
+        if not self._is_tick_put_off:
+            self.refresh()
 
     def _show_rows(self) -> None:
         current, text = self.current(), self.filter.box.text()
@@ -195,7 +203,7 @@ class MarketsPanel(Panel):
             self.model.show_one(self._row(self._record.market))
 
     def _on_market(self, market: Market) -> None:
-        self._changed.add(market)
+        self._changed[market] = None
         super().mark_stale()
 
     def _update_wanted(self) -> None:
