@@ -21,7 +21,7 @@ from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.holes import HoleStore
-from core.training.commands import RecordIncident, RescoreCandle
+from core.training.commands import RecordIncident, RescoreCandle, SetLearned
 from core.training.hosting.driver import TrainingDriver
 from core.training.hosting.host_choice import host_maker
 from core.training.hosting.inbox import Inbox
@@ -67,6 +67,8 @@ class HeadlessRun:
 
     async def run(self) -> None:
         """Run until every feed has ended and every candle is taken, or `stop`. `failure` then has the error, if any."""
+        for market in range(len(self._feeds)):  # also one that was switched off in the window
+            self._inbox.send(SetLearned(is_learned=True, market=market))
         driver = asyncio.create_task(asyncio.to_thread(self._drive))
         pipeline = asyncio.create_task(self._feed_candles())
         backups = asyncio.create_task(self._back_up())

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.runs import RunStore
 from tests.desktop.commands.test_evaluate_checkpoint import HOUR_MS
 from tests.desktop.commands.test_evaluate_together import COUNT, write
 from tests.support import commands
@@ -42,6 +46,18 @@ def test_several_files_are_learned_by_one_model_in_any_order_and_continued(tmp_p
     again = commands.invoke_json(*headless(tmp_path / "data", *named(files)))
     assert [each["run_id"] for each in list(again.values())[:2]] == [each["run_id"] for each in markets]
     assert again["pooled"]["forecasts_sha256"] == digest
+
+
+def test_a_market_that_was_switched_off_in_the_window_is_learned_again(tmp_path: Path) -> None:
+    simulated = ("--feed", "simulate", "--symbol", "SIM-7", "--symbol", "SIM-3", "--interval", "1m")
+    commands.invoke_json(*headless(tmp_path / "data", *simulated, "--candles", "40"))
+    with closing(open_database(DataFolder(tmp_path / "data").database)) as db:
+        (off,) = (run.run_id for run in RunStore(db).list() if run.market.symbol == "SIM-7")
+        db.execute("UPDATE runs SET is_learned = 0 WHERE run_id = ?", [off])
+        db.conn.commit()
+        found = commands.invoke_json(*headless(tmp_path / "data", *simulated, "--candles", "50"))
+        assert off in {each.get("run_id") for each in found.values()}, "the same run"
+        assert [run.is_learned for run in RunStore(db).list()] == [True, True]
 
 
 def test_one_file_is_learned_as_before(tmp_path: Path, files: list[str]) -> None:
