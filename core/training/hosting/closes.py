@@ -22,10 +22,9 @@ from core.training.online.trainer_spec import SessionSpec
 
 _CLOSED_MEANWHILE = 100
 """Candles that may close while the trainer of a new run starts; none of them is skipped."""
-_FORECASTING_MS = 750
-"""Of the time in which a forecast counts as live, left to make those of the markets that are in time: a close of ten
-takes some 100 ms."""
-
+_FORECASTING_MS, _FORECASTING_A_MARKET_MS = 750, 12
+"""Of the time in which a forecast counts as live, left to make those of the markets that are in time. A close of ten
+takes some 100 ms, one of 200 about 1,200."""
 _MOST_MISSED = 3
 """A live market without a candle for as many closes in a row is not waited for until it has caught up."""
 
@@ -93,7 +92,8 @@ class CloseQueue:
         interval = self._markets[market].interval
         if position_ms is None or opened_ms - position_ms > _MOST_MISSED * interval.duration_ms:
             return False
-        wait_ms = live_within_ms(interval) - _FORECASTING_MS
+        forecasting_ms = max(_FORECASTING_MS, _FORECASTING_A_MARKET_MS * len(self._markets))
+        wait_ms = live_within_ms(interval) - forecasting_ms
         return self._clock.now_ms() < interval.close_time_ms(opened_ms) + wait_ms
 
     def _first_start_ms(self, market: int) -> int | None:

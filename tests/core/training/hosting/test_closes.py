@@ -27,8 +27,8 @@ from tests.support.candles import MINUTE, START_MS, random_walk
 STEP_MS = MINUTE.duration_ms
 SERIES = random_walk(60)
 ALLOWED_MS = 3_000
-FORECASTING_MS = 750
 """5 % of a minute."""
+FORECASTING_MS = 750
 
 
 class Rig:
@@ -138,6 +138,19 @@ def test_a_late_live_market_is_waited_for_as_long_as_the_others_stay_live(live: 
     live.save(0, 2, is_live=True)
     live.at(2, 100)
     assert live.take() == [(2, [0, 1])], "and the next one is taken together again"
+
+
+def test_many_markets_are_left_longer_to_forecast_them(db: Database) -> None:
+    rig = Rig(db, "binance", count=200)
+    for market in range(200):
+        rig.inbox.caught_up(market)
+        rig.save(market, 0)
+    assert len(rig.take()) == 1
+    rig.save(0, 1, is_live=True)
+    rig.at(1, 599)
+    assert rig.take() == []
+    rig.at(1, 600)
+    assert rig.take() == [(1, [0])]
 
 
 def test_a_live_market_that_missed_three_closes_is_waited_for_only_once_it_is_back(live: Rig) -> None:
