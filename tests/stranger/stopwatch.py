@@ -41,6 +41,7 @@ class Stopwatch(QObject):
         self._work = 0.0
         self._is_working = False
         self._painted: set[QObject] = set()
+        self._charts: set[QObject] = set()
         self._released: float | None = None
         self._former = ""
         self.late = 0
@@ -51,12 +52,18 @@ class Stopwatch(QObject):
     def attach(self, window: QWidget, chart: ChartWidget) -> None:
         """Measure from now on. chart: the large one."""
         self._window, self._chart, self._work = window, chart, 0.0
-        for widget in (window, chart, chart.viewport()):
+        for widget in (window, chart):
             widget.installEventFilter(self)
+        self.watch_chart(chart.viewport())
 
     def watch(self, widget: QWidget) -> None:
-        """Notice its paints, and clicks on it."""
+        """Notice clicks on it."""
         widget.installEventFilter(self)
+
+    def watch_chart(self, widget: QWidget) -> None:
+        """Notice its paints, and clicks on it."""
+        self._charts.add(widget)
+        self.watch(widget)
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
@@ -83,7 +90,7 @@ class Stopwatch(QObject):
         if kind is QEvent.Type.UpdateRequest and watched is self._window:
             self._frame(event)
             return True
-        if kind is QEvent.Type.Paint:
+        if kind is QEvent.Type.Paint and watched in self._charts:
             self._painted.add(watched)
         elif kind is QEvent.Type.Hide and watched is self._chart:
             self._arrived = None
