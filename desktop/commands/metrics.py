@@ -18,7 +18,7 @@ from desktop.commands.errors import UserError
 from desktop.commands.options import common_options, print_json, with_context
 from desktop.commands.text import print_summary
 
-_OF_MODEL = ("steps", "loss", "checkpoints")
+_OF_FIRST_MARKET = ("steps", "loss", "checkpoints")
 """Recorded with the first of several markets."""
 
 
@@ -45,7 +45,7 @@ def _summary(db: Database, run: Run) -> dict[str, Any]:
         return summarise_together(db, {str(each.market): each for each in members}, horizons)
     summary = summarise(db, run)
     if run.head_id != run.run_id:
-        summary = {name: found for name, found in summary.items() if name not in _OF_MODEL}
+        summary = {name: found for name, found in summary.items() if name not in _OF_FIRST_MARKET}
         summary["head_run_id"] = run.head_id
     return summary
 

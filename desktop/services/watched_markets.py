@@ -262,9 +262,6 @@ class WatchedMarkets(QObject):
             self.market_feed_event.emit(self._market, status)
 
 
-_BEFORE_THE_PRESENT = (FeedState.CONNECTING, FeedState.CATCHING_UP)
-
-
 @dataclass(slots=True)
 class MarketReport:
     """Of one market; None where there was none yet."""
@@ -303,7 +300,7 @@ class MarketReports:
             self._reports[market].catch_up = event if event.done < event.total else None
             return False
         self._reports[market].status = event
-        if event.state in _BEFORE_THE_PRESENT:
+        if event.state.is_before_the_present:
             return False
         self.caught_up.add(market)
         return True

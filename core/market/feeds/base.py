@@ -32,6 +32,11 @@ class FeedState(StrEnum):
     ENDED = "ended"
     FAILED = "failed"
 
+    @property
+    def is_before_the_present(self) -> bool:
+        """Whether older candles than the newest may still come."""
+        return self in (FeedState.CONNECTING, FeedState.CATCHING_UP)
+
 
 @dataclass(frozen=True, slots=True)
 class FeedStatus:
