@@ -39,7 +39,7 @@ from core.forecast.ghosts import upper_wick
 FEWEST_TEMPLATES = 100
 """With fewer past outcomes their order is mostly chance: then there are no paths. Of more, whole multiples are used."""
 MOST_TEMPLATES = 1000
-_MOST_CANDIDATES = 2000
+_MOST_CANDIDATES = 2 * MOST_TEMPLATES
 """Templates are the half of the newest past outcomes that is most alike. A quarter would follow thin markets still
 better, but with so few paths the chances of others are worse."""
 _TEMPLATE_CANDLES = 2064
