@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from models.contract import ContractError, build_checked, in_short
+from models.contract import FAILURES, ContractError, build_checked, in_short
 from models.registry import ModelMaker
 from models.shape import ModelShape
 
@@ -51,7 +51,7 @@ Find = Callable[[Build, ModelShape], str | None]
 def _found(find: Find, build: Build, shape: ModelShape) -> str | None:
     try:
         return find(build, shape)
-    except Exception as error:
+    except FAILURES as error:
         return f"The model failed: {in_short(error)}."
 
 

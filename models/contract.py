@@ -27,6 +27,8 @@ ENTRY_POINTS = "ghostcandle.models"
 _FILE_MODULE = "ghostcandle_model_"
 """How the names of modules that were loaded from files begin."""
 _SAMPLES = 3
+FAILURES = (Exception, SystemExit)
+"""What the code of a model may raise: it may also call `exit`."""
 
 
 class ContractError(Exception):
@@ -52,7 +54,7 @@ def build_checked(make: ModelMaker, name: str, shape: ModelShape, seed: int) -> 
     """A new model, tried on random candles. Its initial weights depend on `seed` alone. Raises ContractError."""
     try:
         model = build_with_seed(make, shape, seed)
-    except Exception as error:
+    except FAILURES as error:
         raise ContractError(
             f"{name} cannot be built from its one argument, a ModelShape: {in_short(error)}."
         ) from error
@@ -74,7 +76,7 @@ def _try(model: nn.Module, name: str, shape: ModelShape) -> None:
     try:
         with torch.no_grad():
             made: Any = model(*given)
-    except Exception as error:
+    except FAILURES as error:
         raise ContractError(f"{name} failed in forward(features, is_real): {in_short(error)}.") from error
     if not (torch.equal(given[0], features) and torch.equal(given[1], is_real)):
         raise ContractError(
@@ -117,7 +119,7 @@ def _loaded(file: Path) -> ModuleType:
     sys.modules[spec.name] = module  # dataclasses of the file look themselves up there
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except FAILURES as error:
         del sys.modules[spec.name]
         found = f" Only modules that are installed in {sys.prefix} are found, none beside the file."
         advice = found if isinstance(error, ModuleNotFoundError) else ""
@@ -140,7 +142,7 @@ def _class_in(module: ModuleType, name: str, file_name: str) -> ModelMaker:
 def _installed(point: EntryPoint) -> object:
     try:
         return point.load()
-    except Exception as error:
+    except FAILURES as error:
         raise ContractError(f"The installed model '{point.name}' cannot be loaded: {in_short(error)}.") from error
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,10 +47,19 @@ def source_of(wanted: str) -> ChallengerSource:
     return ChallengerSource(wanted)
 
 
+def as_command(words: Sequence[str]) -> str:
+    """The text that `source_of` takes apart into these words."""
+    return shlex.join(words) if os.name == "posix" else " ".join(f'"{word}"' for word in words)
+
+
 def _split(command: str) -> tuple[str, ...]:
-    """As a shell does."""
+    """As the system's shell does: on Windows a backslash is one, and quotes are double."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    if os.name != "posix":
+        lexer.escape, lexer.quotes = "", '"'
     try:
-        words = tuple(shlex.split(command, posix=os.name == "posix"))
+        words = tuple(lexer)
     except ValueError as error:
         raise ValueError(f"the command '{command}' cannot be split into words ({str(error).lower()})") from error
     if not words:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sqlite_utils import Database
 
 from core.domain.candle import Interval
+from core.domain.challenger_sources import names_of
 from core.domain.events import Ghost
 from core.domain.quantities import BAND_90, FloatArray, Quantity
 from core.evaluation.details import evaluate_run
@@ -62,7 +63,7 @@ class SharedRun:
 def read_shared(db: Database, run: Run, trade_cost: float, private: Sequence[str]) -> SharedRun:
     """trade_cost: of the paper score, as a share of a trade's value. private: texts that no page may show, such as the
     data folder's path. Raises StorageError."""
-    settings, _ = from_dict(json.loads(run.settings_json))
+    settings = _with_names_alone(from_dict(json.loads(run.settings_json))[0])
     reader, horizons = RecordReader(db, run.run_id), settings.model.horizons
     opened, _, _ = reader.origins()
     summary = {
@@ -71,11 +72,11 @@ def read_shared(db: Database, run: Run, trade_cost: float, private: Sequence[str
         **evaluate_run(db, run, horizons, trade_cost),
     }
     summary["leaderboard"] = as_data(stored_leaderboard(db, [run]))
-    summary["incidents"] = [_without(incident, private) for incident in _incidents(db, run)]
+    summary["incidents"] = _incidents(db, run)
     return SharedRun(
         run=run,
         settings=settings,
-        summary=summary,
+        summary=_without(summary, private),
         timeline=timeline_of(db, run, horizons),
         first_ms=int(opened[0]) if opened.size else None,
         newest=_newest(db, run, reader),
@@ -90,12 +91,22 @@ def _incidents(db: Database, run: Run) -> list[dict[str, Any]]:
     return sorted(found, key=lambda incident: int(incident["last_at_ms"]))
 
 
-def _without(incident: dict[str, Any], private: Sequence[str]) -> dict[str, Any]:
-    shown = dict(incident)
-    for name in ("what_happened", "what_was_done"):
+def _with_names_alone(settings: Settings) -> Settings:
+    """Where a challenger's file lies, and what its command is given, say more than a stranger should know."""
+    challengers = names_of(settings.model.challengers)
+    return replace(settings, model=replace(settings.model, challengers=challengers))
+
+
+def _without(value: Any, private: Sequence[str]) -> Any:
+    """JSON without these texts."""
+    if isinstance(value, dict):
+        return {key: _without(each, private) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without(each, private) for each in value]
+    if isinstance(value, str):
         for text in private:
-            shown[name] = shown[name].replace(text, _HIDDEN)
-    return shown
+            value = value.replace(text, _HIDDEN)
+    return value
 
 
 def _newest(db: Database, run: Run, reader: RecordReader) -> NewestCandles | None:

@@ -95,6 +95,11 @@ class Raising(Sound):
         raise RuntimeError("no luck today")
 
 
+class Exiting(Sound):
+    def forward(self, features: Tensor, is_real: Tensor) -> Tensor:
+        sys.exit("no luck today")
+
+
 class OtherArguments(Sound):
     def __init__(self, width: int, height: int) -> None:
         raise AssertionError
@@ -116,6 +121,7 @@ class NothingToTrain(nn.Module):
         (NotFinite, "returns numbers that are not finite"),
         (InPlace, "changes its inputs in place"),
         (Raising, r"failed in forward\(features, is_real\): RuntimeError: no luck today"),
+        (Exiting, r"failed in forward\(features, is_real\): SystemExit: no luck today"),
         (OtherArguments, "cannot be built from its one argument, a ModelShape: TypeError"),
         (NothingToTrain, "has no parameters to train"),
     ],

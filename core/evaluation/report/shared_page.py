@@ -129,7 +129,7 @@ def _reproduction(shared: SharedRun) -> list[Element]:
     ]
     if run.market.venue not in _ORIGIN:
         parts += [
-            node("p", "Anywhere, for a new model on the same candles, trained and scored in the same way:"),
+            node("p", "Anywhere, for a new model on the same candles, with the settings below in settings.json:"),
             _commands(_from_exchange(shared)),
         ]
     if run.is_seeded:
@@ -140,12 +140,12 @@ def _reproduction(shared: SharedRun) -> list[Element]:
 
 
 def _from_exchange(shared: SharedRun) -> list[str]:
-    market = _named(shared.run.market)
+    run, market = shared.run, _named(shared.run.market)
     since = "" if shared.first_ms is None else f" --since {utc_text(shared.first_ms, _DAY)}"
     return [
         f"ghostcandle backfill {market}{since}",
         f"ghostcandle export candles.csv {market}",
-        "ghostcandle evaluate candles.csv --report evaluation.html",
+        f"ghostcandle evaluate candles.csv --seed {run.seed} --report evaluation.html",
     ]
 
 

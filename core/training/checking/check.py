@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -12,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from core.domain.candle import Candle, Interval
-from core.domain.challenger_sources import ChallengerError, source_of
+from core.domain.challenger_sources import ChallengerError, as_command, source_of
 from core.domain.clock import Clock
 from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import BAND_90, MEDIAN, NO_VOLUME, QUANTITY_NAMES, FloatArray, Quantity
@@ -137,7 +136,7 @@ def _with_copy(wanted: str, file: Path, copy: Path) -> str:
     if not source.command:
         return wanted
     words = [str(copy) if Path(word).resolve() == file.resolve() else word for word in source.command]
-    return f"{source.name}=process:{shlex.join(words)}"
+    return f"{source.name}=process:{as_command(words)}"
 
 
 def _as_csv(candles: Sequence[Candle]) -> str:

@@ -28,6 +28,7 @@ from core.training.online.challenger import Challenger, MarketInputs, UnusableEr
 from core.training.recovery.budget import RollbackBudget
 from core.training.recovery.failure import Failure, failure_of
 from core.training.recovery.incident_draft import IncidentDraft
+from models.contract import FAILURES
 
 _FAILURES_BEFORE_RESTORE = 3
 _QUIET = 100
@@ -101,7 +102,7 @@ class GuardedChallenger:
         """End it; what goes wrong then matters to nobody."""
         try:
             self._challenger.close()
-        except Exception as error:
+        except FAILURES as error:
             self._report_failure("end", failure_of(error))
 
     def take_incidents(self) -> list[IncidentDraft]:
@@ -138,7 +139,7 @@ class GuardedChallenger:
                 self._budget.restore(scalars["restores"])
                 self._in_a_row |= {name: int(scalars["in_a_row"][name]) for name in self._in_a_row}
                 self._quiet = int(scalars["quiet"])
-        except Exception as error:
+        except FAILURES as error:
             self._report_refused(_failure(error))
             self._restore(self._first)
         self._known_good = self._sound_copy() or self._first
@@ -153,7 +154,7 @@ class GuardedChallenger:
         except UnusableError as error:
             self._suspend(failure_of(error))
             return None
-        except Exception as error:
+        except FAILURES as error:
             failure = _failure(error)
         else:
             self._in_a_row[kind] = 0
@@ -178,7 +179,7 @@ class GuardedChallenger:
             return
         try:
             self._restore(self._known_good)
-        except Exception as error:
+        except FAILURES as error:
             self._suspend(_failure(error))
             return
         self._report(
@@ -238,14 +239,14 @@ class GuardedChallenger:
         try:
             state = self._copy()
             json.dumps(state.scalars, allow_nan=False)
-        except Exception as error:
+        except FAILURES as error:
             _failure(error)
             return None
         are_finite = (torch.isfinite(each).all() for each in state.tensors.values() if each.is_floating_point())
         return state if all(bool(each) for each in are_finite) else None
 
 
-def _failure(error: Exception) -> Failure:
+def _failure(error: BaseException) -> Failure:
     """Raises it if this process can no longer work."""
     failure = failure_of(error)
     if failure.ends_process:

@@ -25,6 +25,6 @@ class Failure:
         return self.fault in (DeviceFault.STICKY, DeviceFault.GONE)
 
 
-def failure_of(error: Exception) -> Failure:
+def failure_of(error: BaseException) -> Failure:
     details = "".join(traceback.format_exception(error))
     return Failure(classify(error), is_in_place_error(error), in_short(error), details)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from types import SimpleNamespace
 
-from core.domain.challenger_sources import ChallengerSource, names_of, source_of
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.domain.challenger_sources import ChallengerSource, as_command, names_of, source_of
 
 
 @pytest.mark.parametrize(
@@ -48,6 +52,23 @@ def test_a_model_is_a_name_a_class_in_a_file_or_a_command(wanted: str, source: C
 def test_what_is_no_model_is_said(wanted: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         source_of(wanted)
+
+
+WORDS = st.text(st.characters(exclude_characters='"', exclude_categories=["Cs", "Cc"]), min_size=1)
+
+
+@given(st.lists(WORDS, min_size=1))
+@pytest.mark.parametrize("system", ["posix", "nt"])
+def test_a_command_keeps_its_words(system: str, words: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("core.domain.challenger_sources.os", SimpleNamespace(name=system))
+        assert source_of(f"own=process:{as_command(words)}").command == tuple(words)
+
+
+def test_on_windows_a_backslash_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.domain.challenger_sources.os", SimpleNamespace(name="nt"))
+    found = source_of(r'process:C:\python\python.exe "C:\my models\own.py" --fast')
+    assert found.command == (r"C:\python\python.exe", r"C:\my models\own.py", "--fast")
 
 
 def test_names_differ() -> None:

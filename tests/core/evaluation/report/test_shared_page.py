@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from core.evaluation.report import leaderboard_words, words
 from core.evaluation.report.candle_chart import newest_candles, price_text
 from core.evaluation.report.shared_page import shared_page
 from core.evaluation.sharing import SharedRun, read_shared
+from core.settings.tree import from_dict, to_dict
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -150,6 +152,21 @@ def test_no_path_of_the_machine_is_shown(tmp_path: Path) -> None:
     shared = recorded(tmp_path, ("/home/alice",))
     text = shared_page(shared)
     assert "alice" not in text and "The checkpoint …/data/x was not written." in text
+
+
+def test_challengers_are_named_without_their_files_and_commands(tmp_path: Path) -> None:
+    recorded(tmp_path)
+    db = open_database(DataFolder(tmp_path).database)
+    try:
+        (run,) = RunStore(db).list()
+        settings, _ = from_dict(json.loads(run.settings_json))
+        challengers = ("gru", "/srv/secret/own.py:OwnModel", "mine=process:python /srv/f.py --token=SECRET")
+        settings = replace(settings, model=replace(settings.model, challengers=challengers))
+        text = shared_page(read_shared(db, replace(run, settings_json=json.dumps(to_dict(settings))), TRADE_COST, ()))
+    finally:
+        db.close()
+    assert "OwnModel" in text and "mine" in text and "gru" in text
+    assert "secret" not in text.lower() and "srv" not in text
 
 
 def test_a_run_without_forecasts_is_a_page_without_numbers(tmp_path: Path) -> None:

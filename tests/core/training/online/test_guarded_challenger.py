@@ -48,7 +48,7 @@ class Scripted:
     def __init__(self, clock: ManualClock) -> None:
         self._clock = clock
         self.answer: Any = GOOD
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.restored: list[float] = []
         self.weight = torch.zeros(1)
 
@@ -141,6 +141,13 @@ def test_nonsense_is_no_forecast_and_is_reported(answer: object, sentence: str) 
     (draft,) = rig.guarded.take_incidents()
     assert draft.kind == FAILED
     assert re.search(f"own could not forecast: .*{sentence}", draft.happened)
+
+
+def test_exit_is_a_failure_as_any_other() -> None:
+    rig = Rig()
+    rig.own.error = SystemExit(3)
+    assert [rig.candle() for _ in range(3)] == [None] * 3
+    assert rig.kinds == [FAILED, SET_BACK]
 
 
 def test_it_cannot_change_what_others_read() -> None:
