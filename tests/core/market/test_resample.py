@@ -82,6 +82,13 @@ def test_the_forming_candle_is_joined_as_if_it_had_closed(
     assert_same([*resampled.series, forming], expected)
 
 
+def test_the_forming_candle_may_have_the_highest_and_the_lowest_price() -> None:
+    source = CandleSeries(MINUTE)
+    source.add(minute(0))
+    newest = Candle(START_MS + MINUTE.duration_ms, 1.5, 4.0, 0.25, 1.0, 2.0)
+    assert ResampledSeries(source, FIVE).forming(newest) == Candle(START_MS, 1.0, 4.0, 0.25, 1.0, 5.0)
+
+
 @given(edits(minutes=60), st.integers(0, 70), st.sampled_from(COARSER[:4]))
 @settings(max_examples=50)
 def test_a_past_forming_candle_uses_only_candles_closed_by_then(
