@@ -27,7 +27,7 @@ class AlertMessages:
     ) -> None:
         self._shell, self._messages, self._action, self._on_action = shell, messages, action, on_action
 
-    def show(self, symbol: str, lines: Sequence[PriceLine], decimals: int, time: str = "") -> None:
+    def show(self, symbol: str, venue: str, lines: Sequence[PriceLine], decimals: int, time: str = "") -> None:
         """Lines of a symbol that one candle or price crossed, one message a price.
 
         time: when that was, if not now.
@@ -40,9 +40,9 @@ class AlertMessages:
             text = translate("Chart", "{0} rose to {1}") if is_up else translate("Chart", "{0} fell to {1}")
             by_text.setdefault(text.format(symbol, formatting.format_price(line.price, decimals)), []).append(line)
         for crossing, together in by_text.items():
-            self._show_one(symbol, crossing, together, time)
+            self._show_one(f"{symbol} ({venue})", crossing, together, time)
 
-    def _show_one(self, symbol: str, crossing: str, lines: Sequence[PriceLine], time: str) -> None:
+    def _show_one(self, market: str, crossing: str, lines: Sequence[PriceLine], time: str) -> None:
         if len(lines) > 1:
             crossing = translate("Chart", "{0} ({1} alerts)").format(crossing, len(lines))
         if time:
@@ -61,7 +61,7 @@ class AlertMessages:
             )
         )
         title = translate("Chart", "Price alert")
-        self._messages.send_alert(Alert(AlertKind.PRICE, symbol, crossed_at_ms or 0, title, text))
+        self._messages.send_alert(Alert(AlertKind.PRICE, market, crossed_at_ms or 0, title, text))
         if self._shell.settings.current.notifications.alert_sound:
             self._messages.sound()
 

@@ -46,11 +46,11 @@ class ChartLines(Placeable[PriceLine]):
         self._clock = clock
         self._alerts = AlertMonitor(lambda: self.things, book.note, clock, self._on_crossed)
         self._messages = AlertMessages(shell, messages, translate("Chart", "Show on the chart"), self._show_moment)
-        self._symbol = ""
+        self._symbol = self._venue = ""
 
     def show_market(self, market: Market, newest: Candle | None) -> None:
         """Watch another market; `newest` is its newest stored candle."""
-        self._symbol = shown_symbol(market.venue, market.symbol)
+        self._symbol, self._venue = shown_symbol(market.venue, market.symbol), market.venue
         self._alerts.open(market, newest)
 
     def see(self, candles: Sequence[Candle]) -> None:
@@ -176,7 +176,7 @@ class ChartLines(Placeable[PriceLine]):
     def _on_crossed(self, lines: Sequence[PriceLine]) -> None:
         zone = self._chart.frame.time_zone
         time = "" if self._alerts.is_timeless else late_time(lines, self._clock.now_ms(), zone)
-        self._messages.show(self._symbol, lines, self._model.decimals(), time)
+        self._messages.show(self._symbol, self._venue, lines, self._model.decimals(), time)
 
     def _show_moment(self, time_ms: int | None) -> None:
         if time_ms is not None:

@@ -73,6 +73,7 @@ async def test_an_alert_is_posted_once_as_json() -> None:
     async with serving(Server()) as server:
         await delivered(WebhookQueue(said.append), (server.url, ALERT))
     (body,) = server.taken
+    assert len(body.pop("id")) == 16
     assert body == {
         "source": "ghostcandle",
         "kind": "band",
@@ -91,6 +92,7 @@ async def test_a_busy_or_broken_server_is_tried_again_ever_later() -> None:
     async with serving(Server(*broken)) as server:
         await delivered(WebhookQueue(said.append), (server.url, ALERT))
     assert len(server.taken) == 1 and said == []
+    assert server.taken[0]["id"] == ALERT.to_json()["id"] != replace(ALERT, at_ms=1).to_json()["id"]
     waits = [later - earlier for earlier, later in zip(server.at_s, server.at_s[1:], strict=False)]
     assert all(2.0**n / 2.0 <= wait <= 2.0**n + 1.0 for n, wait in enumerate(waits)), waits
 

@@ -12,6 +12,7 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from core.alerts.alert import Alert
 from core.domain.candle import Candle, Market
 from core.domain.events import Severity
 from core.domain.price_lines import LineKind, PriceLine
@@ -330,8 +331,11 @@ def test_two_alerts_at_one_price_are_reported_once(bench: ToolBench) -> None:
         bench.key(Qt.Key.Key_F2)
         write(bench, text)
     bench.tools.lines.add(LineKind.ALERT, price + 1)
+    sent: list[Alert] = []
+    bench.bench.window.messages.alerted.connect(sent.append)
     tick(bench, price + 5)
     assert all(line.crossed_at_ms is not None for line in lines(bench))
+    assert [alert.market for alert in sent] == ["BTC/USDT (binance)"] * 2
     banner, said = bench.bench.window.banner, []
     while banner.shown is not None:
         said.append(banner.shown.text)
