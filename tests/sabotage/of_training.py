@@ -410,7 +410,7 @@ FAULTS = (
     Fault(
         "late-market-waited-for-until-all-are-late",
         "core/training/hosting/closes.py",
-        "wait_ms = live_within_ms(interval) - _FORECASTING_MS",
+        "wait_ms = live_within_ms(interval) - forecasting_ms",
         "wait_ms = 3 * live_within_ms(interval)",
     ),
     Fault(
