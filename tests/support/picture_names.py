@@ -33,6 +33,7 @@ MADE = frozenset(
         *(f"{name}-{theme}.png" for name in _IN_BOTH_THEMES for theme in THEMES),
         *(f"{name}-dark.png" for name in PANELS.values()),
         MOVING,
+        "chances-dark.png",
         "chart-hindsight.png",
         "chart-indicators-light.png",
         "chart-tools-dark.png",

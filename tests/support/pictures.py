@@ -31,6 +31,7 @@ from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.app.context import Context
+from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.compare_dialog import CompareDialog
 from tests.support import job_pictures, moving_picture, overview_pictures, panel_pictures, watching
 from tests.support.picture_names import MADE, SIZES, THEMES
@@ -85,6 +86,7 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
         await _regimes(application, folder)
         await _indicators(application, folder)
         await _tools(application, folder)
+        await _chances(application, folder)
         await panel_pictures.shoot(application, folder)
     finally:
         application.jobs.let_close()
@@ -290,7 +292,10 @@ def _hover(application: Application, index: int) -> None:
     chart, series = application.chart, application.series
     assert series is not None
     middle = (series[index].open + series[index].close) / 2.0
-    place = QPointF(chart.frame.x(index), chart.frame.y(middle)) / chart.devicePixelRatio()
+    _move_mouse(chart, QPointF(chart.frame.x(index), chart.frame.y(middle)) / chart.devicePixelRatio())
+
+
+def _move_mouse(chart: ChartWidget, place: QPointF) -> None:
     event = QMouseEvent(
         QMouseEvent.Type.MouseMove,
         place,
@@ -330,6 +335,24 @@ async def _tools(application: Application, folder: Path) -> None:
     await asyncio.sleep(0.8)
     await _ghosts(application)
     assert chart.grab().save(str(folder / "chart-tools-dark.png"))
+
+
+async def _chances(application: Application, folder: Path) -> None:
+    """Sample paths, and the chances of the price at the mouse, which is on the price axis."""
+    window, chart = application.window, application.chart
+    shown = dataclasses.replace(window.shell.settings.current.chart, sample_paths=True)
+    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, chart=shown))
+    await _until(lambda: chart.model.central_path() is not None)
+    await _ghosts(application)
+    chart.zoom(3.0)
+    ghost = chart.model.ghosts()[-1].ghost
+    place = QPointF(chart.frame.layout.plot_right + 20.0, chart.frame.y(ghost.close_quantiles[-2]))
+    _move_mouse(chart, place / chart.devicePixelRatio())
+    await asyncio.sleep(0.8)
+    assert chart.grab().save(str(folder / "chances-dark.png"))
+    chart.reset_view()
+    shown = dataclasses.replace(shown, sample_paths=False)
+    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, chart=shown))
 
 
 def _has_ghosts_of_the_model(application: Application) -> bool:
