@@ -22,7 +22,7 @@ _NOISE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ModuleCheck:
     """One requirement. problem: a sentence that says how it is broken; None: it holds. is_required: without it the
     model is refused, or its results would mean nothing; else it is only advice."""
 
@@ -31,17 +31,19 @@ class Check:
     is_required: bool = True
 
 
-def check_model(make: ModelMaker, name: str, shape: ModelShape) -> Iterator[Check]:
+def check_module(make: ModelMaker, name: str, shape: ModelShape) -> Iterator[ModuleCheck]:
     """Each requirement in turn; the others only if it can be built at all."""
     built = "It is built from a ModelShape, and its answers have the right form"
     try:
         build_checked(make, name, shape, _SEED)
     except ContractError as error:
-        yield Check(built, str(error))
+        yield ModuleCheck(built, str(error))
         return
-    yield Check(built, None)
+    yield ModuleCheck(built, None)
     for requirement, find, is_required in _CHECKS:
-        yield Check(requirement, _found(find, lambda: build_checked(make, name, shape, _SEED), shape), is_required)
+        yield ModuleCheck(
+            requirement, _found(find, lambda: build_checked(make, name, shape, _SEED), shape), is_required
+        )
 
 
 Build = Callable[[], nn.Module]

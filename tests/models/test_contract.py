@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from models.checks import check_model
+from models.checks import check_module
 from models.contract import ContractError, build_checked, find_model
 from models.registry import MODELS, build_model
 from models.shape import ModelShape
@@ -23,7 +23,7 @@ SEVERAL = ModelShape(5, 12, 16, 2, 4, 3, 2, 7, others=4)
 @pytest.mark.parametrize("shape", [SHAPE, SEVERAL], ids=["one market", "several"])
 @pytest.mark.parametrize("name", MODELS)
 def test_every_registered_model_keeps_the_contract(name: str, shape: ModelShape) -> None:
-    found = list(check_model(MODELS[name], name, shape))
+    found = list(check_module(MODELS[name], name, shape))
     assert len(found) == 8 and [each.problem for each in found] == [None] * len(found)
 
 
@@ -208,12 +208,12 @@ class Deaf(Sound):
     ],
 )
 def test_the_check_names_what_is_broken(broken: Callable[[ModelShape], nn.Module], problem: str) -> None:
-    problems = [each.problem for each in check_model(broken, "Own", SHAPE) if each.problem is not None]
+    problems = [each.problem for each in check_module(broken, "Own", SHAPE) if each.problem is not None]
     assert any(problem in each for each in problems), problems
 
 
 def test_advice_alone_refuses_no_model() -> None:
-    assert all(not each.is_required for each in check_model(Sound, "Sound", SHAPE) if each.problem is not None)
+    assert all(not each.is_required for each in check_module(Sound, "Sound", SHAPE) if each.problem is not None)
 
 
 def written(folder: Path, text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from models.checks import check_model
+from models.checks import check_module
 from models.contract import find_model
 from models.shape import ModelShape
 from tests.desktop.commands.test_evaluate_together import write
@@ -17,7 +17,7 @@ FILE = DOCS / "examples" / "own_model.py"
 
 def test_the_example_keeps_the_contract() -> None:
     shape = ModelShape(features=18, context=12, width=16, layers=2, heads=4, horizons=3, quantities=6, levels=7)
-    found = list(check_model(find_model("OwnModel", str(FILE)), "OwnModel", shape))
+    found = list(check_module(find_model("OwnModel", str(FILE)), "OwnModel", shape))
     assert len(found) > 1 and [each.problem for each in found] == [None] * len(found)
 
 

@@ -20,7 +20,7 @@ from core.settings.tree import Settings
 from core.training.checking.trial import Trial, run_trial
 from core.training.hosting.opening import model_shape
 from core.training.online.corrections import natural_of
-from models.checks import check_model as check_module
+from models.checks import check_module
 from models.contract import find_model
 
 FEWEST_CANDLES = 120
