@@ -59,10 +59,10 @@ async def _in_both_themes(application: Application, folder: Path, name: str, siz
 
 
 def _is_ahead(row: MarketRow) -> bool:
-    """Whether its scores have an interval, and its ghosts are those of the newest candle."""
-    is_scored = row.skill is not None and row.skill.low is not None
-    origin_ms = None if row.forecast is None else row.forecast.origin_open_time_ms
-    return is_scored and bool(row.candles) and origin_ms == row.candles[-1].open_time_ms
+    """Whether its scores have an interval, and its ghosts are the model's of the newest candle."""
+    is_scored, made = row.skill is not None and row.skill.low is not None, row.forecast
+    is_of_model = made is not None and not made.is_by_simple_rules
+    return is_scored and is_of_model and bool(row.candles) and made.origin_open_time_ms == row.candles[-1].open_time_ms
 
 
 def _context(data: Path) -> Context:
