@@ -54,7 +54,7 @@ def as_command(words: Sequence[str]) -> str:
 
 def _split(command: str) -> tuple[str, ...]:
     """As the system's shell does: on Windows a backslash is one, and quotes are double."""
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=False)
+    lexer = shlex.shlex(command, posix=True)
     lexer.whitespace_split, lexer.commenters = True, ""
     if os.name != "posix":
         lexer.escape, lexer.quotes = "", '"'

@@ -62,21 +62,20 @@ class Chances:
     def _share(self, extremes: tuple[FloatArray, FloatArray], moves: FloatArray, within: int) -> FloatArray:
         """Stretched apart, fewer candles may reach further than more: what is reached sooner is reached later too."""
         highest, lowest = (each[:within, None] for each in extremes)
-        least = self._on_the_grid(moves)[:, None]
+        least = self._least_moves(moves)[:, None]
         above, below = np.count_nonzero(highest >= least, axis=-1), np.count_nonzero(lowest <= least, axis=-1)
         chance: FloatArray = (np.where(moves >= 0.0, above, below).max(axis=0) + 0.5) / (self._count + 1.0)
         return chance
 
-    def _on_the_grid(self, moves: FloatArray) -> FloatArray:
-        """The least move of a path that is nearer to the first price on the grid that reaches each than to the one
-        before."""
+    def _least_moves(self, moves: FloatArray) -> FloatArray:
+        """How far a path has to move to reach each: half a tick before the first tick that is there or beyond."""
         tick = self._paths.tick
         if not tick:
             return moves
         ticks = np.exp(moves) / tick
         least = np.where(moves >= 0.0, np.ceil(ticks - _SAME_TICK) - 0.5, np.floor(ticks + _SAME_TICK) + 0.5)
-        grid: FloatArray = np.log(np.maximum(least * tick, _SMALLEST))
-        return grid
+        halfway: FloatArray = np.log(np.maximum(least * tick, _SMALLEST))
+        return halfway
 
 
 def brownian_touch(moves: FloatArray, close_quantiles: FloatArray) -> FloatArray:

@@ -162,9 +162,8 @@ def _mean_heights(height: FloatArray) -> FloatArray:
 def _whole_numbers(prices: FloatArray) -> NDArray[np.int64]:
     """Prices [4, n] in a unit so small that those of any usual grid are whole."""
     oldest = prices[3, 0] if prices.size else 1.0
-    whole: NDArray[np.int64] = np.rint(prices * 10.0 ** (_PRICE_DIGITS - 1 - math.floor(math.log10(oldest)))).astype(
-        np.int64
-    )
+    decimals = _PRICE_DIGITS - 1 - math.floor(math.log10(oldest))
+    whole: NDArray[np.int64] = np.rint(prices * 10.0**decimals).astype(np.int64)
     return whole
 
 

@@ -120,7 +120,8 @@ class AlertsElsewhere(QObject):
         messages = AlertMessages(
             self._shell, self._messages, translate("Chart", "Show market"), lambda _at_ms: self._open(key)
         )
-        messages.show(key[1], key[0], lines, decimals)
+        venue, symbol = key
+        messages.show(symbol, venue, lines, decimals)
 
     def _open(self, key: MarketKey) -> None:
         """Put it on the chart, at its interval in the list."""

@@ -339,9 +339,8 @@ async def _tools(application: Application, folder: Path) -> None:
 
 async def _chances(application: Application, folder: Path) -> None:
     """Sample paths, and the chances of the price at the mouse, which is on the price axis."""
-    window, chart = application.window, application.chart
-    shown = dataclasses.replace(window.shell.settings.current.chart, sample_paths=True)
-    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, chart=shown))
+    settings, chart = application.window.shell.settings, application.chart
+    settings.change_chart(sample_paths=True)
     await _until(lambda: chart.model.central_path() is not None)
     await _ghosts(application)
     chart.zoom(3.0)
@@ -351,8 +350,7 @@ async def _chances(application: Application, folder: Path) -> None:
     await asyncio.sleep(0.8)
     assert chart.grab().save(str(folder / "chances-dark.png"))
     chart.reset_view()
-    shown = dataclasses.replace(shown, sample_paths=False)
-    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, chart=shown))
+    settings.change_chart(sample_paths=False)
 
 
 def _has_ghosts_of_the_model(application: Application) -> bool:
