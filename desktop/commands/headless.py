@@ -18,7 +18,7 @@ from core.evaluation.pooled import summarise_together
 from core.evaluation.summary import summarise
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import Feed
-from core.market.feeds.many import open_feeds
+from core.market.feeds.many import open_feeds, play_together
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -122,6 +122,7 @@ async def _feeds(context: Context, clock: Clock, progress: TerminalProgress) -> 
     feeds = [await _feed(context, clock, progress, each) for each in wanted]
     if context.others and first.feed == "replay":
         require_different_candles({feed.market.symbol: feed.market for feed in feeds})
+        play_together(feeds)
     by_market = {feed.market: feed for feed in feeds}
     return {market: by_market[market] for market in _ordered([feed.market for feed in feeds])}
 

@@ -14,7 +14,7 @@ from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Ma
 from core.domain.clock import Clock
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import CatchUpProgress, Feed, FeedError, FeedStatus
-from core.market.feeds.many import open_feeds
+from core.market.feeds.many import open_feeds, play_together
 from core.market.feeds.pace import JointPace, ReplayPace
 from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.urls import ExchangeUrls
@@ -112,6 +112,7 @@ class MarketFeeds(QObject):
             for each in others:
                 feed = (await self._build_one(each, seed, limit, watch)).feed
                 self.asked[feed.market], self._feeds[feed.market] = each, feed
+            play_together(tuple(self._feeds.values()))
             ordered = _ordered(self.asked)
         else:
             self.asked |= {_market(each): each for each in others if _market(each) not in self.asked}

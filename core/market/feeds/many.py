@@ -11,9 +11,10 @@ from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.exchange import ExchangeFeed
 from core.market.feeds.rate_limits import RateLimitHolds, RequestGate
-from core.market.feeds.replay import StoredFeed
+from core.market.feeds.replay import ReplayFeed, StoredFeed
 from core.market.feeds.shared_connection import SharedConnection
-from core.market.feeds.simulated import SimulatedFeed, StepOrder, seed_of
+from core.market.feeds.simulated import SimulatedFeed, seed_of
+from core.market.feeds.step_order import StepOrder
 from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.urls import ExchangeUrls
 from core.market.shown_names import shown_market
@@ -56,6 +57,16 @@ def open_feeds(
 
     gates = _gates(markets, holds, urls, times)
     return {market: open_one(market) for market in markets}
+
+
+def play_together(feeds: Sequence[Feed]) -> None:
+    """Keep the replays among these at one time, whatever holes their files have and wherever they begin: none gives a
+    candle before all earlier ones of the others. All of them need to be iterated until they are closed."""
+    replays = [feed for feed in feeds if isinstance(feed, ReplayFeed) and feed.pace is not None]
+    order = StepOrder(len(replays))
+    until_ms = max((feed.at_once_until_ms for feed in replays), default=0)
+    for place, feed in enumerate(replays):
+        feed.join(order, place, until_ms)
 
 
 def _gates(

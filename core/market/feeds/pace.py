@@ -17,6 +17,8 @@ class ReplayPace:
         """speed: candles per second, above 0. candles: all that are replayed, in order."""
         self._candles = candles
         self._speed, self._is_paused, self._steps = speed, False, 0
+        self.next_ms: int | None = None
+        """When the candle opens that the feed gives next; None before and after its paced ones."""
         self._changed = asyncio.Event()
 
     @property
@@ -97,5 +99,11 @@ class JointPace(ReplayPace):
             pace.play()
 
     def step(self) -> None:
+        """The next candle of those whose next one is the earliest; the others wait for them."""
+        times_ms = [pace.next_ms for pace in self._paces if pace.next_ms is not None]
+        first_ms = min(times_ms, default=None)
         for pace in self._paces:
-            pace.step()
+            if pace.next_ms == first_ms:
+                pace.step()
+            else:
+                pace.pause()

@@ -22,6 +22,7 @@ from core.market.feeds.base import (
 )
 from core.market.feeds.interruptible_wait import happens_within
 from core.market.feeds.pace import ReplayPace
+from core.market.feeds.step_order import StepOrder
 from core.market.history.files import CandleFile, rejections_in_words
 from core.market.shown_names import file_symbol, shown_market, shown_symbol
 
@@ -58,24 +59,33 @@ class ReplayFeed:
         self._clock = clock
         self.pace = None if speed == 0.0 else ReplayPace(speed, self._candles)
         """The pace of its candles after the first part; None: all at once."""
-        self._catch_up = len(self._candles) if speed == 0.0 else _at_once(catch_up or 0, len(self._candles), limit)
+        count = len(self._candles) if speed == 0.0 else _at_once(catch_up or 0, len(self._candles), limit)
+        self.at_once_until_ms = self._candles[count - 1].open_time_ms if count else 0
+        """The newest candle of the part that comes at once."""
+        self._order, self._place = StepOrder(1), 0
         self._closed = asyncio.Event()
+
+    def join(self, order: StepOrder, place: int, at_once_until_ms: int) -> None:
+        """Take turns with other replays, by opening time. To be called before `events`."""
+        self._order, self._place, self.at_once_until_ms = order, place, at_once_until_ms
 
     async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
         first = 0 if after_ms is None else bisect_right(self._candles, after_ms, key=attrgetter("open_time_ms"))
         left = self._candles[first:]
         done = len(self._candles) - len(left)
-        at_once = max(0, self._catch_up - done)
+        at_once = bisect_right(left, self.at_once_until_ms, key=attrgetter("open_time_ms"))
         async for event in self._at_once(left[:at_once], done):
             yield event
         if self.pace is not None:
             async for event in self._paced(left[at_once:], self.pace):
                 yield event
+        self._order.leave(self._place)
         if not self._closed.is_set():
             yield self._status(FeedState.ENDED, f"The end of {self._shown} was reached.")
 
     async def aclose(self) -> None:
         self._closed.set()
+        self._order.leave(self._place)
 
     async def _at_once(self, candles: Sequence[Candle], done: int) -> AsyncIterator[FeedEvent]:
         if candles:
@@ -93,6 +103,8 @@ class ReplayFeed:
     async def _paced(self, candles: Sequence[Candle], pace: ReplayPace) -> AsyncIterator[FeedEvent]:
         shown, is_due = "", False
         for candle in candles:
+            pace.next_ms = candle.open_time_ms
+            self._order.announce(self._place, candle.open_time_ms)  # all wait at the same time
             while not is_due:
                 if self._closed.is_set():
                     return
@@ -100,7 +112,11 @@ class ReplayFeed:
                     yield self._status(FeedState.REPLAYING, shown)
                 is_due = await self._is_due(pace)
             is_due = False
+            await self._order.turn(self._place, candle.open_time_ms)
+            if self._closed.is_set():
+                return
             yield ClosedCandle(candle, is_live=True)
+        pace.next_ms = None
 
     def _pace_sentence(self, pace: ReplayPace) -> str:
         if pace.is_paused:

@@ -10,11 +10,14 @@ from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Market
 from core.domain.clock import ManualClock
 from core.market.feeds.base import ClosedCandle, Feed, FeedError, FeedEvent, FeedKind, FormingCandle
 from core.market.feeds.ccxt_tap import by_market
-from core.market.feeds.many import open_feeds
+from core.market.feeds.many import open_feeds, play_together
+from core.market.feeds.pace import JointPace
+from core.market.feeds.replay import ReplayFeed
 from core.market.feeds.simulated import SimulatedFeed
+from core.market.history.files import CandleFile
 from tests.core.market.feeds.test_replay import all_of, candles
 from tests.simulation.virtual_time import VirtualLoop, run_virtually
-from tests.support.candles import MINUTE
+from tests.support.candles import MINUTE, random_walk, without
 
 TEN = [Market(SIMULATED_VENUE, f"SIM-{seed}", MINUTE) for seed in range(11, 21)]
 COUNT, CATCH_UP = 12, 8
@@ -101,6 +104,55 @@ def test_a_market_that_is_closed_holds_up_nobody() -> None:
         await tasks[-1]
         assert len(found) >= count + 9
         return found
+
+    run_virtually(story)
+
+
+def replays() -> dict[Market, Feed]:
+    """Of a file with a hole of 20 candles and of one that begins 30 later, ten of each at once if it were alone."""
+    walk = random_walk(60)
+    found = [
+        ReplayFeed(CandleFile(tuple(candles), MINUTE, {}, "0" * 16), name, ManualClock(), 2.0, 10)
+        for name, candles in (("holed", without(walk, *range(25, 45))), ("late", walk[30:]))
+    ]
+    play_together(found)
+    return {feed.market: feed for feed in found}
+
+
+def test_replays_are_at_one_time_across_holes_and_late_beginnings() -> None:
+    found = run_virtually(lambda loop: collected(replays()))
+    paced = [
+        (time_ms, market.symbol)
+        for time_ms, market, event in found
+        if isinstance(event, ClosedCandle) and event.is_live
+    ]
+    times = [candle.open_time_ms for candle in random_walk(60)]
+    late = [(time_ms, "late") for time_ms in times[40:45]]
+    assert paced == [*late, *((time_ms, name) for time_ms in times[45:] for name in ("holed", "late"))]
+    assert len(found) == 40 + 30, "the others came at once"
+
+
+def test_a_step_of_several_replays_is_the_next_candle_of_any() -> None:
+    async def story(loop: VirtualLoop) -> None:
+        feeds = replays()
+        paces = [feed.pace for feed in feeds.values() if isinstance(feed, ReplayFeed) and feed.pace is not None]
+        joint, found = JointPace(paces), {market.symbol: 0 for market in feeds}
+
+        async def drain(feed: Feed) -> None:
+            async for event in feed.events():
+                found[feed.market.symbol] += isinstance(event, ClosedCandle) and event.is_live
+
+        tasks = [asyncio.ensure_future(drain(feed)) for feed in feeds.values()]
+        await asyncio.sleep(0.1)
+        came = []
+        for _ in range(7):
+            joint.step()
+            await asyncio.sleep(100.0)
+            came.append((found["holed"], found["late"]))
+        for feed in feeds.values():
+            await feed.aclose()
+        await asyncio.gather(*tasks)
+        assert came == [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (1, 6), (2, 7)]
 
     run_virtually(story)
 
