@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,24 +114,33 @@ def forget_list(backups: Path) -> None:
 
 
 def _taken_from(connection: sqlite3.Connection, damaged: Sequence[DamagedRow], backup: Backup) -> list[DamagedRow]:
-    """Replace the rows that this backup has intact; returns them."""
+    """Replace the rows that this backup has intact; returns them. Raises sqlite3.Error."""
+    with closing(_intact(backup, damaged)) as intact:
+        return [(name, id_) for name, id_, row in intact if _restore(connection, name, id_, row)]
+
+
+def _intact(backup: Backup, damaged: Sequence[DamagedRow]) -> Generator[tuple[str, int, Row]]:
+    """Those of the rows that this backup has intact."""
     try:
-        with closing(sqlite3.connect(f"{backup.database.as_uri()}?mode=ro&immutable=1", uri=True)) as source:
-            source.text_factory = decode
-            return [row for row in damaged if _restore(connection, source, *row)]
-    except UNREADABLE:
-        return []  # it has an older schema, or is damaged itself
+        source = sqlite3.connect(f"{backup.database.as_uri()}?mode=ro&immutable=1", uri=True)
+    except sqlite3.Error:
+        return  # its database is gone
+    with closing(source):
+        source.text_factory = decode
+        for name, id_ in damaged:
+            try:
+                found = _row(source, _BY_NAME[name], id_)
+            except UNREADABLE:  # an older schema, or a damaged page: others may be whole
+                continue
+            yield from ((name, id_, row) for row in found if _BY_NAME[name].is_whole(row))
 
 
-def _restore(connection: sqlite3.Connection, source: sqlite3.Connection, name: str, id_: int) -> bool:
+def _restore(connection: sqlite3.Connection, name: str, id_: int, row: Row) -> bool:
     table = _BY_NAME[name]
-    kept = [row for row in _row(source, table, id_) if table.is_whole(row)]
-    if not kept:
-        return False
     former = connection.execute(f"SELECT {table.select()} FROM {name} WHERE id = ?", (id_,)).fetchall()
     connection.execute(f"DELETE FROM {name} WHERE id = ?", (id_,))
     try:
-        connection.execute(table.insert, kept[0])
+        connection.execute(table.insert, row)
     except sqlite3.IntegrityError:  # another row has its key: the backup is from before a restore of this database
         connection.executemany(table.insert, former)
         return False
