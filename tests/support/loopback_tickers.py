@@ -30,6 +30,8 @@ class LoopbackTickers:
         self.bases = dict(prices)
         self.now_ms = now_ms or (lambda: time.time_ns() // 1_000_000)
         self.refused_intervals: set[str] = set()
+        self.without_candles: set[str] = set()
+        """Symbols that have a price, but no candles."""
         self.requests: list[str] = []
         self._status: tuple[int, dict[str, str]] | None = None
         self._is_refusing = False
@@ -130,7 +132,7 @@ class LoopbackTickers:
     async def _klines(self, request: web.Request) -> web.Response:
         query = request.query
         symbol = next((each for each in self.prices if _id(each) == query.get("symbol")), None)
-        if symbol is None:
+        if symbol is None or symbol in self.without_candles:
             return _bad_symbol()
         if query.get("interval") in self.refused_intervals:
             return web.json_response({"code": -1120, "msg": "Invalid interval."}, status=400)

@@ -159,7 +159,10 @@ class TickerPoller:
             try:
                 await self._poll(venue, known, backoff)
             except VenueError as trouble:
-                wait_s = self._times.hopeless_s if trouble.is_final else backoff.next_s(trouble.wait_s)
+                if trouble.is_absent:  # a market was delisted: learn again which ones there are
+                    known.markets = ()
+                is_hopeless = trouble.is_final and not trouble.is_absent
+                wait_s = self._times.hopeless_s if is_hopeless else backoff.next_s(trouble.wait_s)
                 self._hold(venue, known, str(trouble), wait_s)
             except Exception as error:  # ccxt is third-party code: one odd response must not end the polling
                 _log.exception("the prices of %s could not be requested", venue)
@@ -242,11 +245,11 @@ class TickerPoller:
 
 
 async def _day_or_none(source: TickerSource, symbol: str) -> DayOfPrices | None:
-    """None if only this market's candles are unavailable. Raises VenueError for final errors and rate limits."""
+    """None if only this market's candles are unavailable. Raises VenueError for the exchange's errors and limits."""
     try:
         return await source.day(symbol)
     except VenueError as trouble:
-        if trouble.is_final or trouble.wait_s > 0.0:
+        if (trouble.is_final and not trouble.is_absent) or trouble.wait_s > 0.0:
             raise
         _log.info("no day of prices of %s: %s", symbol, trouble)
         return None

@@ -136,6 +136,26 @@ async def test_a_symbol_listed_later_is_found() -> None:
         assert isinstance(last, Quoted) and not last.unknown
 
 
+async def test_a_delisted_symbol_is_named_and_the_others_keep_their_prices() -> None:
+    async with an_exchange() as exchange, polling(exchange, times=PATIENT) as (_, received):
+        await received.until(has_days(received))
+        del exchange.prices["ETH/USDT"]
+        exchange.prices["BTC/USDT"] = 65_000.0
+        await received.until(lambda: received.quotes[("binance", "BTC/USDT")].last == 65_000.0)
+        last = received.events[-1]
+        assert isinstance(last, Quoted) and "ETH/USDT" in last.unknown["ETH/USDT"]
+        assert [trouble.venue for trouble in received.troubles] == ["binance"]
+
+
+async def test_a_market_without_candles_does_not_stop_the_prices() -> None:
+    async with an_exchange() as exchange:
+        exchange.without_candles.add("BTC/USDT")
+        async with polling(exchange, times=PATIENT) as (_, received):
+            await received.until(has_days(received, BINANCE[1:]))
+            assert received.quotes[("binance", "BTC/USDT")].last == PRICES["BTC/USDT"]
+            assert not received.troubles
+
+
 async def test_a_wait_after_a_permanent_error_ends_when_something_changes() -> None:
     async with (
         an_exchange() as exchange,
