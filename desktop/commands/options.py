@@ -18,6 +18,7 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE
 from core.domain.challenger_sources import source_of
 from core.logs.writing import WINDOW_FILE, log_to_file, log_to_stderr
 from core.market.feeds.urls import ExchangeUrls
@@ -41,6 +42,7 @@ _RUN = frozenset(
 )
 _SHARED = _COMMON | _RUN | _MODEL
 _SEVERAL = "Several times: one model learns all of them."
+_NO_EXCHANGE = (FILE_VENUE, SIMULATED_VENUE)
 _FEEDS = click.Choice(["auto", "live", "replay", "simulate", "stored"])
 _log = logging.getLogger("ghostcandle")
 
@@ -261,6 +263,10 @@ def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
         training["host"] = options["trainer"]
     if market.get("file") is not None and "feed" not in market:
         market["feed"] = "replay"
+    if _ends_feed(settings.market, market):
+        market["feed"] = "auto"
+        if settings.market.venue in _NO_EXCHANGE:
+            market.setdefault("venue", MarketSettings().venue)
     try:
         return dataclasses.replace(
             settings,
@@ -272,6 +278,20 @@ def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
         problem = error.errors()[0]
         name = ".".join(str(part) for part in problem["loc"])
         raise UserError(f"{name} is not right: {sentence_of(problem)}.", 2) from error
+
+
+def _ends_feed(stored: MarketSettings, named: Mapping[str, Any]) -> bool:
+    """Whether the named market ends the settings' replay or simulation, where no feed was named with it."""
+    if "feed" in named or not named.keys() & {"venue", "symbol"}:
+        return False
+    match stored.feed:
+        case "replay":
+            return True
+        case "simulate":
+            return named.get("venue") != SIMULATED_VENUE and not named.get("symbol", "").startswith("SIM-")
+        case "stored":  # an exchange's market is looked up among the stored ones
+            return stored.venue in _NO_EXCHANGE and named.get("venue", stored.venue) not in _NO_EXCHANGE
+    return False
 
 
 def absolute(model: str) -> str:

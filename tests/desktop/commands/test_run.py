@@ -74,6 +74,31 @@ def test_options_override_the_settings(opened: Opened, tmp_path: Path) -> None:
     assert context.new_run and context.candles == 9
 
 
+@pytest.mark.parametrize(
+    ("stored", "options", "feed", "market"),
+    [
+        ("replay binance BTC/USDT", "--venue kraken --symbol ETH/EUR", "auto", "kraken ETH/EUR"),
+        ("replay file prices.csv", "--symbol ETH/EUR", "auto", "binance ETH/EUR"),
+        ("simulate simulated SIM-3", "--symbol ETH/EUR", "auto", "binance ETH/EUR"),
+        ("stored file prices.csv", "--venue kraken --symbol ETH/EUR", "auto", "kraken ETH/EUR"),
+        ("replay binance BTC/USDT", "--interval 5m", "replay", "binance BTC/USDT"),
+        ("replay binance BTC/USDT", "--feed stored --symbol ETH/EUR", "stored", "binance ETH/EUR"),
+        ("simulate simulated SIM-3", "--symbol SIM-4", "simulate", "simulated SIM-4"),
+        ("stored file prices.csv", "--symbol others.csv", "stored", "file others.csv"),
+        ("live kraken BTC/EUR", "--symbol ETH/EUR", "live", "kraken ETH/EUR"),
+    ],
+)
+def test_a_market_that_is_named_ends_a_replay_or_a_simulation(
+    opened: Opened, tmp_path: Path, stored: str, options: str, feed: str, market: str
+) -> None:
+    names = ("feed", "venue", "symbol")
+    commands.configure(tmp_path, {"market": {"file": "there.csv", **dict(zip(names, stored.split(), strict=True))}})
+    commands.invoke("run", *options.split(), "--data-dir", str(tmp_path))
+    (context,) = opened.contexts
+    chosen = context.settings.market
+    assert (chosen.feed, f"{chosen.venue} {chosen.symbol}") == (feed, market)
+
+
 def test_several_files_or_symbols_are_opened_together(opened: Opened, tmp_path: Path) -> None:
     commands.invoke("run", "--file", "a.csv", "--file", "b.csv", "--data-dir", str(tmp_path))
     commands.invoke("run", "--symbol", "ETH/USDT", "--symbol", "LTC/USDT", "--data-dir", str(tmp_path))
