@@ -54,7 +54,7 @@ def _write(frame: pd.DataFrame, path: Path, format: Format) -> None:
             frame.to_parquet(temporary, index=False)
         else:
             frame.to_csv(temporary, index=False, lineterminator="\n")
-        with temporary.open("rb") as file:
+        with temporary.open("rb+") as file:  # Windows syncs no file that cannot be written
             os.fsync(file.fileno())
         temporary.replace(path)
     finally:

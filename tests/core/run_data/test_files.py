@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import errno
+import fcntl
+import os
 from functools import partial
 from pathlib import Path
 
@@ -39,6 +42,16 @@ def test_a_file_that_is_there_is_kept_unless_asked_otherwise(folder: Path, tmp_p
         assert kept.read_text() == "mine" and [*tmp_path.iterdir()] == [kept], "nothing was begun"
         export_tables(data, ["steps"], tmp_path, "csv", overwrites=True)
     assert kept.read_text().startswith("candle_open_time_ms,step,loss")
+
+
+def test_files_are_synced_as_windows_allows_it(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def sync(handle: int) -> None:
+        if fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+            raise OSError(errno.EBADF, "Bad file descriptor")
+
+    monkeypatch.setattr(os, "fsync", sync)
+    with open_run(folder) as data:
+        assert export_tables(data, ["steps"], tmp_path, "csv")
 
 
 def test_a_folder_that_cannot_be_made_is_named(folder: Path, tmp_path: Path) -> None:
