@@ -58,7 +58,8 @@ class CcxtSession:
         self._inboxes: dict[str, StreamInbox] = {}
         self._addressed: set[StreamInbox] = set()
         self._closed_times: frozenset[int] = frozenset()
-        self._tapped: set[str] = set()
+        self._tapped: set[tuple[str, str]] = set()
+        """The streams and the markets whose rows the taps have taken, until the stream's result comes."""
         self._watches: dict[asyncio.Task[None], Sequence[str]] = {}
         self._closing: asyncio.Task[None] | None = None
         self._opened_s = self._received_s = asyncio.get_running_loop().time()
@@ -178,14 +179,15 @@ class CcxtSession:
 
     async def _keep_watching(self, what: str, symbols: Sequence[str], wait_s: float) -> None:
         """Rows that the tap has taken already are skipped; the results only count if the exchange bypasses the tap."""
+        streams = {(what, symbol) for symbol in symbols}
         try:
             if wait_s:
                 await asyncio.sleep(wait_s)
             while True:
                 found = await self._next(what, symbols)
-                if what not in self._tapped:
+                if self._tapped.isdisjoint(streams):
                     self._keep_found(what, symbols, found)
-                self._tapped.discard(what)
+                self._tapped -= streams
                 if self._is_shared:
                     await asyncio.sleep(_ASK_AGAIN_S)
         except asyncio.CancelledError:
@@ -210,7 +212,7 @@ class CcxtSession:
             return
         for symbol, rows in [(symbols[0], found)] if len(symbols) == 1 else _rows_of(found):
             for row in rows:
-                self._keep_row(symbol, row)
+                self._put_row(symbol, row, is_closed=False)  # which message it was of is not known
 
     def _end_watch(self, what: str, symbols: Sequence[str], error: Exception) -> None:
         """An error of the socket ends all streams. A stream that the exchange does not have for a market is ignored if
@@ -276,15 +278,18 @@ class CcxtSession:
             inbox.refuse(reason, raw)
 
     def _keep_row(self, symbol: str, row: list[Any]) -> None:
-        self._tapped.add("candles")
+        self._tapped.add(("candles", symbol))
+        self._put_row(symbol, row, is_closed=bool(row) and row[0] in self._closed_times)
+
+    def _put_row(self, symbol: str, row: list[Any], *, is_closed: bool) -> None:
         inbox = self._inboxes.get(symbol)
         if inbox is not None:
             self._addressed.add(inbox)
-            inbox.keep_row(row, bool(row) and row[0] in self._closed_times)
+            inbox.keep_row(row, is_closed)
 
     def _keep_trade(self, symbol: str, row: dict[str, Any]) -> None:
         """symbol: whose cache ccxt put it in, which is that of the first row of its message."""
-        self._tapped.add("trades")
+        self._tapped.add(("trades", symbol))
         inbox = self._inboxes.get(row.get("symbol") or symbol) if self._is_shared else self._inboxes.get(symbol)
         if inbox is not None:
             self._addressed.add(inbox)
