@@ -76,7 +76,7 @@ class Connection:
         self._tally = tally
         self._closing = closing
         self._life_s = life_s
-        self._opened_s = clock.monotonic_s()
+        self._opened_s: float | None = None
         self._skipped = 0
         self._server = ServerClock(clock, market.interval)
         self._requests = Requests(venue, gate, clock, self._server, times, tally)
@@ -93,12 +93,13 @@ class Connection:
 
     @property
     def age_s(self) -> float:
-        """Seconds since the connection was created."""
-        return self._clock.monotonic_s() - self._opened_s
+        """Seconds since it was opened; 0 before, as its requests may wait long for those of other markets."""
+        return 0.0 if self._opened_s is None else self._clock.monotonic_s() - self._opened_s
 
     async def open(self, older: Venue | None) -> None:
         await self._closing.run_until_closed(self._requests.open(older))
         await self._closing.run_until_closed(self._requests.sync())
+        self._opened_s = self._clock.monotonic_s()
 
     async def close(self) -> None:
         self._checks.cancel()

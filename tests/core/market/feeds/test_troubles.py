@@ -7,6 +7,7 @@ import itertools
 import socket
 import ssl
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import ccxt
@@ -20,6 +21,7 @@ from core.market.feeds import bounded_answers
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedError, FeedState, FeedStatus, StoredCandles
 from core.market.feeds.exchange import ExchangeFeed, probe
+from core.market.feeds.many import open_feeds
 from core.market.feeds.trouble import LONGEST_BAN_S, UNBELIEVED_WAIT_S, HttpResponse, explain
 from core.market.feeds.urls import ExchangeUrls
 from tests.support.candles import random_walk
@@ -175,6 +177,25 @@ async def test_another_venue_is_offered_only_after_a_long_network_outage() -> No
     offers = [each.next_venue for each in received.events if isinstance(each, FeedStatus)]
     assert offers[1:] == [None, None, "kraken", "kraken"]
     assert "no network" in received.sentence(FeedState.RECONNECTING)
+
+
+async def test_another_venue_is_offered_to_each_of_several_markets_that_wait_for_one_another() -> None:
+    """The wait for the requests of the others is no steady connection."""
+    markets = [Market("binance", f"{base}/USDT", SECOND) for base in ("ADA", "BTC", "ETC", "ETH", "XMR")]
+    async with await _deaf_server() as server:
+        port = server.sockets[0].getsockname()[1]
+        feeds = open_feeds(
+            markets,
+            loop_time(),
+            urls=ExchangeUrls(f"http://127.0.0.1:{port}/api/v3", f"ws://127.0.0.1:{port}/ws"),
+            times=replace(FAST, steady_s=2.0 * FAST.request_s),
+            fallback_venues=("kraken",),
+            make_backoff=lambda: Backoff(0.5, 2.0, Random(1)),
+        )
+        found = await asyncio.gather(*(record_events(feed, until=reconnecting(3)) for feed in feeds.values()))
+    for received in found:
+        offers = [each.next_venue for each in received.events if isinstance(each, FeedStatus)]
+        assert offers == [None, None, None, "kraken"]
 
 
 async def test_closing_ends_the_wait_for_the_next_attempt() -> None:
