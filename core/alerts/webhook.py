@@ -41,23 +41,27 @@ class _Failure:
 class WebhookQueue:
     """Used from one event loop, but for `put`."""
 
-    def __init__(self, on_trouble: Callable[[str], object]) -> None:
-        """on_trouble: called with a sentence about an alert that was not delivered."""
+    def __init__(self, url: Callable[[], str | None], on_trouble: Callable[[str], object]) -> None:
+        """url: where alerts go now, asked before each attempt; None: nowhere, and what waits is dropped.
+        on_trouble: called with a sentence about an alert that was not delivered. Both on the loop.
+        """
+        self._url = url
         self._on_trouble = on_trouble
-        self._waiting: deque[tuple[str, Alert]] = deque()
+        self._waiting: deque[Alert] = deque()
+        self._is_delivering = False
         self._is_filled = asyncio.Event()
 
     @property
     def waiting(self) -> int:
         """Alerts that are not delivered yet."""
-        return len(self._waiting)
+        return len(self._waiting) + self._is_delivering
 
-    def put(self, url: str, alert: Alert) -> None:
+    def put(self, alert: Alert) -> None:
         """Callable from any thread; `wake` has to follow on the loop. The oldest is dropped where too many wait."""
         if len(self._waiting) >= MOST_WAITING:
             self._waiting.popleft()
             _log.warning("More than %d alerts wait for the webhook; the oldest was dropped.", MOST_WAITING)
-        self._waiting.append((url, alert))
+        self._waiting.append(alert)
 
     def wake(self) -> None:
         """There is something to send."""
@@ -67,14 +71,20 @@ class WebhookQueue:
         """Send until cancelled."""
         while True:
             while self._waiting:
-                await self._deliver(*self._waiting[0])
-                self._waiting.popleft()
+                alert, self._is_delivering = self._waiting.popleft(), True
+                await self._deliver(alert)
+                self._is_delivering = False
             self._is_filled.clear()
             await self._is_filled.wait()
 
-    async def _deliver(self, url: str, alert: Alert) -> None:
+    async def _deliver(self, alert: Alert) -> None:
         backoff = Backoff(_FIRST_WAIT_S, _LONGEST_WAIT_S)
         for attempt in range(1, _ATTEMPTS + 1):
+            url = self._url()
+            if url is None:
+                _log.info("The webhook's address was removed; %d alerts are not sent.", self.waiting)
+                self._waiting.clear()
+                return
             failure = await _post(url, alert)
             if failure is None:
                 return

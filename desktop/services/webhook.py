@@ -21,19 +21,18 @@ class Webhook(QObject):
     """A sentence about an alert that was not delivered, without the address's secrets."""
 
     def __init__(self, url: Callable[[], str | None], parent: QObject | None = None) -> None:
-        """url: where alerts go now; None: nowhere."""
+        """url: where alerts go now; None: nowhere. Also called on the thread."""
         super().__init__(parent)
         self._url = url
-        self._queue = WebhookQueue(self.trouble.emit)
+        self._queue = WebhookQueue(url, self.trouble.emit)
         self._thread: LoopThread | None = None
 
     @Slot(object)
     def send(self, alert: Alert) -> None:
         """Returns at once."""
-        url = self._url()
-        if url is None:
+        if self._url() is None:
             return
-        self._queue.put(url, alert)
+        self._queue.put(alert)
         if self._thread is None:
             self._thread = LoopThread(self._queue.run, "Webhook", self)
             self._thread.failed.connect(self.trouble)

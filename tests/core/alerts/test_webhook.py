@@ -55,10 +55,10 @@ async def serving(server: Server) -> AsyncIterator[Server]:
         await runner.cleanup()
 
 
-async def delivered(queue: WebhookQueue, *alerts: tuple[str, Alert]) -> None:
+async def delivered(queue: WebhookQueue, *alerts: Alert) -> None:
     """Put them, and run for longer than all attempts take."""
-    for url, alert in alerts:
-        queue.put(url, alert)
+    for alert in alerts:
+        queue.put(alert)
     work = asyncio.ensure_future(queue.run())
     queue.wake()
     await asyncio.sleep(5_000.0)
@@ -71,7 +71,7 @@ async def delivered(queue: WebhookQueue, *alerts: tuple[str, Alert]) -> None:
 async def test_an_alert_is_posted_once_as_json() -> None:
     said: list[str] = []
     async with serving(Server()) as server:
-        await delivered(WebhookQueue(said.append), (server.url, ALERT))
+        await delivered(WebhookQueue(lambda: server.url, said.append), ALERT)
     (body,) = server.taken
     assert len(body.pop("id")) == 16
     assert body == {
@@ -90,7 +90,7 @@ async def test_a_busy_or_broken_server_is_tried_again_ever_later() -> None:
     said: list[str] = []
     broken = [web.Response(status=status) for status in (500, 503, 429, 408)]
     async with serving(Server(*broken)) as server:
-        await delivered(WebhookQueue(said.append), (server.url, ALERT))
+        await delivered(WebhookQueue(lambda: server.url, said.append), ALERT)
     assert len(server.taken) == 1 and said == []
     assert server.taken[0]["id"] == ALERT.to_json()["id"] != replace(ALERT, at_ms=1).to_json()["id"]
     waits = [later - earlier for earlier, later in zip(server.at_s, server.at_s[1:], strict=False)]
@@ -100,14 +100,14 @@ async def test_a_busy_or_broken_server_is_tried_again_ever_later() -> None:
 async def test_a_server_that_asks_for_patience_gets_it_within_reason() -> None:
     asks = [web.Response(status=429, headers={"Retry-After": text}) for text in ("120", "100000", "soon")]
     async with serving(Server(*asks)) as server:
-        await delivered(WebhookQueue(lambda _said: None), (server.url, ALERT))
+        await delivered(WebhookQueue(lambda: server.url, lambda _said: None), ALERT)
     first, second, third = (later - earlier for earlier, later in zip(server.at_s, server.at_s[1:], strict=False))
     assert 120.0 <= first < 130.0 and 300.0 <= second < 310.0 and third < 10.0
 
 
 async def test_an_answer_that_does_not_come_is_not_waited_for() -> None:
     async with serving(Server(60.0)) as server:
-        await delivered(WebhookQueue(lambda _said: None), (server.url, ALERT))
+        await delivered(WebhookQueue(lambda: server.url, lambda _said: None), ALERT)
     assert 10.0 <= server.at_s[1] - server.at_s[0] < 13.0
 
 
@@ -116,7 +116,7 @@ async def test_a_refusal_is_final_and_redirects_are_not_followed(status: int) ->
     said: list[str] = []
     refusal = web.Response(status=status, headers={"Location": "/hook"})
     async with serving(Server(refusal)) as server:
-        await delivered(WebhookQueue(said.append), (server.url, ALERT))
+        await delivered(WebhookQueue(lambda: server.url, said.append), ALERT)
     assert len(server.at_s) == 1 and server.taken == []
     assert said == [f"An alert was not delivered: the webhook at 127.0.0.1 answered {status}."]
 
@@ -124,8 +124,9 @@ async def test_a_refusal_is_final_and_redirects_are_not_followed(status: int) ->
 async def test_an_unreachable_server_is_given_up_after_minutes() -> None:
     said, loop = dict[str, float](), asyncio.get_running_loop()
     began_s = loop.time()
-    queue = WebhookQueue(lambda sentence: said.update({sentence: loop.time() - began_s}))
-    await delivered(queue, (f"http://127.0.0.1:9/hook?token={SECRET}", ALERT))
+    url = f"http://127.0.0.1:9/hook?token={SECRET}"
+    queue = WebhookQueue(lambda: url, lambda sentence: said.update({sentence: loop.time() - began_s}))
+    await delivered(queue, ALERT)
     assert all(60.0 < after_s < 200.0 for after_s in said.values())
     assert list(said) == ["An alert was not delivered: the webhook at 127.0.0.1 could not be reached."]
 
@@ -133,7 +134,7 @@ async def test_an_unreachable_server_is_given_up_after_minutes() -> None:
 async def test_the_next_alert_is_sent_after_one_was_given_up() -> None:
     said: list[str] = []
     async with serving(Server(web.Response(status=404))) as server:
-        await delivered(WebhookQueue(said.append), (server.url, ALERT), (server.url, replace(ALERT, text="Second.")))
+        await delivered(WebhookQueue(lambda: server.url, said.append), ALERT, replace(ALERT, text="Second."))
     assert len(said) == 1 and [body["text"] for body in server.taken] == ["Band alert: Second."]
 
 
@@ -148,16 +149,54 @@ ADDRESSES = (
 async def test_nothing_of_the_address_but_its_host_is_shown(url: str, caplog: pytest.LogCaptureFixture) -> None:
     said: list[str] = []
     with caplog.at_level(logging.DEBUG):
-        await delivered(WebhookQueue(said.append), (url, ALERT))
+        await delivered(WebhookQueue(lambda: url, said.append), ALERT)
     assert len(said) == 1 and SECRET not in said[0]
     assert "not delivered" in caplog.text and SECRET not in caplog.text
 
 
 async def test_the_oldest_of_too_many_is_dropped() -> None:
     async with serving(Server()) as server:
-        alerts = [(server.url, replace(ALERT, at_ms=number)) for number in range(MOST_WAITING + 3)]
-        await delivered(WebhookQueue(lambda _said: None), *alerts)
+        alerts = [replace(ALERT, at_ms=number) for number in range(MOST_WAITING + 3)]
+        await delivered(WebhookQueue(lambda: server.url, lambda _said: None), *alerts)
     assert [body["at_ms"] for body in server.taken] == list(range(3, MOST_WAITING + 3))
+
+
+@asynccontextmanager
+async def sending(queue: WebhookQueue) -> AsyncIterator[None]:
+    """While the queue is in use, on virtual time."""
+    work = asyncio.ensure_future(queue.run())
+    try:
+        yield
+        await asyncio.sleep(5_000.0)
+        assert not queue.waiting
+    finally:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+
+
+async def test_with_too_many_the_one_that_is_being_sent_is_not_taken_for_the_oldest() -> None:
+    queue = WebhookQueue(lambda: server.url, lambda _said: None)
+    async with serving(Server(5.0)) as server, sending(queue):
+        queue.put(replace(ALERT, at_ms=0))
+        queue.wake()
+        await asyncio.sleep(1.0)
+        for number in range(1, MOST_WAITING + 2):
+            queue.put(replace(ALERT, at_ms=number))
+    assert [body["at_ms"] for body in server.taken] == [0, *range(2, MOST_WAITING + 2)]
+
+
+@pytest.mark.parametrize("has_another", [True, False])
+async def test_a_changed_address_counts_from_the_next_attempt_on(has_another: bool) -> None:
+    urls: list[str | None] = [f"http://127.0.0.1:9/mistyped?token={SECRET}"]
+    said: list[str] = []
+    queue = WebhookQueue(lambda: urls[-1], said.append)
+    async with serving(Server()) as server, sending(queue):
+        for number in range(3):
+            queue.put(replace(ALERT, at_ms=number))
+        queue.wake()
+        await asyncio.sleep(5.0)
+        urls.append(server.url if has_another else None)
+    assert [body["at_ms"] for body in server.taken] == ([0, 1, 2] if has_another else []) and said == []
 
 
 def test_an_address_that_cannot_be_read_has_no_host() -> None:
