@@ -201,13 +201,19 @@ def _rows(report: dict[str, Any], is_dry_run: bool, replaces: bool) -> list[tupl
     if unnamed:
         return rows
     rows.append(
-        ("Stored already", f"{report['same']:,} the same, {report['different']:,} different{_fate(report, replaces)}")
+        (
+            "Stored already",
+            f"{report['same']:,} the same, {report['different']:,} different{_fate(report, is_dry_run, replaces)}",
+        )
     )
-    new = f"{report['new']:,} would be stored (dry run)" if is_dry_run else f"{report['stored']:,} stored"
+    to_store = report["new"] + report["different"] * replaces
+    new = f"{to_store:,} would be stored (dry run)" if is_dry_run else f"{report['stored']:,} stored"
     return [*rows, ("New or changed" if replaces else "New", new)]
 
 
-def _fate(report: dict[str, Any], replaces: bool) -> str:
+def _fate(report: dict[str, Any], is_dry_run: bool, replaces: bool) -> str:
     if not report["different"]:
         return ""
-    return " (replaced by the file's)" if replaces else " (kept; --replace puts the file's in their place)"
+    if not replaces:
+        return " (kept; --replace puts the file's in their place)"
+    return f" ({'would be ' * is_dry_run}replaced by the file's)"

@@ -91,6 +91,8 @@ def test_stored_candles_are_kept_unless_replacing_is_requested(tmp_path: Path, r
     where = ("--data-dir", str(tmp_path / "data"))
     commands.invoke_json("import", written(tmp_path / "Binance_BTCUSDT_1m.csv", candles), *where)
     again = ("import", written(tmp_path / "Binance_BTCUSDT_1m.csv", other), *(["--replace"] if replaces else []))
+    dry = commands.invoke(*again, "--dry-run", *where).stdout
+    assert f"{int(replaces)} would be stored" in dry and ("would be replaced" in dry) is replaces
     (result,) = commands.invoke_json(*again, *where)["files"]
     assert (result["same"], result["different"], result["stored"]) == (19, 1, int(replaces))
     assert stored(tmp_path / "data") == (other if replaces else candles)
