@@ -332,7 +332,7 @@ class MarketDialog(QDialog):
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters(
             [
-                translate("Dialogs", "Candles (*.csv *.csv.gz *.feather *.parquet *.json)"),
+                translate("Dialogs", "Candles (*.csv *.csv.gz *.txt *.zip *.feather *.parquet *.pq)"),
                 translate("Dialogs", "All files (*)"),
             ]
         )

@@ -263,6 +263,8 @@ def test_browse_opens_a_chooser_without_blocking(qtbot: QtBot, dialog: MarketDia
     qtbot.mouseClick(dialog.browse, Qt.MouseButton.LeftButton)
     chooser = dialog.findChild(QFileDialog)
     assert chooser is not None and chooser.isVisible()
+    endings = chooser.nameFilters()[0].partition("(")[2].rstrip(")").split()
+    assert {"*.txt", "*.zip", "*.pq"} < set(endings) and "*.json" not in endings, "those that can be read"
     chooser.fileSelected.emit(str(tmp_path / "candles.csv"))
     assert dialog.file.text() == str(tmp_path / "candles.csv")
     chooser.reject()
