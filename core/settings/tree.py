@@ -44,8 +44,8 @@ class MarketSettings:
     speed: float | None = setting(
         None,
         "Speed",
-        "Candles per second; 0: as fast as possible. Not set: a replay runs at 2 in the window and as fast "
-        "as it goes without one, a simulation in real time.",
+        "Candles per second; 0: as fast as possible; a simulation without --candles then runs in real time. Not set: "
+        "a replay runs at 2 in the window and as fast as it goes without one, a simulation in real time.",
         ge=0.0,
         unit="candles/s",
     )

@@ -12,6 +12,7 @@ import click
 from core.domain.candle import Market
 from core.domain.clock import SystemClock
 from core.domain.events import JobProgress
+from core.market.feeds.words import counted
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.moments import moment_text, parse_moment
 from core.market.history.venue_source import open_venue
@@ -27,7 +28,7 @@ from desktop.commands.stopping import stopped_by_signals
 @click.command("backfill")
 @market_options(is_required=True, is_fetched=True)
 @click.option("--since", required=True, help="The first candle opens then or later: 2024-01-31, UTC.")
-@click.option("--until", help="All candles open before; without it, up to the newest that is over.")
+@click.option("--until", help="Only candles that open before this time; without it, up to the newest that is over.")
 @click.option("--ask-again", is_flag=True, help="Ask also for candles that the exchange was found not to have.")
 @common_options
 @with_context
@@ -101,8 +102,9 @@ def _sentence(market: Market, report: BackfillReport) -> str:
     else:
         parts = [f"{report.stored:,} of {report.wanted:,} missing candles of {market} stored, {span}."]
     if report.all_absent:
-        now = f" ({report.absent:,} found out now)" if report.absent else ""
-        parts.append(f"The exchange was asked for {report.all_absent:,} that it does not have{now}; they stay holes.")
+        now = f" ({report.absent:,} newly found)" if report.absent else ""
+        stay = "it stays" if report.all_absent == 1 else "they stay"
+        parts.append(f"The exchange does not have {counted(report.all_absent)}{now}; {stay} missing.")
     if report.out_of_reach:
         parts.append(
             f"{report.out_of_reach:,} lie before the first candle that the exchange lists and cannot be fetched. "

@@ -51,7 +51,7 @@ def make(context: Context) -> None:
 @common_options
 @with_context
 def verify_(context: Context) -> None:
-    """Hold every backup against its recorded size and sha256. Exit code 1 if one is not what it was."""
+    """Check every backup against its recorded size and SHA-256. Exit code 1 if one differs."""
     known = list_backups(context.folder.backups)
     faults = {backup.name: fault for backup in known if (fault := verify(backup)) is not None}
     report_whole(context, "backups", len(known), faults)

@@ -58,7 +58,7 @@ def show_(context: Context, checkpoint_id: str) -> None:
 @common_options
 @with_context
 def verify(context: Context) -> None:
-    """Read every file and hold it against its recorded size and sha256. Exit code 1 if one is not whole."""
+    """Check every file against its recorded size and SHA-256. Exit code 1 if one differs."""
     problems = {info.checkpoint_id: _problem(context.folder, info) for info in _all(context.folder)}
     bad = {id_: problem for id_, problem in problems.items() if problem is not None}
     report_whole(context, "checkpoints", len(problems), bad)

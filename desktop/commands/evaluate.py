@@ -43,10 +43,10 @@ _BASIS_POINT = 1e-4
     "--trade-cost",
     "trade_cost_bp",
     type=click.FloatRange(0.0, 10_000.0),
-    help="Of the paper score, in basis points of a trade; without it that of the settings: fee, half the spread, "
-    "slippage.",
+    help="Cost of a trade in the paper score, in basis points of its value. Default: the settings' fee, half the "
+    "spread and slippage.",
 )
-@click.option("--count-seen", is_flag=True, help="Judge also candles from before the newest that it has learned.")
+@click.option("--count-seen", is_flag=True, help="Also score candles that the checkpoint may have learned from.")
 @model_option
 @common_options
 @with_context

@@ -43,7 +43,7 @@ def require_known_venue(market: Market, store: CandleStore | None) -> None:
     """A slip of the pen would store candles where nobody finds them. Raises HistoryError."""
     if market.venue == FILE_VENUE or (store is not None and store.latest_open_time_ms(market) is not None):
         return
-    _require_exchange(market.venue, f"For candles of no exchange: --venue {FILE_VENUE}")
+    _require_exchange(market.venue, f"For candles that are of no exchange, use --venue {FILE_VENUE}.")
     _require_pair(market)
 
 

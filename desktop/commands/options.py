@@ -42,6 +42,7 @@ _RUN = frozenset(
 )
 _SHARED = _COMMON | _RUN | _MODEL
 _SEVERAL = "Several times: one model learns all of them."
+_SPEED = "Candles per second; 0: as fast as possible; a simulation without --candles then runs in real time."
 _NO_EXCHANGE = (FILE_VENUE, SIMULATED_VENUE)
 _FEEDS = click.Choice(["auto", "live", "replay", "simulate", "stored"])
 _log = logging.getLogger("ghostcandle")
@@ -79,7 +80,7 @@ run_options = taking(
     click.option("--symbol", multiple=True, help=f"The market's symbol, such as BTC/USDT. {_SEVERAL}"),
     click.option("--interval", help="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d."),
     click.option("--file", multiple=True, type=click.Path(), help=f"The candle file to replay. {_SEVERAL}"),
-    click.option("--speed", type=click.FloatRange(0.0), help="Candles per second; 0: as fast as it goes."),
+    click.option("--speed", type=click.FloatRange(0.0), help=_SPEED),
     click.option("--warm-up", type=click.IntRange(0, 20_000), help="Closed candles to learn first."),
     click.option("--candles", type=click.IntRange(1), help="End after this many candles of the feed."),
     click.option("--trainer", type=click.Choice(["process", "thread"]), help="Where training runs."),
@@ -168,7 +169,7 @@ def print_json(data: dict[str, Any]) -> None:
 
 
 def report_whole(context: Context, noun: str, count: int, problems: Mapping[str, str]) -> None:
-    """The answer of a `verify`: what is wrong with which of so many. Exit code 1 if one is not what it was."""
+    """The answer of a `verify`: what is wrong with which of so many. Exit code 1 if one differs."""
     if context.as_json:
         print_json({"ok": not problems, "checked": count, "problems": problems})
     else:

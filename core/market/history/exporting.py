@@ -79,7 +79,8 @@ def _writer_of(path: Path) -> Callable[[IO[bytes], Iterator[StoredColumns]], int
     if name.endswith(_FORMS):
         _require_arrow(path)
         return _write_feather if name.endswith(".feather") else _write_parquet
-    raise HistoryError(f"'{path.name}' does not say in which form to write; it ends in one of {', '.join(_FORMS)}.")
+    endings = f"{', '.join(_FORMS[:-1])} or {_FORMS[-1]}"
+    raise HistoryError(f"The name '{path.name}' does not tell the format. Use one that ends in {endings}.")
 
 
 def _write_csv(file: IO[bytes], chunks: Iterator[StoredColumns]) -> int:

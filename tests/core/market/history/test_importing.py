@@ -147,7 +147,7 @@ def test_an_export_is_atomic(store: CandleStore, tmp_path: Path) -> None:
     assert export_candles(store, MARKET, TimeSpan(START_MS + 60_000, START_MS + 180_000), path) == 2
     with pytest.raises(HistoryError, match="--overwrite"):
         export_candles(store, MARKET, ALWAYS, path)
-    with pytest.raises(HistoryError, match="ends in one of"):
+    with pytest.raises(HistoryError, match="does not tell the format"):
         export_candles(store, MARKET, ALWAYS, tmp_path / "out.xlsx")
     with pytest.raises(HistoryError, match="No candle"):
         export_candles(store, Market("file", "NONE", MINUTE), ALWAYS, tmp_path / "none.csv")
