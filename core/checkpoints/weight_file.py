@@ -25,6 +25,7 @@ _MOST_TENSORS = 30_000
 _MOST_DIMENSIONS = 8
 _METADATA_KEY = "ghostcandle"
 _HEADER_AT = 8
+"""A safetensors file is eight bytes of header length, then a JSON object; the length may begin like a pickle."""
 _PICKLE_STARTS = (b"\x80", b"PK\x03\x04")
 PICKLE_SUFFIXES = frozenset({".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".bin", ".joblib", ".npy", ".npz"})
 """Suffixes of files that are, or may contain, pickles."""

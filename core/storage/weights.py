@@ -16,13 +16,10 @@ import safetensors.torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from core.checkpoints.weight_file import BadFileError, read_whole
 from core.files.durable import write_durably
 
 _METADATA_KEY = "ghostcandle"
-_LARGEST_FILE_BYTES = 4 * 1024**3
-_PICKLE_STARTS = (b"\x80", b"PK\x03\x04")
-_HEADER_AT = 8
-"""A safetensors file is eight bytes of header length, then a JSON object; the length may begin like a pickle."""
 
 
 class CheckpointError(Exception):
@@ -52,13 +49,12 @@ def write_weights(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[s
 def read_weights(path: Path, sha256: str | None = None) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read tensors and metadata. `sha256`: the expected hash of the file.
 
-    Raises CheckpointError for a file that is missing, altered, truncated, too large, a pickle, or not ours.
+    Raises CheckpointError for a file that is missing, a link, altered, truncated, too large, a pickle, or not ours.
     """
-    data = _read(path)
-    if data.startswith(_PICKLE_STARTS) and data[_HEADER_AT : _HEADER_AT + 1] != b"{":
-        raise CheckpointError(f"{path.name} is a pickle or a zip; such files can run code and are never loaded.")
-    if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
-        raise CheckpointError(f"{path.name} was altered or cut short: its sha256 is not the recorded one.")
+    try:
+        data = read_whole(path, sha256)
+    except BadFileError as error:
+        raise CheckpointError(str(error)) from error
     try:
         with safe_open(path, framework="pt") as file:
             raw = (file.metadata() or {}).get(_METADATA_KEY)
@@ -68,15 +64,6 @@ def read_weights(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
     if raw is None:
         raise CheckpointError(f"{path.name} was not written by Ghostcandle: it has no description.")
     return tensors, _parsed(path, raw)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > _LARGEST_FILE_BYTES:
-            raise CheckpointError(f"{path.name} is larger than any checkpoint can be.")
-        return path.read_bytes()
-    except OSError as error:
-        raise CheckpointError(f"{path.name} cannot be read ({error.strerror or error}).") from error
 
 
 def _parsed(path: Path, raw: str) -> dict[str, Any]:

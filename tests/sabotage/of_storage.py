@@ -91,7 +91,7 @@ FAULTS = (
     ),
     Fault(
         "checksum-not-compared",
-        "core/storage/weights.py",
+        "core/checkpoints/weight_file.py",
         "if sha256 is not None and hashlib",
         "if sha256 is None and hashlib",
     ),
