@@ -27,6 +27,7 @@ from core.market.history.reading import Watch
 from core.settings.tree import MarketSettings, Settings
 from core.storage.errors import FullDiskError, StorageError
 from core.storage.folder import DataFolder
+from core.training.commands import SetPaused
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketCheck, MarketQuestion
 from desktop.services.market_feed import MarketFeeds
 from desktop.services.universe import is_same, wanted_markets
@@ -79,6 +80,8 @@ class RunController(WatchedMarkets):
         self._urls = urls
         self._limit = limit
         self._pending: Settings | None = None
+        self._unlearned: Settings | None = None
+        """The newest that `learn` was given while a market was being opened."""
         self._file: FileReading | None = None
         self._question: MarketQuestion | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -109,9 +112,12 @@ class RunController(WatchedMarkets):
 
     def learn(self, settings: Settings) -> None:
         """Let markets of the list join the model, or be learned from no longer, as they are switched there."""
-        if self._market is None or self._pending is not None:
+        if self._pending is not None:
+            self._unlearned = settings
             return
-        self.settings = replace(self.settings, watchlist=settings.watchlist)
+        if self._market is None:
+            return
+        self.settings = _with_changes(self.settings, settings)
         if self._is_complete():
             self._send_learned()
         else:
@@ -150,12 +156,12 @@ class RunController(WatchedMarkets):
     def go_on(self, settings: Settings, *, feed: bool, training: bool) -> None:
         """Continue what had stopped, from the stored candles; a wait that an exchange asked for is kept."""
         if training:
-            self.settings = settings
+            self.settings = replace(settings, market=self.settings.market)
         self._spawn(self._go_on(feed=feed, training=training))
 
     def start_training(self, settings: Settings) -> None:
         """Train on the watched market, unless it is training already. A trainer that is ending is awaited."""
-        self.settings = settings
+        self.settings = replace(settings, market=self.settings.market)
         self._spawn(self._start_again())
 
     async def close(self) -> None:
@@ -187,6 +193,13 @@ class RunController(WatchedMarkets):
             finally:
                 if self._pending is settings:
                     self._pending = None
+                    self._learn_later()
+
+    def _learn_later(self) -> None:
+        """Take the switches that were moved while the market was being opened."""
+        newest, self._unlearned = self._unlearned, None
+        if newest is not None:
+            self.learn(newest)
 
     async def _may_open(self, settings: Settings) -> bool:
         """Whether the exchange has the market. Where it has not, that has been said, unless another was chosen."""
@@ -243,12 +256,14 @@ class RunController(WatchedMarkets):
             feeds = self._make_feeds()
             if await self._build(feeds, self._wanted(), self.settings) is None:
                 return
-            was_training = self.is_training
+            was_training, was_paused = self.is_training, self.is_paused
             await self._close_feed()
             await self.trainer.end()
             self._adopt(feeds)
             if was_training:
                 self._start_worker()
+            if was_training and was_paused:
+                self.send(SetPaused(True))
             self._run_feed(feeds)
 
     def _make_feeds(self) -> MarketFeeds:
@@ -331,6 +346,19 @@ class RunController(WatchedMarkets):
 def _without_sample(asked: MarketSettings) -> MarketSettings:
     """An exchange that does not answer is asked again, and not replaced by the sample."""
     return replace(asked, feed="live") if asked.feed == "auto" else asked
+
+
+def _with_changes(used: Settings, changed: Settings) -> Settings:
+    """The settings in use, with what has changed while the trainer runs and takes effect at once. All else waits for
+    the next start of training: another model would be another run."""
+    rate, duty = changed.training.learning_rate, changed.training.duty_percent
+    return replace(
+        used,
+        watchlist=changed.watchlist,
+        checkpoints=changed.checkpoints,
+        training=replace(used.training, learning_rate=rate, duty_percent=duty),
+        gradients=replace(used.gradients, clip_norm=changed.gradients.clip_norm),
+    )
 
 
 class FileReading(QObject):

@@ -12,12 +12,12 @@ from PySide6.QtCore import QObject, Signal
 
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
-from core.domain.events import EventBatch, TrainerReady
+from core.domain.events import EventBatch, TrainerReady, TrainerState, TrainerStatus
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus, FeedVitals
 from core.market.pipeline import FeedReport
 from core.settings.tree import MarketSettings, Settings
 from core.storage.folder import DataFolder
-from core.training.commands import ForecastWith, RescoreCandle, SetLearned, TrainerCommand
+from core.training.commands import ForecastWith, RescoreCandle, SetLearned, SetPaused, TrainerCommand
 from core.training.online.trainer_spec import SessionSpec
 from desktop.services.market_feed import MarketFeeds
 from desktop.services.trainer import Trainer
@@ -26,6 +26,7 @@ from desktop.state.database import WindowDatabase
 from desktop.ui.translation import translate
 
 _log = logging.getLogger("ghostcandle")
+_ANSWERING = (TrainerState.CATCHING_UP, TrainerState.TRAINING, TrainerState.PAUSED)
 
 
 class WatchedMarkets(QObject):
@@ -89,6 +90,8 @@ class WatchedMarkets(QObject):
         """Those of the market that is watched."""
         self.is_switching = False
         """Whether `opened` is of a market that the running model has."""
+        self.is_paused = False
+        """Whether the trainer has paused, or was asked to."""
 
     @property
     def is_watching(self) -> bool:
@@ -138,6 +141,8 @@ class WatchedMarkets(QObject):
         """Pass a command to the trainer, where there is one; checkpoints forecast the market on the chart."""
         if isinstance(command, ForecastWith) and self._market is not None:
             command = replace(command, market=self.trainer.place_of(self._market))
+        if isinstance(command, SetPaused):
+            self.is_paused = command.paused
         self.trainer.send(command)
 
     def _run_feed(self, feed: MarketFeeds) -> None:
@@ -165,7 +170,7 @@ class WatchedMarkets(QObject):
         assert self._market is not None, "open a market first"
         first, *others = self._asked
         spec = SessionSpec(self._folder.root, first, self.settings, self._new_run, others=tuple(others))
-        self._new_run = False
+        self._new_run = self.is_paused = False
         self._reports.learned = {}
         self.trainer.start(spec, self._market, self._reports.caught_up, self._reports.ended)
 
@@ -232,6 +237,8 @@ class WatchedMarkets(QObject):
             if isinstance(event, TrainerReady):
                 self._reports.learned = {each.market: each.is_learned for each in event.members}
                 self._send_learned()
+            elif isinstance(event, TrainerStatus) and event.state in _ANSWERING:
+                self.is_paused = event.state is TrainerState.PAUSED
 
     def _send_learned(self) -> None:
         """Tell the trainer which of its markets were switched on or off."""

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.domain.candle import SIMULATED_VENUE, Interval, Market
 from core.domain.clock import Clock
-from core.domain.events import ForecastMade, ForecastScored
+from core.domain.events import EventBatch, ForecastMade, ForecastScored, TrainerState
 from core.domain.watchlist import WatchedMarket
 from core.market.feeds.base import CorrectedCandle, FeedError, FeedEvent
 from core.market.feeds.rate_limits import RateLimitHold
@@ -21,9 +21,10 @@ from core.settings.window import WatchlistSettings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
-from core.training.commands import RescoreCandle, ShowMarket
+from core.training.commands import RescoreCandle, SetPaused, ShowMarket
 from desktop.app.composition import Application
 from desktop.app.context import Context
+from tests.desktop import scenario
 from tests.desktop.app.test_other_venue import PlayedFeed
 from tests.desktop.services.test_market_feed import write_csv
 from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
@@ -164,6 +165,72 @@ def test_a_switched_on_market_joins_and_one_that_is_switched_off_is_learned_from
     }
     run_window(qapp, chosen, second)
     assert members(tmp_path) == before
+
+
+@pytest.mark.usefixtures("idle_trainer", "gate")
+def test_a_market_that_joins_leaves_rates_rules_and_a_pause_as_they_were_set(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    """The trainer starts again for it. Another model waits for the user's next start: it would be another run."""
+
+    async def story(application: Application) -> None:
+        runs, store = application.runs, application.settings
+        await until(lambda: runs.is_training, "a trainer")
+        before, first = store.current, runs.trainer.worker
+        changed = dataclasses.replace(
+            before,
+            model=dataclasses.replace(before.model, layers=2),
+            training=dataclasses.replace(before.training, learning_rate=1e-5, duty_percent=50),
+            gradients=dataclasses.replace(before.gradients, clip_norm=0.5),
+            checkpoints=dataclasses.replace(before.checkpoints, every_steps=20),
+        )
+        store.change(changed)
+        runs.trainer.batch.emit(EventBatch((scenario.status(TrainerState.PAUSED),)))
+        switch(application, THIRD, is_learned=True)
+        await until(lambda: runs.universe == MARKETS and runs.is_training, "the third")
+        worker = runs.trainer.worker
+        assert worker is not None and worker is not first
+        used = worker._spec.settings
+        assert (used.training, used.gradients, used.checkpoints) == (
+            changed.training,
+            changed.gradients,
+            changed.checkpoints,
+        )
+        assert used.model == before.model and SetPaused(True) in worker.commands()  # type: ignore[attr-defined]
+
+    run_window(qapp, simulated(tmp_path, FIRST, speed=None, catch_up_candles=CATCH_UP), story)
+
+
+@pytest.mark.usefixtures("idle_trainer")
+def test_after_stop_and_start_a_changed_setting_restarts_nothing(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate
+) -> None:
+    async def story(application: Application) -> None:
+        runs = application.runs
+        await until(lambda: runs.is_training and application.series is not None, "a trainer")
+        opened = runs.settings.market
+        runs.trainer.stop()
+        await until(lambda: not runs.is_training, "its end")
+        application.window.start_requested.emit()
+        await until(lambda: runs.is_training, "another trainer")
+        worker = runs.trainer.worker
+        application.settings.change_chart(interval="1h")
+        assert runs.settings.market == opened
+        gate.release(2 * _TICKS)
+        await until(lambda: application.series is not None and len(application.series) > CATCH_UP, "a candle")
+        assert runs.trainer.worker is worker
+
+    run_window(qapp, simulated(tmp_path, FIRST, speed=None, catch_up_candles=CATCH_UP), story)
+
+
+@pytest.mark.usefixtures("idle_trainer", "gate")
+def test_a_market_that_is_switched_on_while_another_opens_joins_it(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        runs = application.runs
+        runs.opening.connect(lambda _asked: switch(application, THIRD, is_learned=True))
+        await until(lambda: runs.universe == MARKETS and runs.is_training, "the third")
+
+    run_window(qapp, simulated(tmp_path, FIRST, speed=None, catch_up_candles=CATCH_UP), story)
 
 
 @pytest.mark.usefixtures("idle_trainer")
