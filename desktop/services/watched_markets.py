@@ -307,6 +307,8 @@ class MarketReports:
             self._reports[market].catch_up = event if event.done < event.total else None
             return False
         self._reports[market].status = event
+        if event.state.is_over:
+            self._reports[market].catch_up = None
         if event.state.is_before_the_present:
             return False
         self.caught_up.add(market)

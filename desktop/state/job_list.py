@@ -145,6 +145,11 @@ class JobList:
         """It was given up. An unknown id is no error."""
         self.finish(job_id, JobState.ENDED, "")
 
+    def drop(self, job_id: str) -> None:
+        """It continues out of view: no result of it is listed. An unknown id is no error."""
+        self._running.pop(job_id, None)
+        self._forget_pace(job_id)
+
     def leave(self, job_ids: Iterable[str]) -> None:
         """These belonged to what is not watched any more."""
         for job_id in job_ids:

@@ -38,7 +38,7 @@ from desktop.state.job_list import JobList
 from desktop.state.leaderboard import LeaderboardState
 from desktop.state.markets import MarketsState
 from desktop.state.quotes import QuoteBook
-from desktop.state.status_numbers import charted_status, newest_step
+from desktop.state.status_numbers import charted_status, newest_step, rate_in_use
 from desktop.state.step_history import RecentGradients, StepHistory
 from desktop.ui.translation import translate
 
@@ -183,10 +183,7 @@ class RunState(QObject):
     @property
     def learning_rate(self) -> float | None:
         """Of the newest step, or the one that was set after it: the next step may be hours away."""
-        last = self.steps.last
-        if self.status is not None and (last is None or last.step == self._step_before_rate):
-            return self.status.learning_rate
-        return None if last is None else last.learning_rate
+        return rate_in_use(self.status, self.steps.last, self._step_before_rate)
 
     @property
     def has_diverged(self) -> bool:
@@ -232,7 +229,7 @@ class RunState(QObject):
         """Put another market of the same model on the chart; what is of the model stays."""
         self.feed, self.market, self._first_forecast = None, market, None
         self.interval_ms = market.interval.duration_ms
-        self.jobs.leave((_CATCH_UP_JOB,))
+        self.jobs.drop(_CATCH_UP_JOB)
         self._show_run(next((run_id for run_id, of in self.members.items() if of == market), None))
         self.feed_changed.emit()
         self.jobs_changed.emit()
@@ -269,8 +266,9 @@ class RunState(QObject):
         """It ended, in whatever way: one that was stopped before it stood has said nothing of it."""
         self.is_starting = self.is_loading = self.has_trainer = False
         self.pause_asked = None
-        if self.status is not None and self.failure is None:
-            self.status = replace(self.status, state=TrainerState.STOPPED)
+        if self._model_status is not None and self.failure is None:
+            self._model_status = replace(self._model_status, state=TrainerState.STOPPED)
+            self.status = charted_status(self._model_status, self.run_id)
         self._emit_start_change()
 
     @Slot(bool)
@@ -288,8 +286,7 @@ class RunState(QObject):
             self._emit_start_change()
 
     def apply(self, event: TrainerEvent | EventBatch | FeedStatus | CatchUpProgress) -> None:
-        """Take what the trainer or the feed says. What is neither of the watched model nor of the market on the chart
-        is dropped here."""
+        """Take what trainer or feed says; what is of neither the watched model nor the chart's market is dropped."""
         if not isinstance(event, EventBatch):  # its events come here one by one
             self.markets.apply(event)
         run_id = getattr(event, "run_id", None)
@@ -402,6 +399,9 @@ class RunState(QObject):
         self.feed = event
         self.feed_record.add_status(event)
         self.feed_changed.emit()
+        if event.state.is_over:
+            self.jobs.end(_CATCH_UP_JOB)
+            self.jobs_changed.emit()
 
     @_take.register
     def _(self, event: CatchUpProgress) -> None:

@@ -37,6 +37,11 @@ class FeedState(StrEnum):
         """Whether older candles than the newest may still come."""
         return self in (FeedState.CONNECTING, FeedState.CATCHING_UP)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more comes of it."""
+        return self in (FeedState.ENDED, FeedState.FAILED)
+
 
 @dataclass(frozen=True, slots=True)
 class FeedStatus:

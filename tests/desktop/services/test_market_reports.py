@@ -30,6 +30,14 @@ def test_progress_is_kept_until_it_is_over() -> None:
     assert reports.of(HERE).feed_events == ()
 
 
+@pytest.mark.parametrize("state", [FeedState.FAILED, FeedState.ENDED])
+def test_progress_is_over_with_its_feed(state: FeedState) -> None:
+    reports, status = MarketReports(), FeedStatus(state, "", 0)
+    reports.take_event(HERE, CatchUpProgress(3, 10))
+    reports.take_event(HERE, status)
+    assert reports.of(HERE).feed_events == (status,)
+
+
 def test_a_forming_candle_is_kept_until_it_has_closed() -> None:
     reports = MarketReports()
     reports.take_forming(HERE, replace(CANDLES[1], close=CANDLES[1].low))

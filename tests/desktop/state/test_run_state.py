@@ -23,6 +23,7 @@ from core.domain.incident_kinds import IncidentKind
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.training.hosting.catch_up import JOB_ID
 from desktop.state.incident_history import INCIDENTS_KEPT
+from desktop.state.job_list import JobState
 from desktop.state.remaining_candles import is_finished
 from desktop.state.run_state import RunState
 from tests.desktop import scenario
@@ -144,6 +145,13 @@ def test_catch_up_is_a_job_that_ends(state: RunState) -> None:
     assert state.jobs.running() == ()
 
 
+@pytest.mark.parametrize("how", [FeedState.FAILED, FeedState.ENDED])
+def test_catch_up_is_interrupted_by_the_end_of_its_feed(state: RunState, how: FeedState) -> None:
+    state.apply(CatchUpProgress(3, 10))
+    state.apply(FeedStatus(how, "It is over.", 0))
+    assert [job.state for job in state.jobs.jobs()] == [JobState.ENDED]
+
+
 def test_the_simple_rules_forecast_is_shown_until_the_trainer_reaches_its_candle(state: RunState) -> None:
     candles = scenario.market(60)
     behind, near = scenario.forecast(candles[:30]), scenario.forecast(candles)
@@ -249,6 +257,24 @@ def test_another_market_on_the_chart_takes_nothing_from_the_model(state: RunStat
     assert changed == ["record"] and state.run_id == "run-C" and len(state.steps) == 3
     assert state.forecast is None and state.trainer is not None
     assert [each.run_id for each in state.drifts] == ["run-B", "run-C"], "of one candle, in two of its markets"
+    assert state.status is not None and state.status.accuracy.scored == 102
+
+
+def test_catch_up_of_a_market_that_leaves_the_chart_is_not_listed_as_interrupted(state: RunState) -> None:
+    of_several(state)
+    state.apply(CatchUpProgress(3, 10))
+    state.show_market(MARKETS[2])
+    assert state.jobs.jobs() == ()
+    state.apply(CatchUpProgress(4, 10))
+    assert [job.state for job in state.jobs.jobs()] == [JobState.RUNNING]
+
+
+def test_a_stopped_trainer_is_stopped_on_the_chart_of_any_market(state: RunState) -> None:
+    of_several(state)
+    state.apply(replace(statuses(), state=TrainerState.RESTARTING))
+    state.trainer_is_over()
+    state.show_market(MARKETS[2])
+    assert state.trainer_state is TrainerState.STOPPED
     assert state.status is not None and state.status.accuracy.scored == 102
 
 
