@@ -106,7 +106,7 @@ class AccuracyPanel(Panel):
             for line in (self._reason, self._model, self._learning):
                 line.hide()
             return
-        apart = status.accuracy_apart
+        apart, is_models_own = status.accuracy_apart, False
         self._offer_apart(own, apart)
         if apart is not None and self.apart.isChecked():
             self._show_apart(apart)
@@ -116,8 +116,8 @@ class AccuracyPanel(Panel):
             has_diverged = self._state.has_diverged
             answers = answers_of(own, status.online, has_ended=has_ended, has_diverged=has_diverged)
             self._show_answers(own, apart, answers)
-            shown = own
-        self._table.show_summary(shown)
+            shown, is_models_own = own, answers.model.found is Found.YES
+        self._table.show_summary(shown, is_models_own=is_models_own)
         self._show_footer(own, shown)
 
     def apply_palette(self, palette: Palette) -> None:

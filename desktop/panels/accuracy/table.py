@@ -94,13 +94,14 @@ class Row:
         """In the order of the columns."""
         return self.name, self.value, self._interval, self.bar, self._against, self._n
 
-    def show(self, estimate: Estimate, against: float | None, is_live: bool) -> None:
+    def show(self, estimate: Estimate, against: float | None, *, is_live: bool, is_models_own: bool) -> None:
         value = value_of(estimate)
         set_text(self.value, format_percent(value, 1, signed=self.term.kind is Kind.SKILL))
         set_text(self._interval, self._when_known if value is None else span(estimate, 1))
         set_text(self._against, _whole_percent(against))
         set_text(self._n, format_count(estimate.n))
-        self.bar.show_estimate(estimate, against, self._colour(estimate, against, is_live))
+        colour = self._colour(estimate, against, is_live=is_live, is_models_own=is_models_own)
+        self.bar.show_estimate(estimate, against, colour)
         if value is None:
             words = not_yet(estimate.n, self.term.fewest)
         else:
@@ -120,16 +121,21 @@ class Row:
             colour_text(label, palette.muted_text)
         colour_text(self.name, palette.text)
 
-    def _colour(self, estimate: Estimate, against: float | None, is_live: bool) -> QColor | None:
-        """Of an interval that lies wholly on one side of what a live forecast has to beat, or of a band's promise."""
+    def _colour(
+        self, estimate: Estimate, against: float | None, *, is_live: bool, is_models_own: bool
+    ) -> QColor | None:
+        """Of a band that keeps its promise or does not, and of a skill that is proven in live forecasts: green only if
+        the model has a proven part in it. The other intervals hold for one look, so they prove nothing."""
         if against is None or estimate.low is None or estimate.high is None:
             return None
         palette = self._theme.palette
         if self.term.kind is Kind.PROMISE:
             return palette.warning if not estimate.low <= against <= estimate.high else palette.good
+        if self.term.kind is not Kind.SKILL or not is_live:
+            return None
         if estimate.low > against:
-            return palette.good if is_live else None
-        return palette.bad if is_live and estimate.high < against else None
+            return palette.good if is_models_own else palette.accent
+        return palette.bad if estimate.high < against else None
 
 
 class AccuracyTable(QWidget):
@@ -154,10 +160,11 @@ class AccuracyTable(QWidget):
         """The one that fits the width it has."""
         return self._fitting(self.width())
 
-    def show_summary(self, shown: AccuracySummary) -> None:
-        """Show these numbers."""
+    def show_summary(self, shown: AccuracySummary, *, is_models_own: bool) -> None:
+        """is_models_own: whether the model has a proven part in them."""
+        is_live = shown.group is ForecastGroup.LIVE
         for row, (estimate, against) in zip(self.rows, measured(shown), strict=True):
-            row.show(estimate, against, shown.group is ForecastGroup.LIVE)
+            row.show(estimate, against, is_live=is_live, is_models_own=is_models_own)
         self.updateGeometry()
         self._place()
 

@@ -275,7 +275,30 @@ def test_a_replay_never_counts_as_proof(panel: AccuracyPanel, state: RunState, t
     panel.refresh()
     assert words(panel)[0] == "Ghosts beat “no change” in replay: +5.0 % (3.0 to 7.0)"
     assert panel._verdict.palette().windowText().color() == theme.palette.accent
-    assert panel._table.rows[4]._colour(sure, 0.0, is_live=False) is None
+    assert panel._table.rows[4].bar._colour is None
+
+
+@pytest.mark.parametrize("is_models_own", [True, False])
+def test_only_a_skill_in_which_the_model_has_a_proven_part_is_green(
+    panel: AccuracyPanel, state: RunState, theme: Theme, is_models_own: bool
+) -> None:
+    """As is the verdict. Direction and candle accuracy prove nothing: their intervals hold for one look."""
+    sure, palette = Estimate(0.05, 0.03, 0.07, 1_000), theme.palette
+    gain = Estimate(0.01, 0.004 if is_models_own else -0.004, 0.016, 1_000)
+    proven = scenario.accuracy(
+        direction=Estimate(0.56, 0.53, 0.59, 948),
+        candle_accuracy=Estimate(0.46, 0.44, 0.48, 1_000),
+        skill_close=sure,
+        skill_range=sure,
+        model_gain=(gain, gain, gain),
+    )
+    state.apply(scenario.status(accuracy=proven))
+    panel.refresh()
+    colours = {each.term.name: each.bar._colour for each in panel._table.rows}
+    assert colours["Direction"] is None and colours["Candle accuracy"] is None
+    colour = palette.good if is_models_own else palette.accent
+    assert colours["Close skill"] == colours["Range skill"] == colour
+    assert panel._verdict.palette().windowText().color() == colour
 
 
 def test_tooltips_are_broken_into_lines(panel: AccuracyPanel, state: RunState) -> None:
