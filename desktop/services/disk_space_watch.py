@@ -46,7 +46,8 @@ class RoomWatch(QObject):
         self._is_closed = False
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._look)
-        for changed in (state.feed_changed, state.status_changed, state.run_changed):
+        of_markets = (state.markets.changed, state.markets.listed)
+        for changed in (state.feed_changed, state.status_changed, state.run_changed, *of_markets):
             changed.connect(self._on_change)
 
     @Slot()
@@ -63,10 +64,12 @@ class RoomWatch(QObject):
         self._timer.stop()
 
     def _waiting(self) -> tuple[bool, bool]:
-        """Whether the feed waits, and whether training does; what is being started waits no longer."""
+        """Whether a feed waits, on the chart or not, and whether training does; what is being started waits no
+        longer."""
         feed, failure = self._state.feed, self._state.failure
         has_failed = failure is not None and failure.needs_room and not self._state.is_starting
-        return feed is not None and feed.needs_room, has_failed
+        others = (row for row in self._state.markets.rows() if row.is_in_run)
+        return (feed is not None and feed.needs_room) or any(row.needs_room for row in others), has_failed
 
     @Slot()
     def _on_change(self) -> None:

@@ -39,6 +39,8 @@ class MarketRow:
     """Opened, or named on the command line: the run learns from it whatever the list says."""
     feed: FeedState | None = None
     feed_sentence: str = ""
+    needs_room: bool = False
+    """The feed was stopped by a full disk."""
     candles: tuple[Candle, ...] = ()
     """The newest closed ones, ascending, at most `CANDLES_KEPT`."""
     forming: Candle | None = None
@@ -149,7 +151,7 @@ class MarketsState(QObject):
     def take_feed(self, market: Market, event: object) -> None:
         """A FeedStatus; whatever else a feed reports is not shown here."""
         if isinstance(event, FeedStatus):
-            self._put(market, feed=event.state, feed_sentence=event.sentence)
+            self._put(market, feed=event.state, feed_sentence=event.sentence, needs_room=event.needs_room)
 
     def set_summary(
         self, market: Market, accuracy: AccuracySummary, position_ms: int | None, *, is_learned: bool = True
@@ -229,6 +231,7 @@ _OUTSIDE: dict[str, object] = {
     "is_opened": False,
     "feed": None,
     "feed_sentence": "",
+    "needs_room": False,
     "candles": (),
     "forming": None,
     "forecast": None,

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from core.domain.candle import Market
 from core.domain.clock import ManualClock
 from core.domain.events import TrainerFailed, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
@@ -24,6 +25,7 @@ from tests.desktop.whole_window import CandleGate, context, run_window, until
 LOOK_EVERY_MS = 20_000
 NO_ROOM_FOR_CANDLES = FeedStatus(FeedState.FAILED, "The disk is full.", 0, needs_room=True)
 NO_ROOM_FOR_STEPS = TrainerFailed("The disk is full.", needs_room=True)
+MARKETS = tuple(Market("binance", f"{name}/USDT", scenario.MINUTE) for name in "AB")
 
 
 @pytest.fixture
@@ -66,6 +68,20 @@ def test_with_free_space_feed_and_training_resume_and_the_notice_ends(
     assert banner.shown is None
     look(room)
     assert len(wanted) == 1
+
+
+def test_a_market_that_is_not_on_the_chart_resumes_too(room: RoomWatch, state: RunState, banner: Banner) -> None:
+    wanted, known = asked(room), state.markets
+    known.set_universe(MARKETS)
+    known.take_feed(MARKETS[1], NO_ROOM_FOR_CANDLES)
+    assert banner.shown is not None and "storing candles" in banner.shown.text
+    look(room)
+    assert wanted == [(True, False)]
+    known.take_feed(MARKETS[1], FeedStatus(FeedState.CONNECTING, "Looking for candles.", 0))
+    assert banner.shown is None
+    known.take_feed(MARKETS[1], NO_ROOM_FOR_CANDLES)
+    known.set_universe(MARKETS[:1])
+    assert banner.shown is None, "it has left the run"
 
 
 def test_other_failures_are_left_to_the_user(room: RoomWatch, state: RunState, banner: Banner) -> None:
