@@ -16,7 +16,7 @@ from PySide6.QtCore import QEvent, QObject, Signal, Slot
 
 from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.evaluation import evaluation_of
-from core.domain.candle import Interval, Market
+from core.domain.candle import Market
 from core.domain.dates import calendar_moment
 from core.domain.events import Severity
 from core.market.feeds.urls import ExchangeUrls
@@ -357,11 +357,6 @@ class JobManager(QObject):
         except (KeyError, TypeError, ValueError):
             return None
 
-    def _watched(self) -> Market | None:
-        asked = self._shell.settings.current.market
-        is_named = asked.feed in ("auto", "live", "stored")
-        return Market(asked.venue, asked.symbol, Interval.parse(asked.interval)) if is_named else None
-
     def _announce(self, order: Order, state: JobState, result: str, page: Path | None, market: Market | None) -> None:
         if self._is_closed:
             return
@@ -376,7 +371,7 @@ class JobManager(QObject):
             notice = replace(
                 notice, action=translate("Jobs", "Open report"), on_action=lambda: self._panel.open_page(page)
             )
-        elif market is not None and market != self._watched():
+        elif market is not None and market != self._state.market:
             notice = replace(
                 notice,
                 action=translate("Jobs", "Open {0}").format(shown_symbol(market.venue, market.symbol)),
@@ -385,7 +380,7 @@ class JobManager(QObject):
         self._shell.banner.show_notice(notice)
 
     def _open_market(self, market: Market) -> None:
-        if market == self._watched():
+        if market == self._state.market:
             self._notify(translate("Jobs", "{0} is on the chart already.").format(shown_market(market)))
         else:
             self._market_choice.open_stored(market)

@@ -18,7 +18,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from core.domain.candle import Market
+from core.domain.candle import Interval, Market
 from core.domain.events import EventBatch, JobProgress, Severity, TrainerState
 from core.domain.watchlist import WatchedMarket
 from core.settings.tree import MarketSettings
@@ -166,6 +166,9 @@ def test_a_finished_import_offers_to_open_its_market(
     banner.action.click()
     assert (chosen[0].venue, chosen[0].symbol, chosen[0].interval) == ("kraken", "ETH/EUR", "1h")
     done(qtbot, bench, manager, import_order([Path("eth.csv")]))
+    assert banner.action.isVisible(), "another one is on the chart still"
+    bench.state.show_market(Market("kraken", "ETH/EUR", Interval.parse("1h")))
+    done(qtbot, bench, manager, import_order([Path("eth.csv")]))
     assert not banner.action.isVisible(), "it is on the chart already"
 
 
@@ -183,6 +186,7 @@ def test_the_job_list_offers_the_imported_market(qtbot: QtBot, bench: Bench, man
     QTest.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     QTest.mouseDClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert [(one.venue, one.symbol, one.interval) for one in chosen] == [("kraken", "ETH/EUR", "1h")]
+    bench.state.show_market(Market("kraken", "ETH/EUR", Interval.parse("1h")))
     panel.actions_of_panel[opens].trigger()
     assert len(chosen) == 1 and "on the chart already" in bench.window.banner.text.text()
     stub(answers({"words": "Nothing to open."}))
