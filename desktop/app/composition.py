@@ -188,6 +188,8 @@ class Application(QObject):
         )
         self.watching.check.is_watching = lambda: self.runs.is_watching
         self.market_choice.show_watched = self.runs.show
+        self.runs.opened.connect(self.market_choice.opened)
+        self.runs.refused.connect(self.market_choice.refused)
         RunMarkets(self.runs, self.state.markets, self.database, self._library)
 
     def _make_overview(self) -> None:

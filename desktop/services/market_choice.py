@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Market
 from core.domain.watchlist import WatchedMarket
 from core.settings.tree import MarketSettings
+from core.settings.window import ChartInterval
 from desktop.state.settings_store import SettingsStore
 
 
@@ -22,11 +23,15 @@ class MarketChoice(QObject):
     def __init__(self, settings: SettingsStore, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._settings = settings
+        self._former_interval: ChartInterval | None = None
+        """The chart's, while a chosen market is not there yet."""
         self.show_watched: Callable[[Market], bool] = lambda _market: False
         """Puts one of several markets that are watched already on the chart. False where it is none."""
 
     def choose(self, market: MarketSettings) -> None:
         """Put it on the chart at its own interval."""
+        if self._former_interval is None:
+            self._former_interval = self._settings.current.chart.interval
         self._settings.change_chart(interval="market")
         self._open(market)
 
@@ -57,6 +62,18 @@ class MarketChoice(QObject):
             return
         before, interval = self._settings.current.market, str(market.interval)
         self.choose(replace(before, feed="stored", venue=market.venue, symbol=market.symbol, interval=interval))
+
+    @Slot()
+    def opened(self) -> None:
+        """The chosen market is there."""
+        self._former_interval = None
+
+    @Slot()
+    def refused(self) -> None:
+        """The former market stays, at the interval it had unless that was changed meanwhile."""
+        former, self._former_interval = self._former_interval, None
+        if former is not None and self._settings.current.chart.interval == "market":
+            self._settings.change_chart(interval=former)
 
     def _open(self, market: MarketSettings) -> None:
         self._settings.change(replace(self._settings.current, market=market))

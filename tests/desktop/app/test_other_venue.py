@@ -238,12 +238,15 @@ def test_a_mistyped_market_leaves_the_current_one_running(
         feeds[0].set_state(FeedState.LIVE)
         await stored(application, feeds[0], CANDLES[:20])
         trainer, asked = runs.trainer.worker, window.shell.settings.current.market
+        window.shell.settings.change_chart(interval="15m")
+        runs.asking.connect(lambda _sentence: window.start_requested.emit())  # it is training: nothing is to happen
         for said, is_certain in (("There is no BTC/USD.", True), ("It is not known.", False)):
             played_check.objections["BTC/USD"] = Objection(said, is_certain)
             application.market_choice.watch(WatchedMarket("binance", "BTC/USD", "1m"))
             await until(lambda said=said: said in window.banner.text.text(), "why not")  # type: ignore[misc]
             assert "still BTC/USDT 1m (binance)" in window.banner.text.text()
             assert window.shell.settings.current.market == asked and state_of(application) is FeedState.LIVE
+            assert window.shell.settings.current.chart.interval == "15m"
         await stored(application, feeds[0], CANDLES[20:])
         assert len(feeds) == 1 and not feeds[0].is_closed and runs.trainer.worker is trainer and runs.is_training
 
@@ -256,11 +259,13 @@ def test_a_market_chosen_during_a_check_replaces_the_checked_one(
     async def story(application: Application) -> None:
         window = application.window
         await until(lambda: application.runs.is_training, "the first market")
+        window.shell.settings.change_chart(interval="15m")
         played_check.objections["BTC/USD"] = Objection("There is no BTC/USD.", is_certain=True)
         application.market_choice.watch(WatchedMarket("binance", "BTC/USD", "1m"))
         application.market_choice.watch(WatchedMarket("binance", "ETH/USDT", "1m"))
         await until(lambda: len(feeds) == 2 and application.runs.is_training, "the other market")
         assert feeds[1].market.symbol == "ETH/USDT" and window.shell.settings.current.market.symbol == "ETH/USDT"
+        assert window.shell.settings.current.chart.interval == "market"
         assert window.banner.shown is None
 
     run_window(qapp, over(tmp_path), story)
