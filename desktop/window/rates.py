@@ -101,4 +101,5 @@ def as_setting(learning_rate: float, state: RunState) -> float:
 
 
 def _factor(state: RunState) -> float:
-    return rate_factor(max(1, len(state.members)))
+    """The universe is known from the start of a trainer, its runs once it is ready."""
+    return rate_factor(len(state.markets.universe) or len(state.members) or 1)

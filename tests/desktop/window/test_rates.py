@@ -38,3 +38,14 @@ def test_a_rate_that_is_typed_is_used_now_and_after_a_restart(qtbot: QtBot, make
     bench.state.apply(replace(scenario.status(learning_rate=6e-5), run_id="run-0"))
     assert box.value() == pytest.approx(3e-5), "a number that nobody set is none of the setting's"
     assert bench.window.inputs.rate_now.text() == "now 0.00006"
+
+
+def test_a_rate_that_is_typed_while_the_trainer_starts_is_that_of_all_its_markets(
+    qtbot: QtBot, make_bench: MakeBench
+) -> None:
+    bench = make_bench()
+    bench.state.markets.set_universe(MARKETS)
+    store = bench.shell.settings
+    with qtbot.waitSignal(bench.window.command_requested) as sent:
+        store.change(replace(store.current, training=replace(store.current.training, learning_rate=1e-4)))
+    assert sent.args == [SetLearningRate(pytest.approx(2e-4))]
