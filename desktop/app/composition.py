@@ -300,7 +300,7 @@ class Application(QObject):
         await self.watching.close()
         await self.runs.close()
         self.charting.cancel_reading()  # a market that was just being opened may have begun to load
-        if not self.charting.wait_for_reading() or not self.overview.finish():
+        if not all((self.charting.wait_for_reading(), self.overview.finish())):  # the second is ended in any case
             _log.error("The thread that reads stored candles did not end in time.")
         if not self.charting.saving.finish():
             _log.error("The candles that were being exported took too long; the file was left as it was.")

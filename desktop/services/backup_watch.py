@@ -89,7 +89,7 @@ class BackupWatch(QObject):
         super().__init__(parent)
         self._folder, self._settings, self._clock = folder, settings, clock
         self._maker: BackupMaker | None = None
-        self._has_failed = self._is_asked = False
+        self._has_failed = self._is_asked = self._is_closed = False
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.look)
 
@@ -99,6 +99,7 @@ class BackupWatch(QObject):
 
     def close(self) -> bool:
         """Give up what is under way, and wait for that. False where it took too long."""
+        self._is_closed = True
         self._timer.stop()
         if self._maker is None:
             return True
@@ -146,7 +147,7 @@ class BackupWatch(QObject):
     @Slot()
     def _on_finished(self) -> None:
         maker, self._maker = self._maker, None
-        if maker is None or maker.isInterruptionRequested():
+        if maker is None or self._is_closed:
             return
         maker.deleteLater()
         self._is_asked = False

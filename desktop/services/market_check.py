@@ -99,6 +99,7 @@ class MarketCheck(QObject):
         self.is_watching: Callable[[], bool] = lambda: False
         """Whether a market runs that would end. Where none does, an exchange that cannot be asked is waited for."""
         self._threads: list[LoopThread] = []
+        self._is_closed = False
 
     def ask(self, market: MarketSettings) -> MarketQuestion:
         """May this market be opened? Keep the question until it is answered."""
@@ -120,9 +121,11 @@ class MarketCheck(QObject):
 
     def close(self) -> bool:
         """Give up what is under way, and wait. False where a thread did not end in time."""
-        for thread in self._threads:
+        self._is_closed = True
+        threads = tuple(self._threads)  # called on another thread than the one that removes them
+        for thread in threads:
             thread.stop()
-        return all([thread.stop_and_wait() for thread in self._threads])
+        return all([thread.stop_and_wait() for thread in threads])
 
     async def _work(self, market: Market, question: MarketQuestion, *, must_be_known: bool) -> None:
         """On the thread."""
@@ -132,5 +135,7 @@ class MarketCheck(QObject):
         question.found.emit(None if is_waited_for else objection)
 
     def _on_finished(self, thread: LoopThread) -> None:
+        if self._is_closed:
+            return  # it is waited for
         self._threads.remove(thread)
         thread.deleteLater()

@@ -73,9 +73,10 @@ class SymbolLists(QObject):
     def close(self) -> bool:
         """Give up what is under way, and wait. False where a thread did not end in time."""
         self._is_closed = True
-        for thread in self._threads:
+        threads = tuple(self._threads)  # called on another thread than the one that removes them
+        for thread in threads:
             thread.stop()
-        return all([thread.stop_and_wait() for thread in self._threads])
+        return all([thread.stop_and_wait() for thread in threads])
 
     def _fetch(self, venue: str) -> None:
         self.fetching.emit(venue)
@@ -111,5 +112,7 @@ class SymbolLists(QObject):
         self._on_refused(venue, translate("Watch", "The list of markets could not be read ({0}).").format(words))
 
     def _on_finished(self, thread: LoopThread) -> None:
+        if self._is_closed:
+            return  # it is waited for
         self._threads.remove(thread)
         thread.deleteLater()

@@ -23,6 +23,7 @@ from core.settings.window import WatchlistSettings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app.markets import MarketServices
+from desktop.services.loop_thread import LoopThread
 from desktop.services.quote_feed import QuoteFeed
 from desktop.services.symbol_lists import SymbolLists
 from desktop.state.quotes import QuoteState
@@ -164,6 +165,38 @@ def test_a_list_is_cached_and_fetched_again_once_stale(
     assert answers == [listed, listed], "the old one serves until the new one has come"
     qtbot.waitUntil(lambda: len(answers) == 3)
     assert answers[2].symbols == ("SOL/USDT",)
+
+
+@pytest.mark.parametrize(("ends", "lasts"), [("kraken", "coinbase"), ("coinbase", "kraken")])
+def test_closing_waits_for_each_thread_while_others_end(
+    qtbot: QtBot, lists: SymbolLists, monkeypatch: pytest.MonkeyPatch, ends: str, lasts: str
+) -> None:
+    """It is called on another thread than the one that forgets those that have ended."""
+    may_end = {venue: threading.Event() for venue in ("binance", "kraken", "coinbase")}
+    begun: list[str] = []
+
+    async def fetch(venue: str, *_rest: object) -> None:
+        begun.append(venue)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            while not may_end[venue].is_set():  # noqa: ASYNC110 - another thread says it
+                await asyncio.sleep(0.001)
+
+    monkeypatch.setattr("desktop.services.symbol_lists.fetch_symbols", fetch)
+    for venue in may_end:
+        lists.request(venue)
+    qtbot.waitUntil(lambda: len(begun) == 3)
+    threads = dict(zip(may_end, lists.findChildren(LoopThread), strict=True))
+    closing = threading.Thread(target=lists.close)
+    closing.start()
+    for venue in ("binance", ends):
+        with qtbot.waitSignal(threads[venue].finished):
+            may_end[venue].set()
+    closing.join(0.1)
+    assert closing.is_alive(), "the last one is waited for"
+    may_end[lasts].set()
+    closing.join()
 
 
 @pytest.mark.parametrize(("trouble", "said"), [("It answers 451.", "It answers 451."), ("odd", "an odd answer")])

@@ -162,6 +162,9 @@ def test_closing_cancels_a_running_backup(qtbot: QtBot, tmp_path: Path) -> None:
     qtbot.waitUntil(clock.begun.is_set)
     clock.is_closing.set()
     assert watch.close()
+    QApplication.processEvents()  # its thread has ended
+    (timer,) = watch.findChildren(QTimer)
+    assert not timer.isActive(), "nothing follows"
     assert not list_backups(folder.backups) and [path.name for path in folder.backups.glob(".making*")] == []
 
 
