@@ -227,14 +227,18 @@ class CheckpointExchange(QObject):
         if not bad:
             self._notify(_whole_text(len(faults)))
         else:
-            words = translate("Checkpoints", "{0} of {1} are damaged. {2}")
+            words = (
+                translate("Checkpoints", "{0} of {1} is damaged. {2}")
+                if len(bad) == 1
+                else translate("Checkpoints", "{0} of {1} are damaged. {2}")
+            )
             self._notify(words.format(format_count(len(bad)), format_count(len(faults)), _some(bad)), is_bad=True)
 
     def _on_exported(self, results: Sequence[Done]) -> None:
         bad = [str(result) for _, result in results if isinstance(result, BadFileError)]
         folders = [str(result) for _, result in results if isinstance(result, Path)]
         if bad:
-            self._notify(_some(bad), is_bad=True)
+            self._notify(f"{_exported_text(folders, len(results))}{_some(bad)}", is_bad=True)
         elif len(folders) == 1:
             self._notify(translate("Checkpoints", "Exported to {0}.").format(folders[0]))
         else:
@@ -274,6 +278,14 @@ def _whole_text(count: int) -> str:
         else translate("Checkpoints", "{0} checkpoints are intact.")
     )
     return words.format(format_count(count))
+
+
+def _exported_text(folders: Sequence[str], count: int) -> str:
+    """How many of several were exported all the same; nothing if none was."""
+    if not folders:
+        return ""
+    words = translate("Checkpoints", "{0} of {1} checkpoints exported to {2}.")
+    return words.format(format_count(len(folders)), format_count(count), Path(folders[0]).parent) + " "
 
 
 def _some(sentences: Sequence[str]) -> str:

@@ -143,7 +143,7 @@ _GESTURES = (
     (QT_TRANSLATE_NOOP("Chart", "Oldest, newest candle"), QT_TRANSLATE_NOOP("Chart", "Home, End")),
     (
         QT_TRANSLATE_NOOP("Chart", "Stretch the price axis"),
-        QT_TRANSLATE_NOOP("Chart", "Drag their axis, Alt+Shift+Up, Down"),
+        QT_TRANSLATE_NOOP("Chart", "Drag the price axis, Alt+Shift+Up, Down"),
     ),
     (QT_TRANSLATE_NOOP("Chart", "Move to higher, lower prices"), QT_TRANSLATE_NOOP("Chart", "Alt+Up, Alt+Down")),
     (QT_TRANSLATE_NOOP("Chart", "Fit the prices"), QT_TRANSLATE_NOOP("Chart", "Double-click on the price axis")),

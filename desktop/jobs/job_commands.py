@@ -14,7 +14,7 @@ from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Interval, Market
 from core.evaluation.report import words
 from core.market.shown_names import shown_market
-from desktop.ui.formatting import format_count, format_number, format_percent
+from desktop.ui.formatting import format_candles, format_count, format_number, format_percent
 from desktop.ui.translation import translate
 
 Summarise = Callable[[Mapping[str, Any]], str]
@@ -181,9 +181,9 @@ def _summarise_import(summary: Mapping[str, Any]) -> str:
         rejected.update(each["rejected"])
     markets = {f"{each['symbol']} {each['interval']} ({each['venue']})" for each in files}
     if len(markets) == 1:
-        parts = [translate("Jobs", "{0} candles of {1} stored.").format(format_count(stored), *markets)]
+        parts = [translate("Jobs", "{0} of {1} stored.").format(format_candles(stored), *markets)]
     else:
-        parts = [translate("Jobs", "{0} candles stored.").format(format_count(stored))]
+        parts = [translate("Jobs", "{0} stored.").format(format_candles(stored))]
     if same:
         parts.append(translate("Jobs", "{0} were already stored.").format(format_count(same)))
     if rejected:

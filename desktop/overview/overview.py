@@ -270,9 +270,10 @@ class Overview(QWidget):
     def _count_markets(self) -> None:
         there_are = len(self._plan)
         shown = min(there_are, self._charts)
-        words = (
-            translate("Overview", "{0} markets") if shown == there_are else translate("Overview", "{0} of {1} markets")
-        )
+        if shown < there_are:
+            words = translate("Overview", "{0} of {1} markets")
+        else:
+            words = translate("Overview", "{0} market") if shown == 1 else translate("Overview", "{0} markets")
         self.count.setText(words.format(shown, there_are))
 
     def _planned(self) -> dict[Market, int | None]:

@@ -23,6 +23,7 @@ from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.holes import HoleStore
 from desktop.services.remote_protocol import Unpacker, WireError, columns_of, market_of, packed, spans_of, whole
+from desktop.ui.formatting import format_candles
 from desktop.ui.translation import translate
 
 _ENDS_WITHIN_MS = 10_000
@@ -326,7 +327,7 @@ class RemoteCommands(QObject):
         self._commands.remove(command)
         command.deleteLater()
         if changed and command.is_shown:
-            self.summary_ready.emit(translate("Window", "{0}: {1:,} candles stored.").format(title, changed))
+            self.summary_ready.emit(translate("Window", "{0}: {1} stored.").format(title, format_candles(changed)))
         self._timer.stop()
         if not self._is_closed:
             self._show()

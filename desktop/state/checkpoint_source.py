@@ -225,13 +225,9 @@ class CheckpointSource(QObject):
                 self._library.set_archived(run_id, value)
             self._catalog.put(replace(kept, is_archived=values[kept.info.run_id]) for kept in own)
 
-        words = (
-            translate("Checkpoints", "archive {0} runs")
-            if is_archived
-            else translate("Checkpoints", "unarchive {0} runs")
-        )
         after = dict.fromkeys(before, is_archived)
-        self._do(words.format(format_count(len(run_ids))), [], partial(put_away, after), partial(put_away, before))
+        words = _archived(len(run_ids), is_archived=is_archived)
+        self._do(words, [], partial(put_away, after), partial(put_away, before))
 
     def set_verified(self, faults: Mapping[str, str]) -> None:
         """The files of these were read just now; by id, what is wrong with each, nothing where it is whole."""
@@ -359,6 +355,16 @@ def _named(ids: Sequence[str]) -> str:
     if len(ids) == 1:
         return translate("Checkpoints", "a checkpoint")
     return translate("Checkpoints", "{0} checkpoints").format(format_count(len(ids)))
+
+
+def _archived(count: int, *, is_archived: bool) -> str:
+    """The name of the change: runs put away, or taken out again."""
+    one, more = (
+        (translate("Checkpoints", "archive {0} run"), translate("Checkpoints", "archive {0} runs"))
+        if is_archived
+        else (translate("Checkpoints", "unarchive {0} run"), translate("Checkpoints", "unarchive {0} runs"))
+    )
+    return (one if count == 1 else more).format(format_count(count))
 
 
 def _lost_text(count: int) -> str:

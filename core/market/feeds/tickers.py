@@ -51,7 +51,7 @@ class Quote:
 
     @property
     def change(self) -> float | None:
-        """Change against a day ago, as a fraction, to a quarter of an hour; None if that price is unknown."""
+        """Change against a day ago, as a fraction, to the length of its candles; None if that price is unknown."""
         if self.day is None or self.day.day_ago is None:
             return None
         return self.last / self.day.day_ago - 1.0

@@ -41,6 +41,8 @@ class ChartCandles(QObject):
         super().__init__(shell.window)
         self._shell, self._chart, self._database, self._history = shell, chart, database, history
         self._market: Market | None = None
+        self._is_whole = False
+        """Whether all stored candles have been read, and not only the newest."""
         self.stored = chart.model.whole
         """The candles at the market's own interval; None before a market is shown."""
         self._shown = ResampledSeries(self.stored, self.stored.interval)
@@ -62,7 +64,8 @@ class ChartCandles(QObject):
         self.stored = self._newest(market)
         self._chart.set_holes(self._known_holes(market, self.stored))
         self._show()
-        if len(self.stored) == SHOWN_AT_FIRST:
+        self._is_whole = len(self.stored) < SHOWN_AT_FIRST
+        if not self._is_whole:
             self._history.start(market)
 
     def preview(self, market: Market, stored: CandleSeries) -> None:
@@ -175,6 +178,7 @@ class ChartCandles(QObject):
             return KnownHoles()
 
     def _on_history(self, series: CandleSeries, holes: NDArray[np.int64]) -> None:
+        self._is_whole = True
         known = self._chart.model.holes
         self.stored, self._shown = series, ResampledSeries(series, self._shown.series.interval)
         if known is not None:
@@ -183,7 +187,10 @@ class ChartCandles(QObject):
         self._show_forming()
 
     def _on_history_failed(self, sentence: str) -> None:
-        shown = translate("Chart", "The chart shows only the {0:,} newest candles.").format(SHOWN_AT_FIRST)
+        if self._is_whole:
+            shown = translate("Chart", "Newly stored candles could not be read.")
+        else:
+            shown = translate("Chart", "The chart shows only the {0:,} newest candles.").format(SHOWN_AT_FIRST)
         self._shell.banner.notify(f"{shown} {sentence}", Severity.WARNING, _HISTORY_NOTICE)
 
 

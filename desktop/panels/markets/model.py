@@ -32,7 +32,10 @@ MEANINGS = {
         "24 hours; the faint line is the price a day ago"
     ),
     Column.LAST: "Last price, in the quote currency; below it how current it is",
-    Column.CHANGE: "Change of the price from a day ago, to a quarter of an hour",
+    Column.CHANGE: (
+        "Price change over the last 24 hours, accurate to 15 minutes; to 30 or 60 where the exchange has no shorter "
+        "candles"
+    ),
     Column.LEARNED: "Whether the model learns from the market. Click or Space: switch",
     Column.SKILL: (
         "How much better the ghosts' closes are than “no change”, with the 95 % interval in percent. Not proven "

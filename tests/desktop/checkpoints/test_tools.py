@@ -218,6 +218,24 @@ def test_a_checkpoint_cleaned_up_during_an_export_is_exported_whole(
     run_window(qapp, context(learned), story)
 
 
+def test_an_export_of_which_one_fails_says_how_many_did_not(
+    qapp: QApplication, tmp_path: Path, learned: Path, gate: CandleGate, idle_trainer: None
+) -> None:
+    place = tmp_path / "Export these"
+    place.mkdir()
+
+    async def story(application: Application) -> None:
+        first, second = await some(application, gate, 2, is_training=False)
+        exchange, source = application.browser.exchange, application.source
+        rows = [source.catalog.row_of(info.checkpoint_id) for info in (first, second)]
+        application._context.folder.absolute(first.file).unlink()
+        exchange.export([source.catalog[row] for row in rows if row is not None], place)
+        await until(lambda: not exchange.is_busy, "the export")
+        assert f"1 of 2 checkpoints exported to {place}." in application.window.banner.text.text()
+
+    run_window(qapp, context(learned), story)
+
+
 def test_a_clean_up_deletes_the_announced_checkpoints(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
     async def story(application: Application) -> None:
         source = application.source

@@ -422,7 +422,7 @@ def test_the_dialog_refuses_invalid_and_orders_valid_jobs(
     qtbot.waitUntil(accept.isEnabled)
     with qtbot.waitSignal(manager.finished):
         accept.click()
-    assert newest(bench).result == "1 candles of BTC/USDT 1m (binance) stored."
+    assert newest(bench).result == "1 candle of BTC/USDT 1m (binance) stored."
 
 
 def test_an_unresponsive_child_is_killed(

@@ -266,6 +266,20 @@ def test_a_damaged_older_page_leaves_the_newest_candles_on_the_chart(qapp: QAppl
     run_window(qapp, folder, story)
 
 
+def test_a_failed_reload_leaves_the_whole_history_on_the_chart(qapp: QApplication, folder: DataFolder) -> None:
+    async def story(application: Application) -> None:
+        application.display.show_market(MARKET)
+        await until(lambda: count_of(application) == STORED, "all candles")
+        damage(folder.database)
+        application.charting.reload(MARKET)
+        banner = application.window.banner
+        await until(lambda: banner.shown is not None, "the banner")
+        assert banner.shown is not None and "newest candles" not in banner.shown.text
+        assert "Newly stored candles could not be read." in banner.shown.text and count_of(application) == STORED
+
+    run_window(qapp, folder, story)
+
+
 def test_an_invalid_newest_candle_is_an_error_message_and_the_window_stays(
     qapp: QApplication, folder: DataFolder
 ) -> None:
