@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.checkpoints.best import best_of, by_skill, is_wrecked, lowest_loss_of
 from core.domain.checkpoint_info import CheckpointInfo
@@ -27,6 +27,11 @@ class Rules:
 
 def rules_of(settings: CheckpointSettings) -> Rules:
     return Rules(settings.keep_newest, settings.keep_best, settings.keep_every_steps, settings.keep_hours)
+
+
+def with_rules(now: CheckpointSettings, rules: CheckpointSettings) -> CheckpointSettings:
+    """The settings with these rules of retention; when checkpoints are written does not change."""
+    return replace(rules, every_steps=now.every_steps, catch_up_seconds=now.catch_up_seconds)
 
 
 def reasons_to_keep(

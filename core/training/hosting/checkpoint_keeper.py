@@ -13,7 +13,7 @@ from torch import Tensor
 
 from core.checkpoints.best import is_worse_than_none
 from core.checkpoints.provenance import learned_until_ms
-from core.checkpoints.retention import checkpoints_to_delete, rules_of
+from core.checkpoints.retention import checkpoints_to_delete, rules_of, with_rules
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.domain.diagnosis import Disease
@@ -150,8 +150,7 @@ class CheckpointKeeper:
 
     def apply_retention(self, settings: CheckpointSettings) -> None:
         """Apply these retention rules from now on. When checkpoints are written does not change."""
-        now = self._settings
-        self._settings = replace(settings, every_steps=now.every_steps, catch_up_seconds=now.catch_up_seconds)
+        self._settings = with_rules(self._settings, settings)
 
     def clean_up(self, in_use: set[str]) -> tuple[str, ...]:
         """Delete checkpoints that no rule keeps. Returns the ids."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from core.checkpoints.retention import with_rules
 from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.events import Incident, Severity, TrainerFailed, TrainerReady, TrainerState
@@ -20,6 +21,7 @@ from core.training.commands import (
     ApplyDeletions,
     ApplyRetention,
     ForecastWith,
+    HoldCheckpoints,
     RecordIncident,
     RestoreCheckpoint,
     SaveCheckpoint,
@@ -107,6 +109,8 @@ class Restarts:
         self._breaker = CircuitBreaker(clock)
         self._candle_deaths = CandleDeaths()
         self._is_paused = False
+        self._held: tuple[str, ...] = ()
+        """Checkpoints that are open in the window."""
         self._learned: dict[int, bool] = {}
         """By market, as they were switched."""
         self._unrecorded: list[Incident] = []
@@ -118,7 +122,8 @@ class Restarts:
         """Commands that restore in a restarted host what neither checkpoint nor settings hold."""
         incidents = (RecordIncident(incident) for incident in self.take_unrecorded_incidents())
         switches = (SetLearned(is_learned, market) for market, is_learned in self._learned.items())
-        return (*incidents, *switches, *((SetPaused(True),) if self._is_paused else ()))
+        held = (HoldCheckpoints(self._held),) if self._held else ()
+        return (*incidents, *switches, *held, *((SetPaused(True),) if self._is_paused else ()))
 
     def take_unrecorded_incidents(self) -> tuple[Incident, ...]:
         """The incidents that no host has received."""
@@ -138,6 +143,12 @@ class Restarts:
                 self._change("training", duty_percent=percent)
             case SetClipNorm(clip_norm):
                 self._change("gradients", clip_norm=clip_norm)
+            case ApplyRetention(rules):
+                settings = self.spec.settings
+                changed = replace(settings, checkpoints=with_rules(settings.checkpoints, rules))
+                self.spec = replace(self.spec, settings=changed)
+            case HoldCheckpoints(checkpoint_ids):
+                self._held = checkpoint_ids
             case SetLearned(is_learned, market):
                 self._learned[market] = is_learned
 

@@ -9,6 +9,8 @@ from core.domain.clock import ManualClock
 from core.domain.events import Incident, TrainerReady, TrainerState
 from core.domain.incident_kinds import IncidentKind
 from core.training.commands import (
+    ApplyRetention,
+    HoldCheckpoints,
     RecordIncident,
     RestoreCheckpoint,
     SetClipNorm,
@@ -90,6 +92,20 @@ def test_requests_hold_for_the_next_host(restarts: Restarts) -> None:
     assert not restarts.take_commands()
     restarts.remember(SetLearned(False, 1))
     assert restarts.take_commands() == (SetLearned(False, 1),)
+
+
+def test_rules_of_retention_hold_for_the_next_host(restarts: Restarts) -> None:
+    now = restarts.spec.settings.checkpoints
+    restarts.remember(ApplyRetention(replace(now, keep_newest=9, every_steps=77, catch_up_seconds=0.5)))
+    assert restarts.spec.settings.checkpoints == replace(now, keep_newest=9), "when they are written does not change"
+
+
+def test_checkpoints_open_in_the_window_are_held_by_the_next_host(restarts: Restarts) -> None:
+    for held in (("a", "b"), ("b",)):
+        restarts.remember(HoldCheckpoints(held))
+    assert restarts.take_commands() == (HoldCheckpoints(("b",)),) == restarts.take_commands()
+    restarts.remember(HoldCheckpoints(()))
+    assert not restarts.take_commands()
 
 
 def test_an_automatic_pause_holds_for_the_next_host(restarts: Restarts) -> None:
