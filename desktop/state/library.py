@@ -12,7 +12,7 @@ from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run, RunStore, set_archived
-from core.training.online.issued_forecast import from_rows
+from core.training.online.issued_forecast import stored_forecast
 from desktop.state.database import WindowDatabase
 
 
@@ -77,7 +77,5 @@ class Library:
         """The forecast that stood when the window was closed."""
         reader = self.record(run_id)
         origin = reader.latest_origin_ms()
-        rows = [] if origin is None else reader.forecasts_of(origin)
-        if origin is None or not rows:
-            return None
-        return from_rows(rows, interval, reader.conditions_of(origin)).event(run_id)
+        forecast = None if origin is None else stored_forecast(reader, origin, interval)
+        return None if forecast is None else forecast.event(run_id)

@@ -21,7 +21,7 @@ from core.forecast.history import shape_of
 from core.storage.candles import CandleStore
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredScore
-from core.training.online.issued_forecast import Outcome, from_rows, losses_of, score
+from core.training.online.issued_forecast import Outcome, losses_of, score, stored_forecast
 from core.training.online.ledger import ScoreLedger
 
 _outcome_of = attrgetter(
@@ -105,11 +105,9 @@ class Corrections:
         if not versions:
             return None
         before = versions[-1]
-        origin = before.origin_open_time_ms
-        rows, conditions = reader.forecasts_of(origin), reader.conditions_of(origin)
-        if len(rows) < horizon or not len(rows[0].experts):
-            return None  # the model's forecast is no longer stored: its score stays unchanged
-        forecast = from_rows(rows, self._market.interval, conditions)
+        forecast = stored_forecast(reader, before.origin_open_time_ms, self._market.interval)
+        if forecast is None or forecast.horizons < horizon:
+            return None  # its score stays unchanged
         natural = natural_of(candle, forecast.origin_close)
         outcome = score(
             forecast,

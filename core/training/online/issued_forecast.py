@@ -16,6 +16,7 @@ from core.forecast.experts import EXPERTS, MODEL, REFERENCE, STORED, Quantiles, 
 from core.forecast.ghosts import ghosts, overlap
 from core.forecast.score import pinball
 from core.storage.packed_scores import as_stored
+from core.storage.record_reader import RecordReader
 from core.storage.records import StoredForecast, StoredScore
 from core.training.online.forecast_events import drawn_experts, origin_fields, packed_quantiles
 
@@ -109,6 +110,15 @@ def from_rows(
         quantiles=Quantiles(shown, experts),
         conditions=conditions,
     )
+
+
+def stored_forecast(reader: RecordReader, origin_open_time_ms: int, interval: Interval) -> IssuedForecast | None:
+    """The stored forecast of this origin; None if there is none, or its exact arrays are no longer stored: thinned, or
+    damaged and in no backup."""
+    rows = reader.forecasts_of(origin_open_time_ms)
+    if not rows or not len(rows[0].experts):
+        return None
+    return from_rows(rows, interval, reader.conditions_of(origin_open_time_ms))
 
 
 @dataclass(frozen=True, slots=True)

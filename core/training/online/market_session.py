@@ -26,7 +26,7 @@ from core.training.engine.samples import usual_weights
 from core.training.online.drift import Rise
 from core.training.online.drift_response import DriftWatch
 from core.training.online.forecaster import Forecaster
-from core.training.online.issued_forecast import IssuedForecast, Outcome, from_rows, losses_of, score
+from core.training.online.issued_forecast import IssuedForecast, Outcome, losses_of, score, stored_forecast
 from core.training.online.ledger import ScoreLedger, learned_loss, take_scores
 from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceForecasts
@@ -99,9 +99,9 @@ class MarketSession:
         """Read from the record what a checkpoint does not hold: forecasts still to be scored, scores so far."""
         reader, position = self.record.reader, self.position_ms
         for origin in self.history.open_time_ms[-self.history.horizons :]:
-            rows = reader.forecasts_of(int(origin))
-            if rows:
-                self._pending.append(from_rows(rows, self._interval, reader.conditions_of(int(origin))))
+            forecast = stored_forecast(reader, int(origin), self._interval)
+            if forecast is not None:
+                self._pending.append(forecast)
             else:
                 self._pending.clear()  # the k-th newest pending forecast belongs to the k-th newest candle
         known = reader.scored_by_mode(_FOREVER)
@@ -231,11 +231,10 @@ class MarketSession:
         origin_ms = self.position_ms
         if self.recorded_until_ms is None or origin_ms is None or origin_ms > self.recorded_until_ms:
             return None
-        rows = self.record.reader.forecasts_of(origin_ms)
-        if rows and rows[0].checkpoint_id != resumed_from:
+        forecast = stored_forecast(self.record.reader, origin_ms, self._interval)
+        if forecast is not None and forecast.checkpoint_id != resumed_from:
             self.scores.begin_line(origin_ms)  # made by a model that was not resumed
-        conditions = self.record.reader.conditions_of(origin_ms)
-        return from_rows(rows, self._interval, conditions) if rows else None
+        return forecast
 
     def issue(self, quantiles: Quantiles, candle: Candle, mode: ForecastMode, model: ModelState) -> IssuedForecast:
         """The forecast after this candle, the newest."""

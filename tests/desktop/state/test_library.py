@@ -34,5 +34,7 @@ def test_the_last_forecast_has_its_market_conditions(tmp_path: Path) -> None:
             record.add_forecasts(stored(SERIES[20]))
         found = library.newest_forecast(run.run_id, SERIES.interval)
         assert found is not None and found.conditions is None, "as from before conditions were kept"
+        database.db.conn.execute("UPDATE forecast_details SET arrays = X'00'")
+        assert library.newest_forecast(run.run_id, SERIES.interval) is None, "its exact arrays are damaged"
     finally:
         database.close()

@@ -5,15 +5,18 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from core.domain.clock import SystemClock
 from core.domain.events import Incident
 from core.settings.tree import RecordSettings
 from core.storage.backups import make_backup
 from core.storage.database import open_database, write
 from core.storage.folder import DataFolder
+from core.storage.record_reader import RecordReader
 from core.storage.record_thinning import AT_ONCE
 from core.storage.row_repair import find_damaged, leave_list
-from core.training.commands import StepOnce
+from core.training.commands import StepOnce, StopSession
 from core.training.hosting.record_upkeep import RecordMaintenance
 from tests.core.storage.children import write_detailed
 from tests.core.storage.samples import open_record
@@ -37,6 +40,27 @@ def test_repairs_made_while_idle_are_reported_with_the_next_answer(tmp_path: Pat
     with closing(open_database(folder.database)) as db:
         assert find_damaged(db.conn) == []
     session.close()
+
+
+@pytest.mark.parametrize(("is_saved", "rotten", "scored"), [(True, 37, 48), (True, 36, 49), (False, 37, 49)])
+def test_a_run_continues_without_the_exact_arrays_of_a_new_forecast(
+    tmp_path: Path, is_saved: bool, rotten: int, scored: int
+) -> None:
+    """The detail alone rots, and is in no backup. is_saved: else the newest candles are taken once more."""
+    session = rigs.service(tmp_path)
+    run_id = session.status().run_id
+    rigs.feed(session, rigs.CANDLES[:37])
+    if is_saved:
+        session.handle(StopSession())
+    session.close()
+    with closing(open_database(DataFolder(tmp_path).database)) as db:
+        db.conn.execute("UPDATE forecast_details SET arrays = X'00' WHERE id = ?", (rotten,))
+    session = rigs.service(tmp_path)
+    rigs.feed(session, rigs.after(session, 50))
+    session.close()
+    with closing(open_database(DataFolder(tmp_path).database)) as db:
+        counts = RecordReader(db, run_id).counts()
+        assert find_damaged(db.conn) == [] and (counts.candles, counts.scored) == (50, scored)
 
 
 def test_a_locked_database_does_not_end_the_upkeep(tmp_path: Path) -> None:
