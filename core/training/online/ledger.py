@@ -146,10 +146,12 @@ class ScoreLedger:
         return _summary(list(self._own), group, scored, live_scored, model_weight, (close, spread), gains)
 
     def other_summary(self, scored: int, live_scored: int) -> AccuracySummary | None:
-        """Scores of forecasts that are not the run's own, or None if there are none."""
+        """Scores of the newest kind of forecasts that are not the run's own: caught up, or seen before. None without
+        any."""
         if not self._others:
             return None
-        group, others = _GROUPS[self._others[-1].mode], list(self._others)
+        group = _GROUPS[self._others[-1].mode]
+        others = [each for each in self._others if _GROUPS[each.mode] is group]
         names = ("loss", "reference_loss", "range_loss", "range_reference_loss")
         close, reference, spread, range_reference = _columns(others, *names)
         skills = skill_sequence(close, reference), skill_sequence(spread, range_reference)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.domain.events import ForecastMode, Trend
+from core.domain.events import ForecastGroup, ForecastMode, Trend
 from core.forecast.confidence import BLOCK, skill_sequence
 from core.storage.database import open_database
 from core.storage.packed_scores import as_stored
@@ -62,6 +62,16 @@ def test_forecasts_that_were_not_live_are_scored_separately() -> None:
     own, apart = ledger.own_summary(150, 50, None), ledger.other_summary(150, 50)
     assert own.skill_close.value == pytest.approx(-0.5) and own.skill_close.n == 50
     assert apart is not None and apart.skill_close.value == pytest.approx(0.5)
+
+
+def test_caught_up_scores_are_not_mixed_with_those_of_candles_seen_before() -> None:
+    ledger = ScoreLedger(ForecastMode.LIVE)
+    ledger.extend(scores(300, 0.1, mode=ForecastMode.SEEN))
+    for mode, count in ((ForecastMode.CATCH_UP, 40), (ForecastMode.RECOVERY, 20)):
+        ledger.extend(scores(count, 0.5, mode=mode))
+    apart = ledger.other_summary(60, 0)
+    assert apart is not None and apart.group is ForecastGroup.CAUGHT_UP
+    assert apart.skill_close.n == 60 and apart.skill_close.value == pytest.approx(0.5)
 
 
 def test_the_best_loss_is_that_of_a_window_not_of_a_single_step() -> None:
