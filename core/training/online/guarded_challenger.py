@@ -35,7 +35,7 @@ _QUIET = 100
 """Candles without a failure after which the next one is reported again."""
 _LARGEST = 1e4
 """Of normalised quantiles, as in `core.forecast.history`."""
-_FORECASTING, _LEARNING, _READING = "forecast", "learn", "read the candle"
+_FORECASTING, _LEARNING, _READING, _COMPARING = "forecast", "learn", "read the candle", "take its losses"
 
 T = TypeVar("T")
 
@@ -57,11 +57,11 @@ class GuardedChallenger:
         self._clock = clock
         self._budget = RollbackBudget(recovery)
         self._known_good = self._first = self._copy()
-        self._in_a_row = {_FORECASTING: 0, _LEARNING: 0, _READING: 0}
+        self._in_a_row = dict.fromkeys((_FORECASTING, _LEARNING, _READING, _COMPARING), 0)
         self._quiet = _QUIET
         """Candles since the newest failure."""
         self._step = 0
-        self.is_suspended = False
+        self.is_suspended = self._is_unusable = False
         self._incidents: list[IncidentDraft] = []
         self._cost_ms = 0.0
         self._candles = 0
@@ -71,7 +71,7 @@ class GuardedChallenger:
 
     def forecast(self, markets: Sequence[MarketInputs]) -> list[FloatArray | None]:
         """Of each market its forecast, sound and ascending; None where it has none."""
-        self._candles += 1
+        self._candles += 0 if self.is_suspended else 1
         own = [_copied(each) for each in markets]
         made = self._attempt(_FORECASTING, lambda: _sound(self._challenger.forecast(own), markets))
         self._quiet += 1
@@ -89,11 +89,11 @@ class GuardedChallenger:
         return True
 
     def compare(self, own: FloatArray, without_model: FloatArray) -> None:
-        self._attempt(_LEARNING, lambda: self._challenger.compare(own, without_model))
+        self._attempt(_COMPARING, lambda: self._challenger.compare(own, without_model))
 
     def resume(self) -> None:
         """The user resumed training: it takes part again, with all counts reset."""
-        self.is_suspended = False
+        self.is_suspended = self._is_unusable = False
         self._budget.renew()
         self._in_a_row = dict.fromkeys(self._in_a_row, 0)
         self._challenger.resume()
@@ -121,7 +121,7 @@ class GuardedChallenger:
         saved = self._sound_copy() or self._known_good
         scalars = {
             "own": saved.scalars,
-            "is_suspended": self.is_suspended,
+            "is_suspended": self.is_suspended and not self._is_unusable,  # the next session finds out by itself
             "restores": self._budget.state(),
             "in_a_row": dict(self._in_a_row),
             "quiet": self._quiet,
@@ -136,8 +136,10 @@ class GuardedChallenger:
             else:
                 self._challenger.restore(tensors, scalars["own"])
                 self.is_suspended = bool(scalars["is_suspended"])
+                self._is_unusable = False
                 self._budget.restore(scalars["restores"])
-                self._in_a_row |= {name: int(scalars["in_a_row"][name]) for name in self._in_a_row}
+                stored = scalars["in_a_row"]  # older ones have no losses
+                self._in_a_row = {name: int(stored.get(name, 0)) for name in self._in_a_row}
                 self._quiet = int(scalars["quiet"])
         except FAILURES as error:
             self._report_refused(_failure(error))
@@ -152,6 +154,7 @@ class GuardedChallenger:
         try:
             done = work()
         except UnusableError as error:
+            self._is_unusable = True
             self._suspend(failure_of(error))
             return None
         except FAILURES as error:

@@ -24,7 +24,6 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore, challenger_costs
-from core.training.commands import SetPaused
 from core.training.hosting.service import TrainingService
 from core.training.online.snapshot import pack, unpack_learned
 from tests.core.training import rigs
@@ -249,8 +248,6 @@ def test_a_run_continues_without_a_model_that_is_gone_and_with_it_when_it_is_bac
     (tmp_path / "moved.py").rename(own)
     session = rigs.service(tmp_path / "run", settings)
     again = session._session.challengers.state()[0]["Own.model.head.weight"]
-    session.handle(SetPaused(True))
-    session.handle(SetPaused(False))  # a suspended one takes part again
     rigs.feed(session, rigs.after(session, 50))
     later = session._session.challengers.state()[0]["Own.model.head.weight"]
     session.close()

@@ -49,6 +49,7 @@ class Scripted:
         self._clock = clock
         self.answer: Any = GOOD
         self.error: BaseException | None = None
+        self.learning_error: BaseException | None = None
         self.restored: list[float] = []
         self.weight = torch.zeros(1)
 
@@ -65,8 +66,8 @@ class Scripted:
     def learn(self, batch: Batch, anchors: FloatArray, step: int) -> None:
         self._clock.advance_ms(4)
         batch.features[:] = anchors[:] = np.nan
-        if self.error is not None:
-            raise self.error
+        if (error := self.error or self.learning_error) is not None:
+            raise error
         self.weight = torch.full((1,), float(step))
 
     def compare(self, own: FloatArray, without_model: FloatArray) -> None:
@@ -105,8 +106,9 @@ class Rig:
         )
 
     def candle(self) -> FloatArray | None:
-        """Its forecast, then a step."""
+        """A close: its forecast, then a step."""
         self.guarded.observe([])
+        self.guarded.compare(np.zeros(4), np.zeros(4))
         (made,) = self.guarded.forecast([self.inputs])
         self.step += 1
         self.guarded.learn(BATCH, np.zeros((1, *SHAPE)), self.step)
@@ -232,11 +234,21 @@ def test_it_is_suspended_once_restores_do_not_help_until_training_is_resumed() -
     assert rig.candle() is not None
 
 
+def test_one_that_forecasts_but_cannot_learn_is_suspended_too() -> None:
+    rig = Rig(rollbacks=2)
+    rig.own.learning_error = RuntimeError("no luck")
+    assert [rig.candle() is not None for _ in range(10)] == [True] * 9 + [False]
+    assert rig.kinds == [FAILED, SET_BACK, SET_BACK, SUSPENDED]
+
+
 def test_one_that_can_give_nothing_more_is_suspended_at_once() -> None:
     rig = Rig()
     rig.own.error = UnusableError("its file is gone")
     assert rig.candle() is None and rig.guarded.is_suspended
     assert rig.kinds == [SUSPENDED]
+    later = Rig()
+    later.guarded.restore(*rig.guarded.state())
+    assert later.candle() is not None, "of a later start it may be another: its file is back"
 
 
 def test_an_error_that_ends_the_process_is_no_failure_of_it() -> None:
@@ -280,6 +292,9 @@ def test_its_time_is_counted() -> None:
     for _ in range(3):
         rig.candle()
     assert rig.guarded.take_cost() == (3, 21.0) and rig.guarded.take_cost() == (0, 0.0)
+    rig.guarded.is_suspended = True
+    rig.candle()
+    assert rig.guarded.take_cost() == (0, 0.0), "a suspended one takes no candle"
 
 
 def test_one_that_does_not_end_well_ends_anyway() -> None:
