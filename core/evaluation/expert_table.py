@@ -18,7 +18,7 @@ from core.forecast.confidence import BLOCK
 from core.forecast.experts import EXPERTS, FORECASTS, MODEL, REFERENCE
 from core.storage.evidence import COMBINATION, ExpertSums
 from core.storage.record_reader import RecordReader
-from core.storage.runs import Run, RunStore
+from core.storage.runs import Run, RunStore, challenger_costs
 from core.training.online.trainer_spec import own_mode_of
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class ExpertRecord:
     """Reads the blocks of runs of one model, only what is new each time. Used from one thread; raises StorageError."""
 
     def __init__(self, db: Database, runs: Sequence[Run]) -> None:
-        self._runs = tuple(runs)
+        self._db, self._runs = db, tuple(runs)
         self._readers = [RecordReader(db, run.run_id) for run in runs]
         self._head = RecordReader(db, runs[0].head_id)
         self._markets = len(RunStore(db).members(runs[0].head_id))
@@ -154,8 +154,9 @@ class ExpertRecord:
         """What is known of the time that an expert takes for one candle of one market: a training step of the model,
         and all that challengers do."""
         step_ms = self._head.mean_step_ms(_COST_STEPS)
-        of_a_close = self._head.challenger_costs_ms() | ({} if step_ms is None else {EXPERTS[MODEL]: step_ms})
-        return {name: cost_ms / self._markets for name, cost_ms in of_a_close.items()}
+        of_model = {} if step_ms is None else {EXPERTS[MODEL]: step_ms / self._markets}
+        of_challengers = challenger_costs(self._db, self._head.run_id)
+        return {name: cost_ms for name, cost_ms in of_challengers.items() if cost_ms is not None} | of_model
 
     def _first_target(self, place: int, last_ms: int) -> int:
         """Of the block that ends with this target."""

@@ -227,11 +227,6 @@ class RecordReader:
         rows = self._select(f"{sql} ORDER BY candle_open_time_ms DESC, step DESC LIMIT ?", newest)
         return float(np.mean(rows)) if rows else None
 
-    def challenger_costs_ms(self) -> dict[str, float]:
-        """How long each challenger took for a close on average, by name; without those that have taken none."""
-        rows = self._select(f"SELECT name, cost_ms / candles FROM challengers WHERE run = {RUN} AND candles > 0")
-        return {str(name): float(cost_ms) for name, cost_ms in rows}
-
     def losses_after(self, at_ms: int) -> int:
         """The number of steps completed after this time."""
         sql = f"SELECT COUNT(*) FROM steps WHERE run = {RUN} AND loss IS NOT NULL AND at_ms > ?"

@@ -192,9 +192,11 @@ def set_archived(db: Database, run_id: str, is_archived: bool) -> None:
 
 
 def challenger_costs(db: Database, head_id: str) -> dict[str, float | None]:
-    """Milliseconds a candle of each, for its forecasts and its steps; None before the first. Raises StorageError."""
+    """Milliseconds of each for one candle of one market, for its forecasts and its steps; None before the first. Raises
+    StorageError."""
+    markets = len(RunStore(db).members(head_id))
     sql = (
-        "SELECT name, cost_ms / NULLIF(candles, 0) FROM challengers "
+        "SELECT name, cost_ms / NULLIF(candles * ?, 0) FROM challengers "
         "WHERE run = (SELECT sequence FROM runs WHERE run_id = ?) ORDER BY place"
     )
-    return {str(name): cost for name, cost in select(db, sql, (head_id,))}
+    return {str(name): cost for name, cost in select(db, sql, (markets, head_id))}

@@ -178,6 +178,8 @@ def test_the_costs_of_challengers_add_up(db: Database) -> None:
         with record.write():
             record.add_challenger_costs([(2, 5.0), (0, 0.0)])
     assert challenger_costs(db, run.run_id) == {"tcn": 2.5, "gru": None}
+    runs.join(run, (SIMULATED,), 1)
+    assert challenger_costs(db, run.run_id) == {"tcn": 1.25, "gru": None}, "for one candle of one market"
 
 
 def test_runs_of_older_folders_have_no_challengers(tmp_path: Path) -> None:
