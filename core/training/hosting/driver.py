@@ -52,6 +52,8 @@ from core.training.online.trainer_spec import SessionSpec
 from core.training.recovery.exit_reasons import DeathCause
 
 _MOST_IN_FLIGHT = 16
+_MOST_CANDLES_IN_FLIGHT = 40
+"""A pipe may hold no more than 8 kB: filled from both ends it would block both, as each waits until the other reads."""
 _IDLE_WAIT_S = 0.25
 _ANSWER_WAIT_S = 0.1
 _RESTART_PAUSE_S = 0.5
@@ -168,7 +170,9 @@ class TrainingDriver:
         """None while resting; one at a time if each is followed by a rest."""
         if self._rest_left_s > 0.0:
             return 0
-        return _MOST_IN_FLIGHT if self._duty_percent >= WHOLE_TIME_PERCENT else 1
+        if self._duty_percent < WHOLE_TIME_PERCENT:
+            return 1
+        return max(1, min(_MOST_IN_FLIGHT, _MOST_CANDLES_IN_FLIGHT // len(self._spec.markets)))
 
     def _report_progress(self) -> None:
         if self._meter.is_due():

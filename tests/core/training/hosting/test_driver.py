@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import replace
 from pathlib import Path
 
+from core.domain.candle import FILE_VENUE, Market
 from core.domain.clock import ManualClock, SystemClock
 from core.domain.events import EventBatch, ForecastMade, StepDone, TrainerFailed, TrainerState, TrainerStatus
 from core.storage.candles import CandleStore
@@ -18,7 +19,7 @@ from core.training.hosting.inbox import Inbox
 from core.training.online.trainer_spec import SessionSpec
 from core.training.recovery.exit_reasons import DeathCause
 from tests.core.training import rigs
-from tests.support.candles import random_walk
+from tests.support.candles import MINUTE, random_walk
 from tests.support.driven import store_candles
 
 _BETWEEN_STATUSES_MS = 300
@@ -34,9 +35,11 @@ class LateHost(ThreadHost):
         self._waiting: deque[TrainerCommand] = deque()
         self._dies_of_a_pause = dies_of_a_pause
         self.asked: list[TrainerCommand] = []
+        self.most_waiting = 0
 
     def send(self, command: TrainerCommand) -> None:
         self._waiting.append(command)
+        self.most_waiting = max(self.most_waiting, len(self._waiting))
         self.asked.append(command)
 
     def receive(self, timeout_s: float) -> EventBatch | None:
@@ -111,3 +114,23 @@ def test_a_command_is_answered_while_the_driver_sleeps(tmp_path: Path) -> None:
     db.close()
     assert seen[:4] == ["forecast", "forecast", "step", "paused"], "no candle between the step and the pause"
     assert seen.count("step") == 29 and seen.count("forecast") == 30
+
+
+def test_fewer_closes_are_under_way_the_more_markets_they_have(tmp_path: Path) -> None:
+    """A pipe holds little."""
+    markets = tuple(Market(FILE_VENUE, name, MINUTE) for name in "abc")
+    spec = replace(rigs.spec(tmp_path, market=markets[0]), others=markets[1:])
+    hosts, inbox = list[LateHost](), Inbox()
+
+    def make_host(spec: SessionSpec) -> LateHost:
+        hosts.append(LateHost(spec, dies_of_a_pause=False))
+        return hosts[-1]
+
+    db = open_database(DataFolder(tmp_path).database)
+    store = CandleStore(db)
+    for place, market in enumerate(markets):
+        store.save(market, random_walk(20, seed=place))
+        inbox.feed_ended(place)
+    TrainingDriver(spec, make_host, store, inbox, lambda batch: None, SystemClock()).run()
+    db.close()
+    assert len(hosts) == 1 and hosts[0].most_waiting == 13
