@@ -25,10 +25,12 @@ class DriftWatch:
         """Take the loss of the newest forecast, before learning from its candle."""
         return None if self._answer == "off" else self._detector.observe(loss)
 
-    def answer(self, is_paused: bool) -> str:
-        """Respond to a rise. Returns a sentence for the incident."""
+    def answer(self, *, is_learned: bool, is_paused: bool) -> str:
+        """Respond to a rise. Returns a sentence for the incident. is_learned: the model learns from this market."""
         if self._answer != "learn":
             return "Nothing was changed: drifts are only marked."
+        if not is_learned:
+            return "Nothing was changed: the model does not learn from this market."
         if is_paused:
             return "Nothing was changed: training is paused."
         self._engine.schedule.boost(_FASTER, ANSWER_STEPS)

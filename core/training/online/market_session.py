@@ -304,11 +304,10 @@ class MarketSession:
         own = self.scores.own_summary(self.scored, self.live_scored, self.forecaster.model_weight)
         return replace(own, after_gap=self.after_gap)
 
-    def drift_found(self, rise: Rise, step: int, what_was_done: str) -> DriftFound:
-        """A rise of the loss on the newest candle, as an event."""
+    def drift_found(self, rise: Rise, step: int, is_paused: bool) -> DriftFound:
+        """Respond to a rise of the loss on the newest candle. Returns it as an event."""
         position = self.position_ms
         assert position is not None
+        done = self.drifts.answer(is_learned=self.is_learned, is_paused=is_paused)
         at_ms = self._clock.now_ms()
-        return DriftFound(
-            self.run_id, position, step, rise.candles, rise.loss_before, rise.loss_after, what_was_done, at_ms
-        )
+        return DriftFound(self.run_id, position, step, rise.candles, rise.loss_before, rise.loss_after, done, at_ms)

@@ -271,8 +271,8 @@ class TrainingSession:
         self.challengers.resume()
 
     def _take_losses(self, taken: Sequence[_Taken]) -> None:
-        """Give the schedule of the learning rate the newest losses, as means over the markets."""
-        scored = [each for each in taken if each.outcomes]
+        """Give the schedule of the learning rate the newest losses, as means over the markets learned from."""
+        scored = [each for each in taken if each.outcomes and each.market.is_learned]
         if not scored:
             return
         losses = [each.market.prequential_loss for each in scored if each.market.prequential_loss is not None]
@@ -290,7 +290,7 @@ class TrainingSession:
     def _answer_drifts(self, taken: Sequence[_Taken]) -> list[DriftFound]:
         """Respond to a rise of the loss in each of the markets."""
         risen = [(each.market, each.market.rise) for each in taken if each.market.rise is not None]
-        return [market.drift_found(rise, self.step, market.drifts.answer(self.is_paused)) for market, rise in risen]
+        return [market.drift_found(rise, self.step, self.is_paused) for market, rise in risen]
 
     def _train(self, markets: Sequence[MarketSession]) -> StepDone | None:
         samples = [self._samples(market) for market in markets if market.is_learned]

@@ -19,7 +19,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
-from core.training.commands import SetPaused, StopSession
+from core.training.commands import SetLearned, SetPaused, StopSession
 from core.training.online.drift_response import ANSWER_STEPS
 from tests.core.training import rigs
 from tests.support.candles import random_walk
@@ -118,10 +118,15 @@ def test_a_drift_raises_the_rate_temporarily(root: Path) -> None:
     assert "was set to 3 times its value" in found.what_was_done, "it is read when the rate is back, too"
 
 
-def test_while_training_is_paused_the_drift_is_reported_without_action(root: Path) -> None:
+@pytest.mark.parametrize(
+    ("command", "because"), [(SetPaused(True), "training is paused"), (SetLearned(False, 0), "does not learn from this")]
+)
+def test_where_nothing_is_learned_the_drift_is_reported_without_action(
+    root: Path, command: SetPaused | SetLearned, because: str
+) -> None:
     service = rigs.service(root, settings(drift="learn"))
-    service.handle(SetPaused(True))
+    service.handle(command)
     (found,) = of(rigs.feed(service, candles()[CALM:]))
     assert service._session.engine.schedule.factor == 1.0
     service.close()
-    assert "paused" in found.what_was_done
+    assert because in found.what_was_done

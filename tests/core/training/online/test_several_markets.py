@@ -1,4 +1,4 @@
-"""Checkpoints of a model of several markets."""
+"""A model of several markets: its checkpoints, and what its learning rate follows."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import torch
 
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import ManualClock
+from core.domain.events import StepDone
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError
@@ -144,3 +145,13 @@ def test_checkpoints_of_many_markets_are_further_apart(tmp_path: Path) -> None:
             if run.keeper.is_due(run.session, False):
                 due.append(run.session.step)
     assert due == [20, 40]
+
+
+def test_the_learning_rate_follows_only_markets_that_are_learned_from(tmp_path: Path) -> None:
+    with opened(tmp_path) as run:
+        first, switched_off, _ = run.session.markets
+        switched_off.is_learned = False
+        closes = map(rigs.close_of, all_closes(WALKS[:2])[:20])
+        steps = [event for close in closes for event in run.session.on_close(close) if isinstance(event, StepDone)]
+    assert switched_off.prequential_loss is not None
+    assert steps[-1].prequential_loss == first.prequential_loss != switched_off.prequential_loss
