@@ -145,5 +145,4 @@ def start_from_checkpoint(session: TrainingSession, start: StartingPoint, model:
         unpack_learned(session, tensors, metadata)
     except CheckpointError as error:
         raise StorageError(str(error)) from error
-    session.provenance.counts_seen = start.counts_seen
     session.note_new_weights(start.checkpoint_id, start.learned_until_ms)

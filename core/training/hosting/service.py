@@ -216,6 +216,8 @@ class TrainingService:
     def _resume(self) -> None:
         """Continue from the newest intact checkpoint, with the scores that the record held then."""
         session = self._session
+        if self._spec.start is not None:
+            session.provenance.counts_seen = self._spec.start.counts_seen
         info = restore_newest(session, self._keeper, self._on_refused)
         if info is not None:
             session.checkpoint_id = info.checkpoint_id

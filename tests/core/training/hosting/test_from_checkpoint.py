@@ -118,6 +118,21 @@ def test_candles_it_may_have_trained_on_are_scored_separately(
     assert len(scores) > len(own), "the others are scored too, apart"
 
 
+def test_candles_that_count_although_seen_also_count_after_a_restart(
+    tmp_path: Path, kept: tuple[CheckpointInfo, Path]
+) -> None:
+    info, file = kept
+    candles = random_walk(60)[30:50]
+    for taken in (candles[:5], candles[5:]):
+        service = begun(tmp_path / "second", info, file, learned_until_ms=candles[-1].open_time_ms, counts_seen=True)
+        feed(service, taken)
+        service.handle(SaveCheckpoint())
+        service.close()
+    with open_database(DataFolder(tmp_path / "second").database, readonly=True) as db:
+        scores = RecordReader(db, newest_run(db)).scores(horizon=1)
+    assert len(scores) == 19 and {score.mode for score in scores} == {ForecastMode.REPLAY}
+
+
 def test_an_incompatible_or_altered_checkpoint_is_refused_with_a_reason(
     tmp_path: Path, kept: tuple[CheckpointInfo, Path]
 ) -> None:
