@@ -142,7 +142,7 @@ class TrainingSession:
         self.checkpoint_id = checkpoint_id
         self._begin_line()
         self.provenance.note_new_weights(learned_until_ms)
-        self.ladder.known_good.remember(self.step)
+        self.ladder.note_new_weights(self.step)
         if self.provenance.is_seen(self.provenance.newest_close_ms(self.position_ms)):
             self.reference_model.restore(None)
             self._forget_reference_forecasts()

@@ -128,6 +128,11 @@ class RecoveryLadder:
         self._scale.reset_count()
         self._budget.renew()
 
+    def note_new_weights(self, step: int) -> None:
+        """The user replaced the weights: skipped steps were of the former ones, and these are known good."""
+        self._skipped_in_a_row = 0
+        self.known_good.remember(step)
+
     def state(self) -> dict[str, Any]:
         """The state for a checkpoint, so that a killed run continues as if it had not been killed."""
         return {

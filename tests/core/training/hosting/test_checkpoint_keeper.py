@@ -283,6 +283,24 @@ def test_retention_rules_apply_from_the_command_on(tmp_path: Path, session_after
     assert len(files(tmp_path)) == len(rows(tmp_path, run_id))
 
 
+def test_a_checkpoint_restored_while_steps_are_skipped_is_continued(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
+    session = session_after(tmp_path, 41)
+    rigs.feed(session, rigs.after(session, 44))
+    ladder, run_id = session._session.ladder, session.status().run_id
+    ladder.restore({**ladder.state(), "skipped_in_a_row": 2})
+    session.handle(SaveCheckpoint())
+    session.handle(RestoreCheckpoint(rows(tmp_path, run_id)[-1].checkpoint_id))
+    session.close()
+    restored, skipping, *_ = rows(tmp_path, run_id)
+    assert restored.is_known_good and not skipping.is_known_good
+    session = rigs.service(tmp_path)
+    (ready,) = (event for event in session.opening_events() if isinstance(event, TrainerReady))
+    session.close()
+    assert ready.resumed_from == restored.checkpoint_id
+
+
 def test_a_deletion_can_be_undone_until_the_file_is_removed(tmp_path: Path, session_after: SessionAfter) -> None:
     clock = ManualClock(10_000_000)
     session_after(tmp_path, 41).close()
