@@ -64,6 +64,8 @@ class ExternalModel:
         self._conversation: Conversation | None = None
         self._unclaimed: list[Question] = []
         """Of the newest close, those whose forecasts were not taken."""
+        self._history_ends: dict[str, int] = {}
+        """Of each market that has sent candles, right after its newest one (ms)."""
         self._incidents: list[IncidentDraft] = []
         self._late = 0
         """Of earlier lives."""
@@ -101,6 +103,7 @@ class ExternalModel:
         talk = self._conversation
         if talk is not None and (talk.is_ready or self._get_ready(self._wait_s)):
             self._ask(talk, closed)
+        self._history_ends |= {market: candle.open_time_ms + 1 for market, candle in closed}
 
     def forecast(self, market: str, open_time_ms: int) -> ExternalForecast | None:
         """The forecast after the candle that was sent; None if there is none. Every failure becomes an incident."""
@@ -167,7 +170,9 @@ class ExternalModel:
     def _ask(self, talk: Conversation, closed: Sequence[tuple[str, Candle]]) -> None:
         try:
             if not talk.knows_history:
-                talk.tell_history(lambda market: self._past(market, closed[0][1].open_time_ms))
+                first_ms = closed[0][1].open_time_ms
+                ends = self._history_ends | {market: candle.open_time_ms for market, candle in closed}
+                talk.tell_history(lambda market: self._past(market, ends.get(market, first_ms)))
             for market, candle in closed:
                 talk.ask(market, candle)
                 self._unclaimed.append((market, candle.open_time_ms))

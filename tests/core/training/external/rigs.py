@@ -90,9 +90,12 @@ class Rig:
         self.behaviour = behaviour
         self.is_live = is_live
         self.taken: list[Candle] = []
+        self.history_ends: dict[str, int] = {}
+        """Of each market, as the newest life was told its history."""
         self.model = ExternalModel("Test", wanted, self._start, self._past, self.clock)
 
     def _past(self, market: str, before_ms: int) -> list[Candle]:
+        self.history_ends[market] = before_ms
         return [candle for candle in self.taken if candle.open_time_ms < before_ms]
 
     def _start(self) -> MemoryTransport:

@@ -113,6 +113,15 @@ def test_an_ended_forecaster_is_started_again_with_all_it_missed() -> None:
     )
 
 
+def test_one_that_starts_at_a_late_candle_knows_what_the_other_markets_have_sent() -> None:
+    rig = Rig(at([3], lambda message: [(0.0, None)]), Wanted(("a", "b"), MINUTE, HORIZONS))
+    first, late, newest = CANDLES[:3]
+    for market, candle in (("a", first), ("b", first), ("b", late), ("b", newest), ("a", late)):
+        rig.take(candle, market)
+    assert len(rig.lives) == 2 and rig.kinds() == [ENDED]
+    assert rig.history_ends == {"a": late.open_time_ms, "b": newest.open_time_ms + 1}
+
+
 def test_each_further_end_costs_more_candles_until_it_is_suspended() -> None:
     rig = Rig(lambda message: [(0.0, None)] if message["type"] == "candle" else sound(message))
     assert not any(is_given(rig, CANDLES))
