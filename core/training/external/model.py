@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from core.domain.candle import Candle, Interval
 from core.domain.clock import Clock
+from core.domain.counts import counted
 from core.domain.events import Severity
 from core.domain.incident_kinds import IncidentKind
 from core.training.external.conversation import Conversation, Question
@@ -219,7 +220,7 @@ def _ended(name: str, reason: str, lives: Lives, last_words: str) -> IncidentDra
     else:
         kind = IncidentKind.CHALLENGER_ENDED
         done = "It is started again " + (
-            f"after {lives.left_out} candles." if lives.left_out else "for the next candle."
+            f"after {counted(lives.left_out, 'candle')}." if lives.left_out else "for the next candle."
         )
         cost = "Its forecasts until then. Nothing else is affected."
     details = f"Last lines of its stderr:\n{last_words}" if last_words else ""

@@ -98,12 +98,15 @@ def _incident(done: Mended, run_id: str, now_ms: int) -> Incident:
         was_done.append(f"{len(done.restored)} restored from backups, the newest of them {done.from_backup}.")
     if done.dropped:
         was_done.append(f"{len(done.dropped)} in no backup and removed.")
+    changed = f"{len(done):,} rows of the record were changed on the disk after they had been written"
+    if len(done) == 1:
+        changed = "1 row of the record was changed on the disk after it had been written"
     return Incident(
         run_id,
         now_ms,
         Severity.WARNING,
         IncidentKind.DAMAGED_ROWS,
-        f"{len(done)} rows of the record were changed on the disk after they had been written ({tables}).",
+        f"{changed} ({tables}).",
         " ".join(was_done),
         "Nothing." if not done.dropped else "Forecasts or scores of those candles are missing. Check the disk.",
         "\n".join(f"{name} {id_}" for name, id_ in (*done.restored, *done.dropped)[:200]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -25,6 +26,8 @@ from core.training.recovery.quarantine import non_finite_parts
 
 _KNOWN_GOOD_EVERY = 50
 """Steps between two checks for a known good state: the most that a rollback can cost."""
+_Trained = tuple[float, int]
+"""The loss of a step, and its samples."""
 
 
 class StopReason(StrEnum):
@@ -127,20 +130,22 @@ class Pretraining:
     def _train_epoch(self, number: int) -> StopReason | None:
         """Returns why the epoch was stopped early, or None. The first epoch is validated even then, as the only one."""
         started_s, steps_before = self._clock.monotonic_s(), self.history.steps
-        mean = _Mean()
-        stop_reason = self._train_on(self._dataset.order(self._plan.seed, number), mean)
+        trained: list[_Trained] = []
+        stop_reason = self._train_on(self._dataset.order(self._plan.seed, number), trained)
         is_whole = stop_reason is None
         if is_whole or (not self.history.epochs and self.history.steps > steps_before):
             validation = validate(self._engine, self._dataset, self._team)
             self._add_progress(self._dataset.validation_samples)
             seconds = self._clock.monotonic_s() - started_s
-            self._judge(Epoch(number, mean.value, validation, seconds, is_whole))
+            must_pause = self._judge(Epoch(number, _mean(trained), validation, seconds, is_whole))
+            if must_pause and stop_reason is None:
+                return StopReason.GAVE_UP
         return stop_reason
 
-    def _train_on(self, order: NDArray[np.int64], mean: _Mean) -> StopReason | None:
+    def _train_on(self, order: NDArray[np.int64], trained: list[_Trained]) -> StopReason | None:
         for start in range(0, order.shape[0], self._plan.batch_size):
             places = order[start : start + self._plan.batch_size]
-            must_pause = self._step(places, mean)
+            must_pause = self._step(places, trained)
             self._add_progress(places.shape[0])
             if must_pause:
                 return StopReason.GAVE_UP
@@ -152,16 +157,16 @@ class Pretraining:
         self._samples_done += samples
         self._on_progress(self._samples_done)
 
-    def _step(self, places: NDArray[np.int64], mean: _Mean) -> bool:
+    def _step(self, places: NDArray[np.int64], trained: list[_Trained]) -> bool:
         """One step. Returns whether training must stop."""
         batch, reference = self._dataset.batch(places, self._rows)
         step = self.history.steps + 1
-        trained = self._ladder.train(*self._own_share(batch, reference), step, self._losses.newest)
+        done = self._ladder.train(*self._own_share(batch, reference), step, self._losses.newest)
         self.history.steps = step
-        self._account(trained.result, places.shape[0], mean)
-        self._add_incidents(trained.incidents)
-        if step % _KNOWN_GOOD_EVERY or trained.must_pause:
-            return trained.must_pause
+        self._account(done.result, places.shape[0], trained)
+        self._add_incidents(done.incidents)
+        if step % _KNOWN_GOOD_EVERY or done.must_pause:
+            return done.must_pause
         looked = self._ladder.look_for_known_good(step)
         self._add_incidents(looked.incidents)
         return looked.must_pause
@@ -178,14 +183,15 @@ class Pretraining:
             return batch, reference
         return share_of(batch, reference, self._team.rank, self._team.world_size)
 
-    def _account(self, result: StepResult, samples: int, mean: _Mean) -> None:
+    def _account(self, result: StepResult, samples: int, trained: list[_Trained]) -> None:
         if result.loss is None:
             self.history.skipped += 1
             return
         self._losses.add(result.loss)
-        mean.add(result.loss, samples)
+        trained.append((result.loss, samples))
 
-    def _judge(self, epoch: Epoch) -> None:
+    def _judge(self, epoch: Epoch) -> bool:
+        """Returns whether training must stop."""
         history, skill = self.history, epoch.validation.skill
         history.epochs.append(epoch)
         best = None if history.best is None else history.best.validation.skill
@@ -194,9 +200,13 @@ class Pretraining:
             self._keep(epoch, history.steps)
         else:
             self._without_progress += 1
+        must_pause = False
         if not epoch.validation.is_finite:
-            self._add_incidents(self._ladder.roll_back_model(history.steps).incidents)
+            rolled_back = self._ladder.roll_back_model(history.steps)
+            must_pause = rolled_back.must_pause
+            self._add_incidents(rolled_back.incidents)
         self._on_epoch(epoch)
+        return must_pause
 
     def _add_incidents(self, incidents: tuple[IncidentDraft, ...]) -> None:
         self.history.incidents.extend(incidents)
@@ -204,17 +214,8 @@ class Pretraining:
             self._on_incident(draft)
 
 
-class _Mean:
-    """A running weighted mean."""
-
-    def __init__(self) -> None:
-        self._sum = 0.0
-        self._weight = 0
-
-    def add(self, value: float, weight: int) -> None:
-        self._sum += value * weight
-        self._weight += weight
-
-    @property
-    def value(self) -> float | None:
-        return self._sum / self._weight if self._weight else None
+def _mean(trained: list[_Trained]) -> float | None:
+    """The mean loss over the samples."""
+    if not trained:
+        return None
+    return statistics.fmean([loss for loss, _ in trained], [samples for _, samples in trained])

@@ -204,6 +204,7 @@ def _prepare(
         KnownGood(engine, np.random.default_rng(plan.seed)),
         Quarantine(folder),
         may_retry=team.world_size == 1,
+        when_paused="Training ends here. A lower learning rate may help.",
     )
     is_first, say = team.rank == 0, context.listener.say
     return Pretraining(

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core.domain.counts import counted
 from core.domain.diagnosis import NonFiniteOrigin
 from core.domain.events import Severity
 from core.domain.incident_kinds import IncidentKind
@@ -41,6 +42,11 @@ _CLIPS_NOTHING = ("off", "observe")
 _TAKEN_BACK = "it left a parameter that was not finite, so it was undone"
 _PERHAPS_MORE = "One spike costs little. If losses stay this high, see the gradient doctor."
 _ONE_STEP = "One step. The candle was still scored and forecast."
+_WHOLE = "The batch is no longer split."
+_PAUSED = (
+    "Training is paused with the known good state of step {step:,}. Candles are still forecast and scored. Look at the "
+    "Gradients panel, change what it advises, and press Resume."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +76,13 @@ class RecoveryLadder:
         known_good: KnownGood,
         quarantine: Quarantine,
         may_retry: bool = True,
+        when_paused: str = _PAUSED,
     ) -> None:
         """may_retry: False lets every exception through. One of several replicas cannot retry alone: the others wait in
-        the exchange of the first try."""
+        the exchange of the first try. when_paused: completes the incident after which training must pause."""
         self._engine = engine
         self._may_retry = may_retry
+        self._when_paused = when_paused
         self._settings = settings
         self.known_good = known_good
         self._quarantine = quarantine
@@ -163,7 +171,7 @@ class RecoveryLadder:
             elif not may_retry:
                 return self._give_up(done, IncidentKind.STEP_FAILED_AGAIN, "The step failed a second time")
             elif not self._go_back_and_retry(done, step):
-                return self._give_up(done, IncidentKind.ROLLBACKS_USED_UP, f"{self._budget_spent} Step {step} failed")
+                return self._give_up(done, IncidentKind.ROLLBACKS_USED_UP, f"{self._budget_spent} Step {step:,} failed")
             else:
                 may_retry = False
 
@@ -211,7 +219,7 @@ class RecoveryLadder:
         self._report(
             Severity.WARNING,
             IncidentKind.STEP_SKIPPED,
-            f"Step {step} was not done: {result.skipped_because}.",
+            f"Step {step:,} was not done: {result.skipped_because}.",
             "The gradients were cleared; parameters, moments, average, clip statistics and best score are as before.",
             _ONE_STEP,
         )
@@ -234,7 +242,7 @@ class RecoveryLadder:
         )
 
     def _since_known_good(self, step: int) -> str:
-        return f"The {max(0, step - self.known_good.step)} training steps since then."
+        return f"The {counted(max(0, step - self.known_good.step), 'training step')} since then."
 
     def _restore(self) -> tuple[bool, float]:
         """Restore the known good state but keep the current rate factor: halvings add up."""
@@ -246,7 +254,7 @@ class RecoveryLadder:
 
     @property
     def _budget_spent(self) -> str:
-        return f"The budget of {self._settings.rollbacks} rollbacks is spent."
+        return f"The budget of {counted(self._settings.rollbacks, 'rollback')} is spent."
 
     def _go_back_and_retry(self, failure: Failure, step: int) -> bool:
         """False if the budget of rollbacks was spent before: then a retry would not help."""
@@ -256,7 +264,7 @@ class RecoveryLadder:
         self._report(
             Severity.ERROR,
             IncidentKind.STEP_FAILED,
-            f"Step {step} failed: {failure.sentence}.",
+            f"Step {step:,} failed: {failure.sentence}.",
             f"The known good state of step {self.known_good.step:,} was restored, and the step is tried once more.",
             self._since_known_good(step),
             failure.details,
@@ -289,8 +297,7 @@ class RecoveryLadder:
             Severity.ERROR,
             kind,
             happened,
-            f"Training is paused with the known good state of step {self.known_good.step:,}. Candles are still "
-            "forecast and scored. Look at the Gradients panel, change what it advises, and press Resume.",
+            self._when_paused.format(step=self.known_good.step),
             "Nothing is learned until then.",
             details,
         )
@@ -314,11 +321,12 @@ class RecoveryLadder:
 
     def _report_growth(self) -> None:
         if self._memory.step_was_clean():
+            pieces = self._engine.micro_batches
             self._report(
                 Severity.INFO,
                 IncidentKind.MEMORY_IS_BACK,
                 "No step ran short of memory for a while.",
-                f"The batch is now split into only {self._engine.micro_batches} micro-batches.",
+                f"The batch is now split into only {pieces} micro-batches." if pieces > 1 else _WHOLE,
                 "Nothing.",
             )
 

@@ -127,7 +127,12 @@ def test_each_further_end_costs_more_candles_until_it_is_suspended() -> None:
     assert not any(is_given(rig, CANDLES))
     starts = [len(rig.candles_of(life)) - 1 for life in range(len(rig.lives))]
     assert starts == [0, 1, 3, 7, 15] and len(starts) == MOST_DEATHS
-    assert rig.kinds() == [ENDED] * (MOST_DEATHS - 1) + [SUSPENDED]
+    drafts = rig.model.take_incidents()
+    assert [draft.kind for draft in drafts] == [ENDED] * (MOST_DEATHS - 1) + [SUSPENDED]
+    assert [draft.done for draft in drafts[:2]] == [
+        "It is started again for the next candle.",
+        "It is started again after 1 candle.",
+    ]
     rig.behaviour = sound
     rig.model.resume()
     assert is_given(rig, random_walk(63)[60:]) == [True] * 3

@@ -153,9 +153,9 @@ def test_the_best_epoch_is_kept_and_a_nan_is_never_best(
     states: list[dict[str, torch.Tensor]] = []
     judge = loop.Pretraining._judge
 
-    def watch(work: loop.Pretraining, epoch: loop.Epoch) -> None:
+    def watch(work: loop.Pretraining, epoch: loop.Epoch) -> bool:
         states.append({name: tensor.clone() for name, tensor in work._engine.tensors().items()})
-        judge(work, epoch)
+        return judge(work, epoch)
 
     monkeypatch.setattr(loop.Pretraining, "_judge", watch)
     account = rigs.run(tmp_path, candles, epochs=5, patience=patience)
@@ -163,6 +163,20 @@ def test_the_best_epoch_is_kept_and_a_nan_is_never_best(
     assert account["stopped_early"] is is_early
     assert_same(states[best - 1], weights(tmp_path))
     assert len(list((tmp_path / "models" / "transformer" / "pretrained").iterdir())) == 2, "a file and its description"
+
+
+def test_it_ends_when_a_forecast_is_not_finite_and_no_rollback_is_left(
+    tmp_path: Path, candles: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "validate", validations([0.3, float("nan"), float("nan"), 0.9]))
+    settings = dataclasses.replace(rigs.SMALL, recovery=RecoverySettings(rollbacks=1))
+    with pytest.raises(PretrainingError) as error:
+        rigs.run(tmp_path, candles, epochs=4, patience=4, settings=settings)
+    assert str(error.value).startswith(
+        "Training could not continue. The model's forecast was not finite. The budget of 1 rollback is spent. Training "
+        "ends here. A lower learning rate may help. The best epoch so far is saved in "
+    )
+
 
 
 def stop_after(asked: int) -> object:

@@ -255,6 +255,7 @@ def test_a_persistent_in_place_change_rolls_back_and_finally_pauses(tmp_path: Pa
         steps = [bench.train() for _ in range(6)]
     assert [step.must_pause for step in steps] == [False] * 5 + [True]
     assert "rolled back" in bench.kinds(steps[2])
+    assert "The budget of 1 rollback is spent." in steps[-1].incidents[-1].happened
     assert_same(bench.good, state(bench.engine))
 
 
@@ -433,8 +434,9 @@ def test_larger_batches_return_with_growing_delays(tmp_path: Path) -> None:
     with forward_hook(bench.engine, hungry):
         bench.train()
     assert bench.engine.micro_batches == 2
-    kinds = [kind for _ in range(250) for kind in bench.kinds(bench.train())]
-    assert kinds == ["memory is back"] and bench.engine.micro_batches == 1
+    (back,) = (incident for _ in range(250) for incident in bench.train().incidents)
+    assert back.kind == "memory is back" and bench.engine.micro_batches == 1
+    assert back.done == "The batch is no longer split."
 
 
 def test_permanent_out_of_memory_pauses(tmp_path: Path) -> None:
