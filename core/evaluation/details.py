@@ -45,6 +45,7 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
         "interval": str(run.market.interval),
         "judged": len(first.scores),
         "left_out": left_out(opened),
+        "without_detail": first.without_detail,
         "pinball": _pinball(first, 1),
         "horizons": {str(horizon): _pinball(those, horizon) for horizon, those in by_horizon.items()},
         "regimes": {scores.name: _regime(scores) for scores in by_regime(first.scores)},
@@ -68,22 +69,25 @@ def with_interval(name: str, estimate: Estimate) -> dict[str, Any]:
 
 
 def _anytime(own: JudgedScores) -> dict[str, Any]:
-    """Verdicts that are valid at every moment, as in the panel, on all of the run's own forecasts one candle ahead; and
-    since when."""
+    """Verdicts on all of the run's own forecasts one candle ahead whose detail is stored, and since when. Until older
+    detail is deleted they are valid at every moment, as in the panel."""
     found: dict[str, Any] = {"n": len(own.scores)}
     for name, quantity in JUDGED_QUANTITIES.items():
         without, reference = own.losses_without_model(quantity), own.losses_of(REFERENCE, quantity)
-        found |= verdicts(name, own.shown(quantity), without, reference)
+        found |= verdicts(name, own.shown(quantity), without, reference, is_whole=not own.without_detail)
     return found
 
 
-def verdicts(name: str, shown: FloatArray, without: FloatArray, reference: FloatArray) -> dict[str, Any]:
-    """Skill and the model's gain, with intervals valid at every moment. Losses: [n] each, in time order."""
+def verdicts(
+    name: str, shown: FloatArray, without: FloatArray, reference: FloatArray, *, is_whole: bool
+) -> dict[str, Any]:
+    """Skill and the model's gain, with intervals valid at every moment. Losses: [n] each, in time order. is_whole: they
+    begin with the first one; else nobody knows since when something is proven."""
     return {
         f"{name}_{key}": {
             "value": (estimate := gain_sequence(shown, against, reference)).value,
             "ci95": estimate.ci95,
-            "proven_after": proven_after(shown, against, reference),
+            "proven_after": proven_after(shown, against, reference) if is_whole else None,
         }
         for key, against in (("skill", reference), ("model_gain", without))
     }

@@ -36,6 +36,8 @@ class JudgedScores:
     losses: FloatArray
     """Losses of all experts [n, .., Q], in the order of `ExpertList.loss_rows`."""
     experts: ExpertList = NO_CHALLENGERS
+    without_detail: int = 0
+    """How many further ones would count, if their detail were still stored."""
 
     @property
     def target_open_time_ms(self) -> NDArray[np.int64]:
@@ -108,13 +110,16 @@ def judged(reader: RecordReader, run: Run, horizon: int, from_ms: int, *, after_
     """after_gap: instead, scores whose target comes after a gap or a session break, which count nowhere else."""
     experts = ExpertList(run.challengers)
     rows = len(experts.loss_rows)
-    scores, losses = [], []
+    scores, losses, without_detail = [], [], 0
     for score in reader.scores(horizon=horizon):
-        losses_by_expert = unpack_losses(score.expert_losses)
         is_own = score.mode is own_mode_of(run.market) and score.after_gap == after_gap
-        if losses_by_expert is None or len(losses_by_expert) != rows:
+        if not is_own or score.target_open_time_ms < from_ms:
             continue
-        if is_own and score.target_open_time_ms >= from_ms:
+        losses_by_expert = unpack_losses(score.expert_losses)
+        if losses_by_expert is not None and len(losses_by_expert) == rows:
             scores.append(score)
             losses.append(losses_by_expert)
-    return JudgedScores(scores, np.stack(losses) if losses else np.empty((0, rows, len(Quantity))), experts)
+        elif score.version == 1:  # a corrected score never had it
+            without_detail += 1
+    stacked = np.stack(losses) if losses else np.empty((0, rows, len(Quantity)))
+    return JudgedScores(scores, stacked, experts, without_detail)

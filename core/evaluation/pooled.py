@@ -58,7 +58,8 @@ def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[st
     """Plain data, fit for JSON: the scores of all runs together, after each one's warm-up. Raises StorageError.
 
     Markets move together, so the scores of one target are averaged first and the intervals are those of the averages.
-    Those under "anytime" are valid at every moment, and count all of the runs' own forecasts.
+    Those under "anytime" count all of the runs' own forecasts whose detail is stored, and are valid at every moment
+    until older detail is deleted.
     """
     readers = [RecordReader(db, run.run_id) for run in runs]
     since_ms = [judged_from(reader.origins()[0]) for reader in readers]
@@ -73,6 +74,7 @@ def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[st
     return {
         "markets": len(runs),
         "judged": sum(len(those.scores) for those in first),
+        "without_detail": sum(those.without_detail for those in first),
         "pinball": by_horizon["1"],
         "horizons": by_horizon,
         "coverage": _coverage(first),
@@ -84,8 +86,10 @@ def _anytime(markets: Sequence[JudgedScores]) -> dict[str, Any]:
     """As in `evaluate_run`; n: targets."""
     pools = {name: _pool([each for each in markets if each.scores], of) for name, of in JUDGED_QUANTITIES.items()}
     found: dict[str, Any] = {"n": max(len(pool.losses) for pool in pools.values())}
+    is_whole = not any(each.without_detail for each in markets)
     for name, pool in pools.items():
-        found |= verdicts(name, pool.losses[:, _SHOWN], pool.losses[:, 0], pool.losses[:, 1 + REFERENCE])
+        shown, without, reference = pool.losses[:, _SHOWN], pool.losses[:, 0], pool.losses[:, 1 + REFERENCE]
+        found |= verdicts(name, shown, without, reference, is_whole=is_whole)
     return found
 
 

@@ -86,9 +86,11 @@ def heading(summary: dict[str, Any]) -> str:
 
 
 def left_out(summary: dict[str, Any]) -> str:
-    """In brackets, that the first candles do not count; empty where all do."""
-    count = summary["left_out"]
-    return f" (not the first {count:,}: the reference needs them as its past)" if count else ""
+    """In brackets, which candles do not count; empty where all do."""
+    first, thinned = summary["left_out"], summary["without_detail"]
+    parts = [f"not the first {first:,}: the reference needs them as its past"] if first else []
+    parts += [f"of {thinned:,} older ones the detail is no longer stored"] if thinned else []
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def circumstances(summary: dict[str, Any]) -> str:
@@ -196,6 +198,8 @@ def _better_or_worse(of: dict[str, Any], key: str) -> str:
 def pooled_coverage(pooled: dict[str, Any]) -> str:
     """Of the 90 % band, over all files."""
     of = pooled["coverage"]
+    if of["overall"] is None:
+        return "Not enough candles to judge the 90 % band."
     interval = (
         NOT_ENOUGH
         if of["overall_ci95"] is None

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -12,8 +13,9 @@ import pytest
 
 from core.domain.candle import Candle
 from core.domain.quantities import Quantity
-from core.evaluation.details import evaluate_run
+from core.evaluation.details import evaluate_run, verdicts
 from core.evaluation.judged_scores import JudgedScores
+from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from core.forecast.experts import EXPERTS, LOSS_ROWS, unpack_losses
 from core.forecast.score import pinball, skill
 from core.market.history.files import read_candle_file
@@ -189,3 +191,19 @@ def test_a_random_walk_has_no_edge(tmp_path: Path) -> None:
     close = found["pinball"]["close"]
     assert close["skill_ci95"][0] <= 0.0
     assert close["skill"] > -0.02 and close["skill_vs_best"] > -0.02
+
+
+def test_scores_whose_detail_was_deleted_are_counted_apart(tmp_path: Path) -> None:
+    run_id = made_up(tmp_path, random_walk(120, seed=2))
+    with closing(open_database(DataFolder(tmp_path).database)) as db:
+        db.conn.execute("DELETE FROM score_details WHERE id <= 40")
+        found = evaluate_run(db, RunStore(db).get(run_id), 3)
+    assert (found["judged"], found["without_detail"], found["anytime"]["n"]) == (79, 40, 79)
+
+
+def test_without_the_first_scores_nobody_knows_since_when_something_is_proven() -> None:
+    reference = np.random.default_rng(1).gamma(4.0, 0.25, FEWEST_FOR_A_PROOF)
+    losses = 0.5 * reference, reference, reference
+    whole, rest = (verdicts("close", *losses, is_whole=is_whole) for is_whole in (True, False))
+    assert whole["close_skill"]["proven_after"] == FEWEST_FOR_A_PROOF
+    assert rest["close_skill"] == {**whole["close_skill"], "proven_after": None}

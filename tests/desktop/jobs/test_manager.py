@@ -476,7 +476,8 @@ def test_an_evaluation_reports_candles_that_do_not_count() -> None:
         device="cpu",
     )
     few = {"skill": None, "n": 400}
-    found = {"pinball": {"close": few, "range": few}, "candles": 1_400, "judged": 400, "left_out": 1_000}
+    sizes = {"candles": 1_400, "judged": 400, "left_out": 1_000, "without_detail": 0}
+    found = {"pinball": {"close": few, "range": few}, **sizes}
     wanted = "400 of 1,400 candles evaluated (not the first 1,000: the reference needs them as its past)."
     assert wanted in order.summarise(found)
     assert "400 of 400 candles evaluated." in order.summarise({**found, "candles": 400, "left_out": 0})

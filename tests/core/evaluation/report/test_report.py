@@ -70,6 +70,13 @@ def test_candles_that_do_not_count_are_mentioned(run: Recorded) -> None:
     longer = {**run.summary, "candles": 1_400, "scored": 1_399, "judged": 400, "left_out": 1_000}
     said = "400 evaluated (not the first 1,000: the reference needs them as its past)"
     assert said in words.heading(longer) and said in Tree(page(longer, run.timeline)).text
+    thinned = {**longer, "without_detail": 3_000}
+    assert words.heading(thinned).endswith("its past; of 3,000 older ones the detail is no longer stored)")
+
+
+def test_too_few_targets_of_all_files_are_not_said_to_be_inside_a_band() -> None:
+    few = {"coverage": {"overall": None, "overall_ci95": None}}
+    assert words.pooled_coverage(few) == "Not enough candles to judge the 90 % band."
 
 
 def test_reliability_and_coverage_count_the_same_forecasts(run: Recorded) -> None:

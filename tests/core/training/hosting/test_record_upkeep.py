@@ -36,7 +36,7 @@ def test_repairs_made_while_idle_are_reported_with_the_next_answer(tmp_path: Pat
     assert session.do_deferred_work() is False
     incidents = [event for event in session.handle(StepOnce()) if isinstance(event, Incident)]
     assert [event.kind for event in incidents] == ["damaged rows"]
-    assert incidents[0].what_happened.startswith("1 row of the record was changed on the disk after it had been written")
+    assert incidents[0].what_happened.startswith("1 row of the record was changed on the disk after it had been")
     assert not [event for event in session.handle(StepOnce()) if isinstance(event, Incident)], "once"
     with closing(open_database(folder.database)) as db:
         assert find_damaged(db.conn) == []

@@ -178,7 +178,6 @@ def test_it_ends_when_a_forecast_is_not_finite_and_no_rollback_is_left(
     )
 
 
-
 def stop_after(asked: int) -> object:
     left = iter(range(asked))
     return lambda: next(left, None) is None
