@@ -82,7 +82,7 @@ def verdicts(
     name: str, shown: FloatArray, without: FloatArray, reference: FloatArray, *, is_whole: bool
 ) -> dict[str, Any]:
     """Skill and the model's gain, with intervals valid at every moment. Losses: [n] each, in time order. is_whole: they
-    begin with the first one; else nobody knows since when something is proven."""
+    begin with the first one; else it is unknown since when anything is proven."""
     return {
         f"{name}_{key}": {
             "value": (estimate := gain_sequence(shown, against, reference)).value,

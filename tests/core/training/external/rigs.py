@@ -91,7 +91,7 @@ class Rig:
         self.is_live = is_live
         self.taken: list[Candle] = []
         self.history_ends: dict[str, int] = {}
-        """Of each market, as the newest life was told its history."""
+        """Of each market, where the history sent to the newest life ends."""
         self.model = ExternalModel("Test", wanted, self._start, self._past, self.clock)
 
     def _past(self, market: str, before_ms: int) -> list[Candle]:
