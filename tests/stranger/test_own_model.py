@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from core.settings.tree import MarketSettings
 from core.storage.folder import DataFolder
 from desktop.app.context import Context
+from tests.stranger import screen
 from tests.stranger.program import has_ghosts_of_the_model, play, words_of_chart
 from tests.stranger.test_first_day import QUICK
 from tests.stranger.user import User
@@ -38,6 +39,7 @@ async def try_own_model(user: User) -> None:
     await user.until(has_ghosts_of_the_model, "the model's candles")
     await user.click("Ghosts of: OwnModel", within="Leaderboard")
     await user.until(lambda: "OwnModel" in words_of_chart(), "its ghosts")
+    assert "Stopped" not in screen.words_on_screen(), "a tick is a setting, and settings restart nothing"
     await user.picture("41-ghosts-of-a-model-in-a-file")
     await user.click("Ghosts of: OwnModel", within="Leaderboard")
     await user.until(lambda: "OwnModel" not in words_of_chart(), "their end")
