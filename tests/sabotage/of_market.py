@@ -181,7 +181,7 @@ FAULTS = (
     ),
     Fault(
         "steps-of-simulated-markets-out-of-order",
-        "core/market/feeds/simulated.py",
+        "core/market/feeds/step_order.py",
         "key=lambda member: (self._steps[member], member)",
         "key=lambda member: (self._steps[member], -member)",
     ),

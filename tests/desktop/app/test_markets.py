@@ -180,23 +180,24 @@ def test_closing_waits_for_each_thread_while_others_end(
         try:
             await asyncio.Event().wait()
         finally:
-            while not may_end[venue].is_set():  # noqa: ASYNC110 - another thread says it
-                await asyncio.sleep(0.001)
+            may_end[venue].wait()
 
     monkeypatch.setattr("desktop.services.symbol_lists.fetch_symbols", fetch)
     for venue in may_end:
         lists.request(venue)
     qtbot.waitUntil(lambda: len(begun) == 3)
     threads = dict(zip(may_end, lists.findChildren(LoopThread), strict=True))
-    closing = threading.Thread(target=lists.close)
+    closed: list[tuple[bool, ...]] = []
+    closing = threading.Thread(
+        target=lambda: closed.append((lists.close(), *(thread.isFinished() for thread in threads.values())))
+    )
     closing.start()
     for venue in ("binance", ends):
         with qtbot.waitSignal(threads[venue].finished):
             may_end[venue].set()
-    closing.join(0.1)
-    assert closing.is_alive(), "the last one is waited for"
     may_end[lasts].set()
-    closing.join()
+    qtbot.waitUntil(lambda: bool(closed))
+    assert closed == [(True,) * 4], "each was waited for"
 
 
 @pytest.mark.parametrize(("trouble", "said"), [("It answers 451.", "It answers 451."), ("odd", "an odd answer")])
