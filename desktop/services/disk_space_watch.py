@@ -7,8 +7,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.events import Severity
+from desktop.state.markets import MarketRow
 from desktop.state.run_state import RunState
 from desktop.ui.banner import Banner, Notice
 from desktop.ui.translation import translate
@@ -44,11 +46,14 @@ class RoomWatch(QObject):
         self._tried_s: float | None = None
         self._said = ""
         self._is_closed = False
+        self._stopped: set[Market] = set()
+        """Those of the run whose feeds wait for room, on the chart or not."""
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._look)
-        of_markets = (state.markets.changed, state.markets.listed)
-        for changed in (state.feed_changed, state.status_changed, state.run_changed, *of_markets):
+        for changed in (state.feed_changed, state.status_changed, state.run_changed):
             changed.connect(self._on_change)
+        state.markets.changed.connect(self._on_market)
+        state.markets.listed.connect(self._on_listed)
 
     @Slot()
     def try_now(self) -> None:
@@ -64,12 +69,22 @@ class RoomWatch(QObject):
         self._timer.stop()
 
     def _waiting(self) -> tuple[bool, bool]:
-        """Whether a feed waits, on the chart or not, and whether training does; what is being started waits no
-        longer."""
+        """Whether a feed waits, and whether training does; what is being started waits no longer."""
         feed, failure = self._state.feed, self._state.failure
         has_failed = failure is not None and failure.needs_room and not self._state.is_starting
-        others = (row for row in self._state.markets.rows() if row.is_in_run)
-        return (feed is not None and feed.needs_room) or any(row.needs_room for row in others), has_failed
+        return bool(self._stopped) or (feed is not None and feed.needs_room), has_failed
+
+    @Slot(object)
+    def _on_market(self, market: Market) -> None:
+        """Its price, many times a second; or its feed has stopped or continues."""
+        if (market in self._stopped) != _is_stopped(self._state.markets.row(market)):
+            self._stopped ^= {market}
+            self._on_change()
+
+    @Slot()
+    def _on_listed(self) -> None:
+        self._stopped = {row.market for row in self._state.markets.rows() if _is_stopped(row)}
+        self._on_change()
 
     @Slot()
     def _on_change(self) -> None:
@@ -111,6 +126,10 @@ class RoomWatch(QObject):
             self._said = text
             again = translate("Window", "Try again now")
             self._banner.show_notice(Notice(_KEY, Severity.ERROR, text, action=again, on_action=self.try_now))
+
+
+def _is_stopped(row: MarketRow) -> bool:
+    return row.is_in_run and row.needs_room
 
 
 def _needed_bytes(total: int) -> int:
