@@ -12,7 +12,6 @@ from core.domain.candle_series import CandleSeries
 from core.domain.clock import Clock, SystemClock
 from core.domain.events import JobProgress, Severity
 from core.market.feeds.rate_limits import RateLimitHolds
-from core.settings import tree as settings_file
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from core.training.hosting.catch_up import JOB_ID
@@ -47,6 +46,7 @@ from desktop.services.market_choice import MarketChoice
 from desktop.services.record_watch import AccuracyWatch, LeaderboardWatch
 from desktop.services.remote_commands import REMOTE_JOB, RemoteCommands
 from desktop.services.run_controller import READING_JOB, RunController
+from desktop.services.settings_writer import SettingsWriter
 from desktop.services.training_break import LONG_MINUTES, SHORT_MINUTES, TrainingBreak
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
@@ -111,6 +111,7 @@ class Application(QObject):
         context = self._context
         self._layout = None if context.is_safe_mode else LayoutStore(context.folder.layout, context.settings.appearance)
         self.settings = SettingsStore(context.settings, self)
+        self.settings_writer = SettingsWriter(context.folder.settings, self)
         self.banner = Banner(self.theme)
         self.source = CheckpointSource(self._library, self.state, self)
         self.market_choice = MarketChoice(self.settings, self)
@@ -309,6 +310,8 @@ class Application(QObject):
         await self.jobs.close()
         if not self.remote_commands.finish():
             _log.error("The thread that stores candles for a command did not end in time.")
+        if not self.settings_writer.finish():
+            _log.error("The settings took too long to be written.")
         self.database.close()
         self.window.deleteLater()
         self.deleteLater()
@@ -374,7 +377,9 @@ class Application(QObject):
         window.try_again_requested.connect(self.runs.try_again)
         window.try_again_requested.connect(self.watching.try_again)  # after the hold was dropped
         self.market_choice.chosen.connect(self._open_market)
-        self.settings.changed.connect(self._save_settings)
+        if not self._context.is_safe_mode:
+            self.settings.changed.connect(self.settings_writer.save)
+        self.settings_writer.failed.connect(self._on_not_saved)
         self.settings.changed.connect(self.runs.learn)
         self._connect_break()
 
@@ -422,11 +427,7 @@ class Application(QObject):
         else:
             self.runs.start_training(self.settings.current)
 
-    def _save_settings(self, settings: Settings) -> None:
-        if self._context.is_safe_mode:
-            return
-        try:
-            settings_file.save(settings, self._context.folder.settings)
-        except OSError as error:
-            words = translate("Window", "The settings could not be saved ({0}).").format(error.strerror or error)
-            self.banner.notify(words, Severity.WARNING)
+    @Slot(str)
+    def _on_not_saved(self, why: str) -> None:
+        words = translate("Window", "The settings could not be saved ({0}).").format(why)
+        self.banner.notify(words, Severity.WARNING)
