@@ -34,8 +34,9 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 _CHANGES_KEPT = 50
 _MESSAGE_SHOWN_MS = 8_000
 _MINUTE_S = 60
-_ROWS_AT_ONCE = 10
-"""With the news of a close each takes half a millisecond and a repaint: fifty at once would be seen as a halt."""
+_ROWS_AT_ONCE = 5
+"""With the news of a close each takes half a millisecond and a repaint, and the chart has the same news in that frame:
+fifty at once would be seen as a halt."""
 _EMPTY = QT_TRANSLATE_NOOP("Panels", "There are no markets yet.\nType a few letters of a symbol below and press Enter.")
 
 

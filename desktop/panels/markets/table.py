@@ -229,9 +229,10 @@ class MarketsTable(QTableView):
         painter.end()
 
     def _let_go(self) -> None:
+        if self.held_row is not None:
+            self.viewport().unsetCursor()
+            self.viewport().update()
         self.held_row = self._pressed = None
-        self.viewport().unsetCursor()
-        self.viewport().update()
 
 
 def _filled(row: Row) -> set[Column]:
