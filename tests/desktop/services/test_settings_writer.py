@@ -39,7 +39,7 @@ def test_the_window_does_not_wait_for_the_disk(qtbot: QtBot, tmp_path: Path, mon
         writer.save(of_seed(seed))
     assert not written
     may_write.set()
-    assert writer.finish() and written[-1] == 2 and len(written) <= 2, "what was overtaken is not written"
+    assert writer.finish() and written[-1] == 2 and len(written) <= 2, "overtaken changes are not written"
 
 
 def test_a_failure_has_its_reason_and_the_next_change_is_tried(qtbot: QtBot, tmp_path: Path) -> None:
