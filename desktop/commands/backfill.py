@@ -11,8 +11,8 @@ import click
 
 from core.domain.candle import Market
 from core.domain.clock import SystemClock
+from core.domain.counts import counted
 from core.domain.events import JobProgress
-from core.market.feeds.words import counted
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.moments import moment_text, parse_moment
 from core.market.history.venue_source import open_venue
@@ -104,7 +104,7 @@ def _sentence(market: Market, report: BackfillReport) -> str:
     if report.all_absent:
         now = f" ({report.absent:,} newly found)" if report.absent else ""
         stay = "it stays" if report.all_absent == 1 else "they stay"
-        parts.append(f"The exchange does not have {counted(report.all_absent)}{now}; {stay} missing.")
+        parts.append(f"The exchange does not have {counted(report.all_absent, 'candle')}{now}; {stay} missing.")
     if report.out_of_reach:
         parts.append(
             f"{report.out_of_reach:,} lie before the first candle that the exchange lists and cannot be fetched. "

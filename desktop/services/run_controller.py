@@ -262,8 +262,8 @@ class RunController(WatchedMarkets):
             self._adopt(feeds)
             if was_training:
                 self._start_worker()
-            if was_training and was_paused:
-                self.send(SetPaused(True))
+                if was_paused:
+                    self.send(SetPaused(True))
             self._run_feed(feeds)
 
     def _make_feeds(self) -> MarketFeeds:

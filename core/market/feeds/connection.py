@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock, SleepWatch
+from core.domain.counts import counted
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
@@ -34,7 +35,7 @@ from core.market.feeds.stream_watch import StreamWatch
 from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Kline, Refused, Venue
-from core.market.feeds.words import counted, in_words
+from core.market.feeds.words import in_words
 
 FARTHEST_BACK = 20_000
 """Candles fetched at most after a long pause, as the trainer processes all of them before it is live again. Older ones
@@ -123,7 +124,7 @@ class Connection:
     def _skipped_notice(self) -> str:
         if not self._skipped:
             return ""
-        return f" {counted(self._skipped)} before them are skipped; the backfill command fetches those."
+        return f" {counted(self._skipped, 'candle')} before them are skipped; the backfill command fetches those."
 
     async def back_fill(self, *, is_first: bool) -> AsyncIterator[FeedEvent]:
         """Fetch every closed candle after the position, page by page, and the last few before it again."""
@@ -133,7 +134,8 @@ class Connection:
         total = max(0, (server.forming_ms() - started_ms) // self._step_ms)
         if total and (is_first or self._skipped):
             yield self._status(
-                FeedState.CATCHING_UP, f"Fetching {counted(total)} from {self.venue.name}.{self._skipped_notice()}"
+                FeedState.CATCHING_UP,
+                f"Fetching {counted(total, 'candle')} from {self.venue.name}.{self._skipped_notice()}",
             )
         while cursor_ms < server.forming_ms() and not self._is_done:
             page = await self._sound_page(cursor_ms)
@@ -170,8 +172,9 @@ class Connection:
         if count > 0 and self._ledger.is_known:
             yield self._status(
                 FeedState.CATCHING_UP,
-                f"{self.venue.name} lists its newest {self.venue.listed_rows} candles only, so {counted(count)} before "
-                "them cannot be fetched. Import its files of trades to fill that in.",
+                f"{self.venue.name} lists its newest {self.venue.listed_rows} candles only, so "
+                f"{counted(count, 'candle')} before them cannot be fetched. Import its files of trades to fill that "
+                "in.",
             )
         self._ledger.skip_to(first_ms - self._step_ms)
 

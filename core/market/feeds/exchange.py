@@ -8,6 +8,7 @@ from functools import partial
 
 from core.domain.candle import Market
 from core.domain.clock import Clock
+from core.domain.counts import counted
 from core.domain.venue_names import next_venue, venue_name
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus, StoredCandles
@@ -21,7 +22,6 @@ from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import OpenVenue, Venue
-from core.market.feeds.words import counted
 
 __all__ = ["ExchangeFeed", "ExchangeTimes", "probe"]
 
@@ -97,7 +97,7 @@ class ExchangeFeed:
                     await self._closing.run_until_closed(asyncio.sleep(wait_s))
             await self._disconnect()
             if not self._closing.is_closed:
-                done = counted(self._ledger.yielded)
+                done = counted(self._ledger.yielded, "candle")
                 yield self._status(FeedState.ENDED, f"{done} of {self.market.symbol} received.")
         except ClosedError:
             await self._disconnect()
@@ -124,7 +124,7 @@ class ExchangeFeed:
         greeting = f"Receiving {self.market.symbol} {self.market.interval} candles from {name}."
         if not self._was_live:
             return greeting
-        return f"{greeting} {counted(missed)} back-filled." if missed else f"{greeting} No candle was missed."
+        return f"{greeting} {counted(missed, 'candle')} back-filled." if missed else f"{greeting} No candle was missed."
 
     async def _connect(self) -> Connection:
         """A new venue for each connection: ccxt's objects do not survive every fault, and their memory grows."""

@@ -1,14 +1,10 @@
-"""Counts and durations in the sentences of a feed."""
+"""Durations in the sentences of a feed."""
 
 from __future__ import annotations
 
 _MINUTES_FROM_S = 120.0
 _HOURS_FROM_S = 7200.0
 _YEARS_FROM_H = 2 * 8_766.0
-
-
-def counted(candles: int) -> str:
-    return "1 candle" if candles == 1 else f"{candles:,} candles"
 
 
 def in_words(seconds: float) -> str:

@@ -304,7 +304,7 @@ class MarketSession:
         own = self.scores.own_summary(self.scored, self.live_scored, self.forecaster.model_weight)
         return replace(own, after_gap=self.after_gap)
 
-    def drift_found(self, rise: Rise, step: int, is_paused: bool) -> DriftFound:
+    def answer_drift(self, rise: Rise, step: int, is_paused: bool) -> DriftFound:
         """Respond to a rise of the loss on the newest candle. Returns it as an event."""
         position = self.position_ms
         assert position is not None

@@ -290,7 +290,7 @@ class TrainingSession:
     def _answer_drifts(self, taken: Sequence[_Taken]) -> list[DriftFound]:
         """Respond to a rise of the loss in each of the markets."""
         risen = [(each.market, each.market.rise) for each in taken if each.market.rise is not None]
-        return [market.drift_found(rise, self.step, self.is_paused) for market, rise in risen]
+        return [market.answer_drift(rise, self.step, self.is_paused) for market, rise in risen]
 
     def _train(self, markets: Sequence[MarketSession]) -> StepDone | None:
         samples = [self._samples(market) for market in markets if market.is_learned]
