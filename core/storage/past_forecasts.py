@@ -22,11 +22,11 @@ _LOOKED_THROUGH = 64
 CORRECTIONS_SQL = """
 SELECT c.id, c.open_time_ms FROM runs CROSS JOIN candle_corrections AS c
     ON c.market_id = runs.market_id AND c.id > runs.corrections_taken
-WHERE runs.run_id = ?1 AND EXISTS (
+WHERE runs.run_id = ? AND EXISTS (
     SELECT 1 FROM scores AS s WHERE s.run = runs.sequence AND s.target_open_time_ms = c.open_time_ms
 )
 ORDER BY c.id
-LIMIT ?2
+LIMIT ?
 """
 """Run, most rows."""
 

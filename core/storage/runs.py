@@ -30,7 +30,7 @@ _COLUMNS = (
     "WHERE run = COALESCE(runs.head, runs.sequence) ORDER BY place))"
 )
 _SELECT = f"SELECT {_COLUMNS} FROM runs JOIN markets ON markets.id = market_id"
-_OF_HEAD = "(run_id = ?1 OR head = (SELECT first.sequence FROM runs AS first WHERE first.run_id = ?1))"
+_OF_HEAD = "(SELECT first.sequence FROM runs AS first WHERE first.run_id = ?) IN (sequence, head)"
 _INSERT = (
     "INSERT INTO runs (run_id, market_id, fingerprint, created_at_ms, seed, is_seeded, settings_json, device, "
     "parameters, is_simulated, head, fence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence"
@@ -49,6 +49,7 @@ class Run:
     is_seeded: bool
     settings_json: str
     device: str
+    """Of its newest trainer, for display."""
     parameters: int
     fence: int
     is_simulated: bool
@@ -138,11 +139,14 @@ class RunStore:
                 of = (_new_id(created_at_ms), add_market(self._db, each), head.fingerprint, created_at_ms)
                 self._db.conn.execute(_INSERT, (*of, *settings, each.is_simulated, number, head.fence)).fetchall()
 
-    def take_fence(self, head_id: str) -> int:
-        """Take over the runs of a model: trainers with a lower number can no longer write. Returns the new number."""
+    def take_fence(self, head_id: str, device: str | None = None) -> int:
+        """Take over the runs of a model: trainers with a lower number can no longer write. Returns the new number.
+
+        device: the new trainer's; None: that of the last one.
+        """
         with write(self._db):
-            sql = f"UPDATE runs SET fence = fence + 1 WHERE {_OF_HEAD} RETURNING fence"
-            rows = select(self._db, sql, (head_id,))
+            sql = f"UPDATE runs SET fence = fence + 1, device = COALESCE(?, device) WHERE {_OF_HEAD} RETURNING fence"
+            rows = select(self._db, sql, (device, head_id))
         if not rows:
             raise _missing(head_id)
         return int(rows[0][0])

@@ -1,10 +1,12 @@
-"""A run moves from a GPU to a CPU: its checkpoints get the contents that CUDA writes. The other direction is tested
-without a GPU, on the function that decides (tests/core/training/engine/test_noise.py)."""
+"""A run moves between a GPU and a CPU: on a real GPU if there is one. Without, its checkpoints get the contents that
+CUDA writes, and the other direction is tested on the function that decides (tests/core/training/engine/test_noise.py).
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,10 @@ import torch
 
 from core.domain.events import CheckpointsChanged, Incident, TrainerEvent, TrainerReady
 from core.domain.incident_kinds import IncidentKind
-from core.settings.tree import GradientSettings
+from core.settings.tree import GradientSettings, Settings
+from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.storage.runs import Run, RunStore
 from core.training.commands import RestoreCheckpoint, SaveCheckpoint
 from core.training.engine.engine import part_of
 from core.training.hosting.pretrained_store import PretrainedStore
@@ -31,6 +35,7 @@ pytestmark = pytest.mark.faults
 
 NOISY = dataclasses.replace(rigs.SMALL, gradients=GradientSettings(noise=0.05))
 AUTO = dataclasses.replace(rigs.SMALL, training=dataclasses.replace(rigs.SMALL.training, device="auto"))
+ON_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device was found")
 ON_CPU_ONLY = pytest.mark.skipif(torch.cuda.is_available(), reason="auto takes the GPU where there is one")
 EITHER = pytest.mark.parametrize(
     "knows_kind",
@@ -51,8 +56,36 @@ def saved(session: TrainingService) -> str:
     return changed[0].saved.checkpoint_id
 
 
+def stored_run(root: Path) -> Run:
+    """The newest run in the folder."""
+    with closing(open_database(DataFolder(root).database, readonly=True)) as db:
+        return RunStore(db).list()[0]
+
+
 def incidents(events: tuple[TrainerEvent, ...]) -> list[str]:
     return [event.kind for event in events if isinstance(event, Incident)]
+
+
+@ON_GPU
+@pytest.mark.parametrize(
+    ("settings", "execution"), [(rigs.SMALL, "CUDA graph"), (NOISY, "eager")], ids=["graph", "noise"]
+)
+def test_a_run_moves_to_the_gpu_and_back(tmp_path: Path, settings: Settings, execution: str) -> None:
+    for turn, device in enumerate(("cpu", "cuda", "cpu", "cuda")):
+        training = dataclasses.replace(settings.training, device=device)  # type: ignore[arg-type]
+        session = rigs.service(tmp_path, dataclasses.replace(settings, training=training))
+        opening = session.opening_events()
+        (ready,) = (event for event in opening if isinstance(event, TrainerReady))
+        assert ready.uses_gpu == (device == "cuda") and ready.step == max(0, 30 * turn - 1)
+        assert incidents(opening) == [] or turn == 0
+        rigs.feed(session, rigs.CANDLES[30 * turn : 30 * turn + 30])
+        engine = session._session.engine
+        assert engine.is_finite() and (device == "cpu" or engine.execution == execution)
+        saved(session)
+        session.close()
+        assert stored_run(tmp_path).device == ready.device, "as a report names it"
+    record = driven.record_of(tmp_path)
+    assert record.runs == 1 and len(record.steps) == len(record.scored_targets_ms) == 119
 
 
 @EITHER

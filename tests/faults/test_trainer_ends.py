@@ -84,6 +84,7 @@ def test_a_killed_trainer_is_started_again_and_nothing_is_missed(
     assert driven.stored_incidents(tmp_path) == ["trainer ended"], "the next trainer stores how this one ended"
 
 
+@ON_CPU_ONLY
 @pytest.mark.parametrize(("kind", "exit_code"), [(FaultKind.STICKY, EXIT_STICKY), (FaultKind.GONE, EXIT_GONE)])
 def test_a_device_error_ends_the_trainer_with_a_separate_exit_code_and_another_continues(
     tmp_path: Path, calm: Record, kind: FaultKind, exit_code: int

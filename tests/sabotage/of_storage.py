@@ -116,8 +116,8 @@ FAULTS = (
     Fault(
         "fence-of-the-head-alone",
         "core/storage/runs.py",
-        "UPDATE runs SET fence = fence + 1 WHERE {_OF_HEAD}",
-        "UPDATE runs SET fence = fence + 1 WHERE run_id = ?1",
+        "device = COALESCE(?, device) WHERE {_OF_HEAD}",
+        "device = COALESCE(?, device) WHERE run_id = ?",
     ),
     Fault(
         "oldest-run-taken-up",

@@ -95,17 +95,23 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
         opening.callback(challengers.close)
         # created last: there is no run with a model that cannot be opened
         run = _create(spec, db, device, clock, seed, engine) if run is None else run
-        opened = _opened(spec, db, run, engine, challengers, clock)
+        opened = _opened(spec, db, run, device.label, engine, challengers, clock)
         opening.pop_all()
     return opened
 
 
 def _opened(
-    spec: SessionSpec, db: Database, run: Run, engine: TrainingEngine, challengers: Challengers, clock: Clock
+    spec: SessionSpec,
+    db: Database,
+    run: Run,
+    device: str,
+    engine: TrainingEngine,
+    challengers: Challengers,
+    clock: Clock,
 ) -> OpenedRun:
     settings = spec.settings
     members = _members(spec, db, run, clock)
-    fence = RunStore(db).take_fence(run.run_id)
+    fence = RunStore(db).take_fence(run.run_id, device)
     episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
     records = {of: TrainingRecord(db, member.run_id, fence, episode_ms) for of, member in members.items()}
     session = _build_session(spec, engine, run, records, challengers, clock)

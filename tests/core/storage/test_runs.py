@@ -113,6 +113,13 @@ def test_a_market_joins_a_model_and_its_fence(db: Database) -> None:
     assert len(runs.members(head.run_id)) == 4, "once"
 
 
+def test_the_next_trainers_device_is_that_of_all_runs_of_the_model(db: Database) -> None:
+    runs, (head, *_) = RunStore(db), create_universe(db)
+    runs.take_fence(head.run_id, "CUDA: NVIDIA H100")
+    runs.take_fence(head.run_id)
+    assert {run.device for run in runs.members(head.run_id)} == {"CUDA: NVIDIA H100"}
+
+
 def test_the_fence_of_a_head_locks_all_runs_of_its_model(db: Database) -> None:
     runs, all_runs, single = RunStore(db), create_universe(db), create_run(db)
     fence = runs.take_fence(all_runs[0].run_id)

@@ -85,6 +85,28 @@ def test_a_machine_without_cuda_has_no_device() -> None:
     assert classify(none.value) is DeviceFault.GONE
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device was found")
+@pytest.mark.parametrize(
+    ("work", "fault"),
+    [
+        ("torch.zeros(2, device='cuda')[torch.tensor([5], device='cuda')].sum().item()", DeviceFault.STICKY),
+        ("torch.empty(1 << 50, device='cuda')", DeviceFault.OUT_OF_MEMORY),
+    ],
+)
+def test_a_real_error_of_a_gpu_is_classified(work: str, fault: DeviceFault) -> None:
+    """In another process: this one's context would be lost."""
+    program = f"""
+import torch
+from core.training.engine.device_faults import classify
+try:
+    {work}
+except RuntimeError as error:
+    print(classify(error).value)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.split("\n")[-2:] == [fault.value, ""], done.stderr
+
+
 def test_the_cause_chain_counts_and_cycles_end() -> None:
     try:
         try:

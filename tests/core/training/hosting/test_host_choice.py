@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from core.domain.clock import SystemClock
 from core.domain.events import (
@@ -137,6 +138,7 @@ def test_closing_twice_is_allowed_and_ends_the_host(host: Host) -> None:
         host.send(SetPaused(True))
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has CUDA")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_user_error_is_final_and_explained(kind: str, tmp_path: Path) -> None:
     wanted = dataclasses.replace(rigs.SMALL, training=dataclasses.replace(rigs.SMALL.training, device="cuda"))
