@@ -8,6 +8,7 @@ from PySide6.QtCore import QByteArray
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QStackedWidget, QWidget
 
 from desktop.layouts.store import LAYOUT_VERSION
+from desktop.ui.paint_in_turn import PaintInTurn
 
 
 class Pages(QStackedWidget):
@@ -16,6 +17,7 @@ class Pages(QStackedWidget):
     def __init__(self, window: QMainWindow, first: QWidget, docks: Iterable[QDockWidget]) -> None:
         super().__init__()
         self._window, self._docks = window, tuple(docks)
+        self._painting = PaintInTurn(self)
         self._before: QByteArray | None = None
         """Where the docks were; None while they are there."""
         self.addWidget(first)
@@ -32,10 +34,15 @@ class Pages(QStackedWidget):
         self.setCurrentWidget(page)
 
     def show_first(self, *, restores_docks: bool = True) -> None:
-        """Show the chart again, with the docks where they were; without `restores_docks` they stay as they are."""
+        """Show the chart again, with the docks where they were; without `restores_docks` they stay as they are.
+
+        The chart is painted first, and the docks in the frames after it.
+        """
         before, self._before = self._before, None
         if before is None:
             return
         self.setCurrentIndex(0)
         if restores_docks:
+            hidden = [dock for dock in self._docks if dock.isHidden()]
             self._window.restoreState(before, LAYOUT_VERSION)
+            self._painting.hold(dock for dock in hidden if dock.isVisible())

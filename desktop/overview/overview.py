@@ -24,6 +24,7 @@ from desktop.overview.tile import Tile
 from desktop.state.database import WindowDatabase
 from desktop.state.markets import MarketsState
 from desktop.state.shell import Shell
+from desktop.ui.paint_in_turn import PaintInTurn
 from desktop.ui.plain_text import Label
 from desktop.ui.stacks import beside, stacked
 from desktop.ui.theme import Palette, Theme
@@ -78,7 +79,7 @@ class Overview(QWidget):
         """Those with news, in the order in which they had them."""
         self._is_followed = False
         """Only while it is shown."""
-        self._frames = FrameClock(self._on_frame, self)
+        self._frames, self._painting = FrameClock(self._on_frame, self), PaintInTurn(self)
         self.actions_of_panel = ActionRegistry(panel_actions("Overview"), self)
         self.count = Label()
         self._grid = QGridLayout()
@@ -118,6 +119,7 @@ class Overview(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._is_followed = True
+        self._painting.hold(self.tiles)
         self._arrange()
         self._frames.flush()
 

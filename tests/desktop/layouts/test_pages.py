@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
 
 from desktop.layouts.arrangements import WATCH
 from desktop.window.main_window import MainWindow
@@ -29,6 +30,15 @@ def test_a_page_has_the_window_alone_and_gives_the_docks_back_as_they_were(windo
     QCoreApplication.processEvents()
     assert window.chart.isVisible() and not page.isVisible()
     assert seen(window) == before
+
+
+def test_the_docks_are_painted_after_the_chart(window: MainWindow, qtbot: QtBot) -> None:
+    window.arrange(WATCH)
+    window.pages.show_alone(QWidget())
+    window.pages.show_first()
+    docks = [each for each in window.docks.values() if each.isVisible()]
+    assert docks and not any(each.updatesEnabled() for each in docks) and window.chart.updatesEnabled()
+    qtbot.waitUntil(lambda: all(each.updatesEnabled() for each in docks))
 
 
 def test_a_floating_dock_stays(window: MainWindow) -> None:
