@@ -180,7 +180,7 @@ class FilePicker(QWidget):
         dialog.setFileMode(modes.ExistingFiles if self._several else modes.ExistingFile)
         dialog.setNameFilters(
             [
-                translate("Jobs", "Candles (*.csv *.csv.gz *.zip *.feather *.parquet)"),
+                translate("Jobs", "Candles (*.csv *.csv.gz *.txt *.zip *.feather *.parquet *.pq)"),
                 translate("Jobs", "All files (*)"),
             ]
         )

@@ -27,7 +27,6 @@ from core.market.history.reading import Watch
 from core.settings.tree import MarketSettings, Settings
 from core.storage.errors import FullDiskError, StorageError
 from core.storage.folder import DataFolder
-from core.training.commands import SetPaused
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketCheck, MarketQuestion
 from desktop.services.market_feed import MarketFeeds
 from desktop.services.universe import is_same, wanted_markets
@@ -151,7 +150,7 @@ class RunController(WatchedMarkets):
         """Reconnect at once, whatever wait the exchange has asked for: it may ask again. Training continues meanwhile
         where the market is the one that was asked for."""
         self._holds.of(self.settings.market.venue).drop()
-        self._spawn(self._try_again())
+        self._spawn(self._try_again(is_paused=self.is_training and self.is_paused))
 
     def go_on(self, settings: Settings, *, feed: bool, training: bool) -> None:
         """Continue what had stopped, from the stored candles; a wait that an exchange asked for is kept."""
@@ -218,7 +217,7 @@ class RunController(WatchedMarkets):
         """Whether another market was chosen meanwhile."""
         return self._pending is not None and self._pending is not settings
 
-    async def _open_market(self, settings: Settings, *, trains: bool = True) -> None:
+    async def _open_market(self, settings: Settings, *, trains: bool = True, is_paused: bool = False) -> None:
         feed, built = self._make_feeds(), None
         wanted = wanted_markets(settings, self._group)
         if settings.market.feed in _BUILT_FIRST:
@@ -244,7 +243,7 @@ class RunController(WatchedMarkets):
         if built.notice is not None:
             self.notice.emit(built.notice)
         if trains:
-            self._start_worker()
+            self._start_worker(is_paused=is_paused)
         self._run_feed(feed)
 
     async def _join(self) -> None:
@@ -261,9 +260,7 @@ class RunController(WatchedMarkets):
             await self.trainer.end()
             self._adopt(feeds)
             if was_training:
-                self._start_worker()
-                if was_paused:
-                    self.send(SetPaused(True))
+                self._start_worker(is_paused=was_paused)
             self._run_feed(feeds)
 
     def _make_feeds(self) -> MarketFeeds:
@@ -297,19 +294,20 @@ class RunController(WatchedMarkets):
             file.end()
 
     async def _go_on(self, *, feed: bool, training: bool) -> None:
-        trains = training or self.is_training  # one that the user has stopped stays stopped
+        trains = training or self.is_training  # one that the user has stopped stays stopped, as does a pause
+        is_paused = trains and self.is_paused
         if feed:
-            await self._try_again(trains=trains)
+            await self._try_again(trains=trains, is_paused=is_paused)
         if trains:
-            await self._start_again()
+            await self._start_again(is_paused=is_paused)
 
-    async def _try_again(self, *, trains: bool = True) -> None:
+    async def _try_again(self, *, trains: bool = True, is_paused: bool) -> None:
         async with self._turn:
             asked = self.settings.market
             if self._market is None or self._market.venue != asked.venue or asked.feed not in ("auto", "live"):
                 if asked.feed not in _BUILT_FIRST or self._market is None:
                     self._announce(asked)
-                await self._open_market(self.settings, trains=trains)
+                await self._open_market(self.settings, trains=trains, is_paused=is_paused)
                 return
             await self._close_feed()
             self._report_feed(
@@ -329,12 +327,12 @@ class RunController(WatchedMarkets):
         self._report_feed(FeedState.FAILED, sentence, needs_room=needs_room)
         self.failed.emit(sentence)
 
-    async def _start_again(self) -> None:
+    async def _start_again(self, *, is_paused: bool = False) -> None:
         async with self._turn:
             if self.trainer.is_stopping:
                 await self.trainer.end()
             if self._market is not None and not self.is_training:
-                self._start_worker()
+                self._start_worker(is_paused=is_paused)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Keep a reference: asyncio itself holds tasks weakly."""

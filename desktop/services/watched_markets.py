@@ -166,13 +166,16 @@ class WatchedMarkets(QObject):
         feed.ended.connect(self._on_ended)
         self.universe_changed.emit(self.universe)
 
-    def _start_worker(self) -> None:
+    def _start_worker(self, *, is_paused: bool = False) -> None:
+        """is_paused: in the place of one that was."""
         assert self._market is not None, "open a market first"
         first, *others = self._asked
         spec = SessionSpec(self._folder.root, first, self.settings, self._new_run, others=tuple(others))
         self._new_run = self.is_paused = False
         self._reports.learned = {}
         self.trainer.start(spec, self._market, self._reports.caught_up, self._reports.ended)
+        if is_paused:
+            self.send(SetPaused(True))
 
     async def _close_market(self) -> None:
         await self._end_feed()

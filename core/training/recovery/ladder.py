@@ -214,7 +214,8 @@ class RecoveryLadder:
     def _count_skip(self, result: StepResult, step: int) -> None:
         self._skipped_in_a_row += 1
         if self._skipped_in_a_row >= self._settings.skips_before_rollback:
-            self._roll_back(step, f"{self._skipped_in_a_row} steps in a row were skipped: {result.skipped_because}.")
+            were = "1 step was" if self._skipped_in_a_row == 1 else f"{self._skipped_in_a_row} steps in a row were"
+            self._roll_back(step, f"{were} skipped: {result.skipped_because}.")
             return
         self._report(
             Severity.WARNING,
@@ -288,7 +289,8 @@ class RecoveryLadder:
         )
         self._skipped_in_a_row += 1
         if self._skipped_in_a_row >= self._settings.skips_before_rollback:
-            self._roll_back(step, f"{self._skipped_in_a_row} steps in a row could not be done.")
+            steps = "1 step" if self._skipped_in_a_row == 1 else f"{self._skipped_in_a_row} steps in a row"
+            self._roll_back(step, f"{steps} could not be done.")
         return self._engine.skipped_step("a tensor was changed in place", None)
 
     def _pause(self, kind: IncidentKind, happened: str, details: str = "") -> None:

@@ -201,6 +201,27 @@ def test_a_market_that_joins_leaves_rates_rules_and_a_pause_as_they_were_set(
     run_window(qapp, simulated(tmp_path, FIRST, speed=None, catch_up_candles=CATCH_UP), story)
 
 
+@pytest.mark.usefixtures("idle_trainer", "gate")
+@pytest.mark.parametrize("is_ended", [False, True], ids=["try again", "after a full disk"])
+def test_a_market_that_is_opened_again_stays_paused(qapp: QApplication, tmp_path: Path, is_ended: bool) -> None:
+    async def story(application: Application) -> None:
+        runs = application.runs
+        await until(lambda: runs.is_training, "a trainer")
+        first = runs.trainer.worker
+        runs.trainer.batch.emit(EventBatch((scenario.status(TrainerState.PAUSED),)))
+        if is_ended:
+            runs.trainer.stop()
+            await until(lambda: not runs.is_training, "its end")
+            runs.go_on(application.settings.current, feed=True, training=True)
+        else:
+            runs.try_again()
+        await until(lambda: runs.is_training and runs.trainer.worker is not first, "another trainer")
+        worker = runs.trainer.worker
+        assert worker is not None and SetPaused(True) in worker.commands()  # type: ignore[attr-defined]
+
+    run_window(qapp, simulated(tmp_path, FIRST, speed=None, catch_up_candles=CATCH_UP), story)
+
+
 @pytest.mark.usefixtures("idle_trainer")
 def test_after_stop_and_start_a_changed_setting_restarts_nothing(
     qapp: QApplication, tmp_path: Path, gate: CandleGate
