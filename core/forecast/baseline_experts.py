@@ -236,7 +236,7 @@ class BaselineExperts:
         return own | named({**parts, **regressions, **leaders})
 
     def restore(self, state: Arrays) -> None:
-        """Continue from what `state` returned."""
+        """Continue from what `state` returned. Without `leaders` in it the others are other markets from now on."""
         self._inputs.averages.restore(state["averages"])
         self._seasons.restore(state["seasons"])
         self._centre[:], self._spread[:] = state["centre"], state["spread"]
@@ -249,8 +249,10 @@ class BaselineExperts:
             read = state[f"read.{name}"]
             self._read[name][:, : read.shape[1]] = read  # fewer if the market was learned alone until then
             regression.restore(part_of(state, f"regression.{name}"))
-        if self._leaders is not None and (leaders := part_of(state, "leaders")):
-            self._leaders.restore(leaders)
+        if self._leaders is not None:
+            self._leaders = Leaders()
+            if leaders := part_of(state, "leaders"):
+                self._leaders.restore(leaders)
 
 
 def _width(log_width: FloatArray) -> FloatArray:

@@ -132,7 +132,7 @@ class TrainingSettings:
         ge=0,
         le=2**63 - 1,
     )
-    learning_rate: float = setting(3e-5, "Learning rate", "AdamW's learning rate.", gt=0.0, le=1.0)
+    learning_rate: float = setting(3e-5, "Learning rate", "AdamW's learning rate; for several markets times the root of their number.", gt=0.0, le=1.0)
     weight_decay: float = setting(0.01, "Weight decay", "AdamW's decoupled weight decay.", ge=0.0, le=1.0)
     schedule: Literal["constant", "cosine", "plateau", "adaptive"] = setting(
         "adaptive",
@@ -178,14 +178,21 @@ class TrainingSettings:
     duty_percent: int = setting(
         100, "Time for training (%)", "Share of time for training; less keeps the desktop responsive.", ge=5, le=100
     )
-    replay_samples: int = setting(31, "Replay samples", "Older samples trained on with the newest one.", ge=0, le=1023)
+    replay_samples: int = setting(
+        31,
+        "Replay samples",
+        "Older samples trained on with the newest one; several markets share them.",
+        ge=0,
+        le=1023,
+    )
     replay_window: int = setting(
         2048, "Replay window", "Newest candles that replay draws from.", ge=64, le=65_536, unit="candles"
     )
     shrinkage: float = setting(
         0.1,
         "Shrinkage",
-        "Penalty on a correction in the loss: its square times the horizon, times this; 0: none.",
+        "Penalty on a correction in the loss: its square times the horizon, times this; for several markets a fifth, and "
+        "the horizon squared. 0: none.",
         ge=0.0,
         le=10.0,
     )
@@ -309,7 +316,9 @@ class CheckpointSettings:
     """When checkpoints are written, and which are kept: a checkpoint is kept if any rule keeps it. The best, pinned,
     newest and used ones are always kept."""
 
-    every_steps: int = setting(10, "Steps between checkpoints", "Steps between checkpoints.", ge=1, le=100_000)
+    every_steps: int = setting(
+        10, "Steps between checkpoints", "Steps between checkpoints; more for several markets.", ge=1, le=100_000
+    )
     catch_up_seconds: float = setting(
         2.0, "Catch-up interval (s)", "Least time between checkpoints while catching up.", ge=0.0, le=600.0
     )

@@ -51,7 +51,7 @@ def heading(row: MarketRow, palette: Palette) -> Heading:
     return Heading(
         name=f"{plain(shown_symbol(row.market.venue, row.market.symbol), _LONGEST_NAME)} {row.market.interval}",
         worth="" if answers is None or row.accuracy is None else _worth(answers, row.accuracy),
-        worth_colour=palette.text if answers is None else answers.colour(answers.ghosts, palette),
+        worth_colour=palette.text if answers is None else _worth_colour(answers, palette),
         feed=feed,
         feed_colour=state_colour(row.feed, palette),
         is_in_trouble=row.is_in_run and row.feed not in _USUAL,
@@ -60,10 +60,17 @@ def heading(row: MarketRow, palette: Palette) -> Heading:
 
 
 def _worth(answers: Answers, accuracy: AccuracySummary) -> str:
-    """``Ghosts ✓ +1.2 %``"""
+    """``Ghosts ✓ +1.2 %``; a number that is not proven is in the tooltip only."""
     ghosts = answers.ghosts
+    if ghosts.found is Found.OPEN:
+        return f"{ghosts.name} {ghosts.found.value} {translate('Overview', 'not proven')}"
     value = "" if ghosts.found is Found.EARLY else format_percent(value_of(accuracy.skill_close), 1, signed=True)
     return f"{ghosts.name} {ghosts.found.value} {value}".rstrip()
+
+
+def _worth_colour(answers: Answers, palette: Palette) -> QColor:
+    """What is not proven is fainter than what is."""
+    return palette.muted_text if answers.ghosts.found is Found.OPEN else answers.colour(answers.ghosts, palette)
 
 
 def _tooltip(row: MarketRow, answers: Answers | None, feed: str) -> str:

@@ -135,9 +135,13 @@ class RunController(WatchedMarkets):
 
     def _wanted(self) -> Sequence[MarketSettings]:
         """The market on the chart, then the others that are watched or are to be."""
-        others = [asked for market, asked in self._asked.items() if market != self._market]
-        wanted = [_without_sample(each) for each in (*wanted_markets(self.settings, self._group), *others)]
-        return tuple(dict.fromkeys(wanted))
+        wanted = [_without_sample(each) for each in wanted_markets(self.settings, self._group)]
+        return tuple(dict.fromkeys((*wanted, *self._asked_again())))
+
+    def _asked_again(self) -> Sequence[MarketSettings]:
+        """Those that are watched, the one on the chart first."""
+        watched = sorted(self._asked, key=lambda market: market != self._market)
+        return [_without_sample(self._asked[market]) for market in watched]
 
     def cancel_reading(self) -> None:
         """Read the file of a replay no further, wait for no exchange's word: the market that is watched stays."""
@@ -238,6 +242,8 @@ class RunController(WatchedMarkets):
             return
         self._market = built.feed.market
         self.settings = replace(settings, market=feed.asked[self._market])
+        if self._unlearned is not None:
+            self.settings = _with_changes(self.settings, self._unlearned)
         self._adopt(feed)
         self.opened.emit(self._market)
         if built.notice is not None:
@@ -314,7 +320,8 @@ class RunController(WatchedMarkets):
                 FeedState.CONNECTING, translate("Window", "Trying {0} again…").format(venue_name(asked.venue))
             )
             feed = self._make_feeds()
-            if await self._build(feed, self._wanted(), self.settings) is not None:
+            # Only those of the trainer: others that are switched on meanwhile join afterwards.
+            if await self._build(feed, self._asked_again(), self.settings) is not None:
                 self._adopt(feed)
                 self._run_feed(feed)
 

@@ -196,15 +196,20 @@ class MarketsState(QObject):
 
     @apply.register
     def _(self, event: FirstForecast) -> None:
-        """It names no run, and no market if there is only one."""
-        first = self.universe[0] if self.universe else None
-        self._take_forecast(event.market or first, event.forecast)
+        """It names no run, and no market if there is only one. A committed forecast of the same candle stays."""
+        market = event.market or (self.universe[0] if self.universe else None)
+        former = self._forecast_of(market)
+        if former is None or former.origin_open_time_ms < event.forecast.origin_open_time_ms:
+            self._take_forecast(market, event.forecast)
 
     def _take_forecast(self, market: Market | None, forecast: ForecastMade) -> None:
-        row = None if market is None else self._rows.get(market)
-        former = None if row is None else row.forecast
+        former = self._forecast_of(market)
         if market is not None and (former is None or former.origin_open_time_ms <= forecast.origin_open_time_ms):
             self._put(market, forecast=forecast)
+
+    def _forecast_of(self, market: Market | None) -> ForecastMade | None:
+        row = None if market is None else self._rows.get(market)
+        return None if row is None else row.forecast
 
     def _arrange(self) -> None:
         """Rows for all of the list and of the run, and for no other."""

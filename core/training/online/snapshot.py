@@ -228,17 +228,24 @@ def _take_past(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
     session.reference_model.restore(reference)
     has_forecasts = reference is not None and bool(session.reference_model.age)
     names = metadata.get("markets")
+    has_same_markets = names == _names_of(session)
     of_markets = {} if names is None else dict(zip(names, metadata["of_markets"], strict=True))
     for prefix, market in _parts(session.markets, names):
         scalars = of_markets.get(str(market.market), metadata)
         market.history.restore(_arrays(tensors, f"{prefix}history"))
-        market.forecaster.restore_past(_arrays(tensors, f"{prefix}past"))
+        past = _arrays(tensors, f"{prefix}past")
+        market.forecaster.restore_past(past if has_same_markets else _without_leaders(past))
         market.conditions.restore(_arrays(tensors, f"{prefix}conditions"))  # older checkpoints have none
         market.scores.begin_line(_line_after_ms(scalars, metadata["position_ms"]))
         market.drifts.restore(scalars.get("drift"))  # older checkpoints have none
         forecasts = _arrays(tensors, f"{prefix}{_REFERENCE_MODEL}") if has_forecasts else None
         market.reference_forecasts.restore(forecasts)
     session.closes = int(metadata.get("closes", 0))
+
+
+def _without_leaders(past: dict[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
+    """Coefficients of other markets are not those of the markets that have their places now."""
+    return {name: array for name, array in past.items() if ".leaders." not in name}
 
 
 def _line_after_ms(scalars: dict[str, Any], position_ms: int | None) -> int | None:

@@ -77,7 +77,7 @@ class KeyCursor(Tool):
         elif mouse is not None:
             self._go_to(shown.index_at(mouse.x() * shown.ratio) + step)
         else:
-            self._go_to(min(self._model.newest_index, math.floor(shown.right)))
+            self._go_to(min(self._model.newest_index, math.floor(shown.right - 1.0 / shown.spacing)))
 
     def _go_down(self, shown: Frame, panes: int) -> None:
         """Starts at its candle, or at the default starting candle."""
@@ -101,6 +101,7 @@ class KeyCursor(Tool):
 
     def _go_to(self, wanted: int) -> None:
         index = min(max(wanted, 0), self._last())
-        if not self._scale.left <= index <= self._scale.right:
+        pixel = 1.0 / self._scale.spacing  # at the right edge itself lies the axis
+        if not self._scale.left <= index <= self._scale.right - pixel:
             self._scale.center(index)
         self._time_ms = self._model.time_at(index)

@@ -254,6 +254,23 @@ def test_a_market_that_is_switched_on_while_another_opens_joins_it(qapp: QApplic
     run_window(qapp, simulated(tmp_path, FIRST, speed=None, catch_up_candles=CATCH_UP), story)
 
 
+@pytest.mark.usefixtures("idle_trainer", "gate")
+def test_a_rate_that_is_set_while_a_market_opens_is_its_trainers(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        runs, store = application.runs, application.settings
+
+        def set_rate() -> None:
+            training = dataclasses.replace(store.current.training, learning_rate=1e-5)
+            store.change(dataclasses.replace(store.current, training=training))
+
+        runs.opening.connect(lambda _asked: set_rate())
+        await until(lambda: runs.is_training, "a trainer")
+        worker = runs.trainer.worker
+        assert worker is not None and worker._spec.settings.training.learning_rate == 1e-5
+
+    run_window(qapp, simulated(tmp_path, FIRST, speed=None, catch_up_candles=CATCH_UP), story)
+
+
 @pytest.mark.usefixtures("idle_trainer")
 def test_files_of_the_command_line_are_opened_together_and_switched_without_reading_them_again(
     qapp: QApplication, tmp_path: Path, gate: CandleGate

@@ -16,12 +16,16 @@ from PySide6.QtWidgets import QApplication, QToolBar
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Candle, Market
+from core.domain.events import Estimate
 from core.market.feeds.base import FeedState, FeedStatus
 from desktop.actions import ActionId
 from desktop.chart.frame_clock import FrameClock
 from desktop.commands.bench_chart.rig import PaintCounter
 from desktop.layouts.arrangements import TRAIN
+from desktop.overview.heading import heading
 from desktop.overview.tile import CANDLES_SHOWN, Tile
+from desktop.state.markets import MarketRow
+from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.conftest import MakeBench
 from tests.desktop.overview.stage import MARKETS, STORED, Wall, candles, forecast, wall
@@ -94,6 +98,14 @@ def test_each_tile_is_a_chart_with_ghosts_price_and_a_heading(qtbot: QtBot, show
     assert btc.heading.texts()[1] == btc.chart.overlay.last_price.rows[0][0].text
     assert sol.heading.texts()[2:] == ["Stored candles"] and not sol.chart.model.ghosts()
     assert "BTC/USDT 1m, simulated" in btc.heading.toolTip()
+
+
+def test_skill_that_is_not_proven_is_no_number_on_the_wall() -> None:
+    palette, accuracy = Theme("dark").palette, scenario.status().accuracy
+    not_proven = dataclasses.replace(accuracy, skill_close=Estimate(0.045, -0.01, 0.1, 1_000))
+    said = heading(MarketRow(BTC, is_in_run=True, accuracy=not_proven), palette)
+    assert said.worth == "Ghosts – not proven" and said.worth_colour == palette.muted_text
+    assert "4.5" in said.tooltip
 
 
 def test_ticks_closes_and_forecasts_arrive_in_their_tile_alone(qtbot: QtBot, shown: Wall) -> None:

@@ -71,6 +71,8 @@ def test_the_forecast_that_reaches_furthest_is_kept(markets: MarketsState) -> No
     assert markets.row(B).forecast is not None and markets.row(B).forecast.is_by_simple_rules
     markets.apply(newer)
     assert markets.row(B).forecast == newer
+    markets.apply(FirstForecast(replace(newer, run_id="", is_by_simple_rules=True)))
+    assert markets.row(B).forecast == newer, "it is committed"
 
 
 def test_a_market_that_leaves_the_run_keeps_what_its_ghosts_were_worth_and_nothing_else(markets: MarketsState) -> None:

@@ -14,6 +14,7 @@ import torch
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import ManualClock
 from core.domain.events import StepDone
+from core.forecast.baseline_inputs import LAGS_READ
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError
@@ -125,6 +126,21 @@ def test_a_restored_model_finds_each_market_by_its_name(tmp_path: Path) -> None:
             assert all(ours[name].tobytes() == theirs[name].tobytes() for name in theirs)
     with opened(tmp_path / "strange", ("x", "y")) as run, pytest.raises(CheckpointError, match="other markets"):
         unpack_all(run.session, tensors, metadata)
+
+
+@pytest.mark.parametrize(("other", "is_kept"), [("b", True), ("c", False)])
+def test_what_was_learned_of_a_market_is_not_used_for_another_in_its_place(
+    tmp_path: Path, other: str, is_kept: bool
+) -> None:
+    with opened(tmp_path / "from", ("a", "b")) as run:
+        learn(run, all_closes(WALKS[:2])[:30])
+        tensors, metadata = pack(run.session, SETTINGS.model)
+    with opened(tmp_path / "to", ("a", other)) as run:
+        unpack_all(run.session, tensors, metadata)
+        learn(run, all_closes(WALKS[:2])[30:31])
+        tensors, _ = pack(run.session, SETTINGS.model)
+    of_others = tensors["m000.past.baselines.experts.regression.returns.response"][:, LAGS_READ:]
+    assert bool(of_others.any()) is is_kept
 
 
 def test_a_model_of_several_markets_is_refused_by_a_run_of_one(tmp_path: Path) -> None:

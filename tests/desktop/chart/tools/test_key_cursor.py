@@ -76,6 +76,17 @@ def test_the_crosshair_starts_in_the_view(show_chart: ShowChart) -> None:
     assert left <= pointed_at(chart) <= right
 
 
+def test_a_candle_at_the_axis_is_not_in_the_view(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(3_000))
+    chart.scale.pan_to(600.0)
+    chart.refresh()
+    settle(chart)
+    press(chart, RIGHT)
+    assert (chart.scale.right, pointed_at(chart)) == (600.0, 599)
+    press(chart, RIGHT)
+    assert pointed_at(chart) == 600 < chart.scale.right, "the view has moved to it"
+
+
 def test_it_stays_at_its_candle_when_the_view_moves_and_candles_close_or_come_late(show_chart: ShowChart) -> None:
     whole = random_series(320)
     series = CandleSeries(whole.interval)
