@@ -27,6 +27,7 @@ from core.checkpoints.weight_file import (
     read_whole,
 )
 from core.domain.candle import Interval
+from core.domain.challenger_sources import names_of
 from core.domain.checkpoint_info import CheckpointInfo
 from core.files.durable import write_durably
 
@@ -121,7 +122,7 @@ def export(kept: CheckpointRow, file: Path, settings: dict[str, Any] | None, int
     Raises BadFileError, with a sentence, where the weights are damaged, or the place is taken or cannot be written;
     nothing is left behind then.
     """
-    target = into / folder_name(kept)
+    target, settings = into / folder_name(kept), None if settings is None else _without_paths(settings)
     weights = read_whole(file, kept.info.sha256)
     if target.exists():
         raise BadFileError(f"{target} already exists and was not changed. Choose another folder, or move it.")
@@ -147,6 +148,16 @@ def export(kept: CheckpointRow, file: Path, settings: dict[str, Any] | None, int
             f"{target} could not be written ({error.strerror or error}). Choose another folder."
         ) from error
     return target
+
+
+def _without_paths(settings: dict[str, Any]) -> dict[str, Any]:
+    """Where files lie, and what a challenger's command is given, say more than a stranger should know."""
+    model, market = dict(settings.get("model", {})), dict(settings.get("market", {}))
+    if challengers := model.get("challengers"):
+        model["challengers"] = list(names_of(tuple(challengers)))
+    if market.get("file"):
+        market["file"] = Path(market["file"]).name
+    return settings | {name: group for name, group in (("model", model), ("market", market)) if group}
 
 
 def read(folder: Path, watch: Watch = lambda done, total: None) -> Package:

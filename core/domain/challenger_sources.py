@@ -77,10 +77,17 @@ def _name_of(command: tuple[str, ...]) -> str:
     return name
 
 
+def column_of(name: str) -> str:
+    """How a forecast's name is written in the columns of tables."""
+    return name.lower().replace(" ", "_").replace("-", "_")
+
+
 def names_of(wanted: tuple[str, ...]) -> tuple[str, ...]:
-    """What these challengers are called. Raises ValueError, in a sentence, also if two have one name."""
+    """What these challengers are called. Raises ValueError, in a sentence, also if two have one name, or names that are
+    the same column."""
     names = tuple(source_of(each).name for each in wanted)
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    columns = [column_of(name) for name in names]
+    twice = next((name for place, name in enumerate(names) if columns[place] in columns[:place]), None)
     if twice is not None:
         raise ValueError(f"two models are called {twice}; each needs a name that no other has")
     return names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,6 +30,8 @@ from core.storage.runs import Run
 _NEWEST = 60
 """Candles on the chart."""
 _HIDDEN = "…"
+_FOLDERS = re.compile(r"""(?<![\w./:…])(?:/(?:[^\s/\\"'“”]+/)+|[A-Za-z]:\\(?:[^\s\\"'“”]+\\)*)(?=[^\s/\\"'“”])""")
+"""Of an absolute path: what is left of it is the file's name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,6 +109,7 @@ def _without(value: Any, private: Sequence[str]) -> Any:
     if isinstance(value, str):
         for text in private:
             value = value.replace(text, _HIDDEN)
+        return _FOLDERS.sub("", value)
     return value
 
 

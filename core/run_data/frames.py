@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from core.domain.challenger_sources import column_of
 from core.domain.events import QUANTILE_LEVELS
 from core.domain.quantities import QUANTITIES, Quantity
 from core.forecast.experts import ExpertList, unpack_losses
@@ -64,7 +65,7 @@ def score_frame(blocks: Sequence[ScoreBlock], experts: ExpertList) -> pd.DataFra
 
 def expert_column(quantity: str, row: str) -> str:
     """The column of an expert's loss. quantity: close or range. row: of `ExpertList.loss_rows`."""
-    return f"{quantity}_loss_{row.lower().replace(' ', '_').replace('-', '_')}"
+    return f"{quantity}_loss_{column_of(row)}"
 
 
 def _from_one(counts: NDArray[np.int64]) -> NDArray[np.int64]:

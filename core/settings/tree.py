@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, field_validator, model_validator
 from pydantic.dataclasses import dataclass
 
-from core.domain.challenger_sources import names_of
+from core.domain.challenger_sources import column_of, names_of
 from core.domain.venue_names import next_venue
 from core.files.durable import write_durably
 from core.settings.group import CONFIG, OWN_DIALOG, SECRET, VenueId, all_field_infos, setting
@@ -101,9 +101,10 @@ class ModelSettings:
     def _each_has_its_own_name(cls, challengers: tuple[str, ...]) -> tuple[str, ...]:
         names = names_of(challengers)
         if challengers:
-            from core.forecast.experts import EXPERTS  # noqa: PLC0415 - it needs NumPy
+            from core.forecast.experts import EXPERTS, LOSS_ROWS, WITHOUT_CHALLENGERS  # noqa: PLC0415 - needs NumPy
 
-            if (taken := next((name for name in names if name in EXPERTS), None)) is not None:
+            others = {column_of(each) for each in (*EXPERTS, *LOSS_ROWS, WITHOUT_CHALLENGERS, "combination")}
+            if (taken := next((name for name in names if column_of(name) in others), None)) is not None:
                 raise ValueError(f"{taken} is the name of a forecast that every run has; give the class another")
         return challengers
 
@@ -132,7 +133,13 @@ class TrainingSettings:
         ge=0,
         le=2**63 - 1,
     )
-    learning_rate: float = setting(3e-5, "Learning rate", "AdamW's learning rate; for several markets times the root of their number.", gt=0.0, le=1.0)
+    learning_rate: float = setting(
+        3e-5,
+        "Learning rate",
+        "AdamW's learning rate; for several markets times the root of their number, at most four.",
+        gt=0.0,
+        le=1.0,
+    )
     weight_decay: float = setting(0.01, "Weight decay", "AdamW's decoupled weight decay.", ge=0.0, le=1.0)
     schedule: Literal["constant", "cosine", "plateau", "adaptive"] = setting(
         "adaptive",
@@ -191,8 +198,8 @@ class TrainingSettings:
     shrinkage: float = setting(
         0.1,
         "Shrinkage",
-        "Penalty on a correction in the loss: its square times the horizon, times this; for several markets a fifth, and "
-        "the horizon squared. 0: none.",
+        "Penalty on a correction in the loss: its square times the horizon, times this; for several markets a fifth, "
+        "and the horizon squared. 0: none.",
         ge=0.0,
         le=10.0,
     )
@@ -317,7 +324,7 @@ class CheckpointSettings:
     newest and used ones are always kept."""
 
     every_steps: int = setting(
-        10, "Steps between checkpoints", "Steps between checkpoints; more for several markets.", ge=1, le=100_000
+        10, "Steps between checkpoints", "Steps between checkpoints; more for five markets or more.", ge=1, le=100_000
     )
     catch_up_seconds: float = setting(
         2.0, "Catch-up interval (s)", "Least time between checkpoints while catching up.", ge=0.0, le=600.0

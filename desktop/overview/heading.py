@@ -63,7 +63,8 @@ def _worth(answers: Answers, accuracy: AccuracySummary) -> str:
     """``Ghosts ✓ +1.2 %``; a number that is not proven is in the tooltip only."""
     ghosts = answers.ghosts
     if ghosts.found is Found.OPEN:
-        return f"{ghosts.name} {ghosts.found.value} {translate('Overview', 'not proven')}"
+        words = translate("Overview", "not proven")
+        return f"{ghosts.name} {ghosts.found.value} {words}"
     value = "" if ghosts.found is Found.EARLY else format_percent(value_of(accuracy.skill_close), 1, signed=True)
     return f"{ghosts.name} {ghosts.found.value} {value}".rstrip()
 

@@ -81,6 +81,8 @@ class RunController(WatchedMarkets):
         self._pending: Settings | None = None
         self._unlearned: Settings | None = None
         """The newest that `learn` was given while a market was being opened."""
+        self._is_reopening = False
+        """Whether the market that is watched is being opened once more."""
         self._file: FileReading | None = None
         self._question: MarketQuestion | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -111,7 +113,7 @@ class RunController(WatchedMarkets):
 
     def learn(self, settings: Settings) -> None:
         """Let markets of the list join the model, or be learned from no longer, as they are switched there."""
-        if self._pending is not None:
+        if self._pending is not None or self._is_reopening:
             self._unlearned = settings
             return
         if self._market is None:
@@ -154,7 +156,7 @@ class RunController(WatchedMarkets):
         """Reconnect at once, whatever wait the exchange has asked for: it may ask again. Training continues meanwhile
         where the market is the one that was asked for."""
         self._holds.of(self.settings.market.venue).drop()
-        self._spawn(self._try_again(is_paused=self.is_training and self.is_paused))
+        self._spawn(self._try_again())
 
     def go_on(self, settings: Settings, *, feed: bool, training: bool) -> None:
         """Continue what had stopped, from the stored candles; a wait that an exchange asked for is kept."""
@@ -221,7 +223,7 @@ class RunController(WatchedMarkets):
         """Whether another market was chosen meanwhile."""
         return self._pending is not None and self._pending is not settings
 
-    async def _open_market(self, settings: Settings, *, trains: bool = True, is_paused: bool = False) -> None:
+    async def _open_market(self, settings: Settings, *, trains: bool = True, keeps_pause: bool = False) -> None:
         feed, built = self._make_feeds(), None
         wanted = wanted_markets(settings, self._group)
         if settings.market.feed in _BUILT_FIRST:
@@ -230,6 +232,7 @@ class RunController(WatchedMarkets):
                 return
             if self._market is not None:
                 self._leave_for(settings.market)
+        is_paused = keeps_pause and self.is_paused
         await self._close_market()
         if self._is_left(settings):
             return
@@ -301,19 +304,18 @@ class RunController(WatchedMarkets):
 
     async def _go_on(self, *, feed: bool, training: bool) -> None:
         trains = training or self.is_training  # one that the user has stopped stays stopped, as does a pause
-        is_paused = trains and self.is_paused
         if feed:
-            await self._try_again(trains=trains, is_paused=is_paused)
+            await self._try_again(trains=trains, keeps_pause=trains)
         if trains:
-            await self._start_again(is_paused=is_paused)
+            await self._start_again(keeps_pause=True)
 
-    async def _try_again(self, *, trains: bool = True, is_paused: bool) -> None:
+    async def _try_again(self, *, trains: bool = True, keeps_pause: bool = False) -> None:
         async with self._turn:
             asked = self.settings.market
             if self._market is None or self._market.venue != asked.venue or asked.feed not in ("auto", "live"):
                 if asked.feed not in _BUILT_FIRST or self._market is None:
                     self._announce(asked)
-                await self._open_market(self.settings, trains=trains, is_paused=is_paused)
+                await self._reopen_market(trains=trains, keeps_pause=keeps_pause or self.is_training)
                 return
             await self._close_feed()
             self._report_feed(
@@ -325,6 +327,15 @@ class RunController(WatchedMarkets):
                 self._adopt(feed)
                 self._run_feed(feed)
 
+    async def _reopen_market(self, *, trains: bool, keeps_pause: bool) -> None:
+        self._is_reopening = True
+        try:
+            await self._open_market(self.settings, trains=trains, keeps_pause=keeps_pause)
+        finally:
+            self._is_reopening = False
+            if self._pending is None:
+                self._learn_later()
+
     def _give_up(self, settings: Settings, sentence: str, *, needs_room: bool = False) -> None:
         if self._is_left(settings):
             return
@@ -334,12 +345,12 @@ class RunController(WatchedMarkets):
         self._report_feed(FeedState.FAILED, sentence, needs_room=needs_room)
         self.failed.emit(sentence)
 
-    async def _start_again(self, *, is_paused: bool = False) -> None:
+    async def _start_again(self, *, keeps_pause: bool = False) -> None:
         async with self._turn:
             if self.trainer.is_stopping:
                 await self.trainer.end()
             if self._market is not None and not self.is_training:
-                self._start_worker(is_paused=is_paused)
+                self._start_worker(is_paused=keeps_pause and self.is_paused)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Keep a reference: asyncio itself holds tasks weakly."""

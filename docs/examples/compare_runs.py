@@ -36,7 +36,8 @@ def judged(folder: Path, run_id: str) -> pd.DataFrame:
     own_mode = "simulated" if run.market.is_simulated else "replay" if run.market.venue == "file" else "live"
     newest = scores.drop_duplicates(KEY, keep="last")
     counts = (newest["mode"] == own_mode) & ~newest["after_gap"] & newest["close_loss_without_the_model"].notna()
-    own = newest[counts & (newest["target_open_time_ms"] >= origins[left_out])]
+    first_ms = origins[left_out] if len(origins) else 0
+    own = newest[counts & (newest["target_open_time_ms"] >= first_ms)]
     return own.set_index(KEY)[[f"{name}_loss{of}" for name in QUANTITIES for of in ("", "_reference")]]
 
 

@@ -15,7 +15,7 @@ from sqlite_utils import Database
 from torch import nn
 
 from core.domain.candle import Candle, Market
-from core.domain.challenger_sources import ChallengerSource
+from core.domain.challenger_sources import ChallengerSource, source_of
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.domain.quantities import LEVELS, QUANTITIES
@@ -45,7 +45,7 @@ from core.training.online.drift_response import DriftWatch
 from core.training.online.forecaster import Forecaster
 from core.training.online.ledger import ScoreLedger
 from core.training.online.market_session import MarketSession
-from core.training.online.provenance import Provenance
+from core.training.online.provenance import Provenance, live_within_ms
 from core.training.online.reference_model import ReferenceModel
 from core.training.online.session import SessionOptions, TrainingSession
 from core.training.online.snapshot import unpack_all
@@ -65,6 +65,7 @@ _PENALTY_POWER_WITH_OTHERS = 2
 HISTORY_CANDLES = 10_000
 """Sent to a new process, of each market."""
 _LONGEST_WAIT_MS = 10_000
+_SHARE_OF_LIVE = 0.5
 _SHARE_OF_HANG = 0.4
 """The trainer's own watchdog must not take a slow challenger for a hang of the trainer."""
 
@@ -297,12 +298,15 @@ class ProcessOpener:
         self._candles = candles
         self._clock = clock
         recovery = spec.settings.recovery
-        unhurried_ms = min(_LONGEST_WAIT_MS, round(1000.0 * _SHARE_OF_HANG * recovery.hang_seconds))
+        # One is waited for after the other, and the run's own forecast has to be live after all of them.
+        processes = max(1, sum(bool(source_of(each).command) for each in spec.settings.model.challengers))
+        longest_ms = round(_SHARE_OF_LIVE * live_within_ms(spec.market.interval) / processes)
+        unhurried_ms = min(_LONGEST_WAIT_MS, round(1000.0 * _SHARE_OF_HANG * recovery.hang_seconds / processes))
         self._wanted = Wanted(
             tuple(self._markets),
             spec.market.interval,
             spec.settings.model.horizons,
-            recovery.challenger_deadline_ms,
+            min(recovery.challenger_deadline_ms, longest_ms),
             unhurried_ms,
         )
 

@@ -77,7 +77,7 @@ class KeyCursor(Tool):
         elif mouse is not None:
             self._go_to(shown.index_at(mouse.x() * shown.ratio) + step)
         else:
-            self._go_to(min(self._model.newest_index, math.floor(shown.right - 1.0 / shown.spacing)))
+            self._go_to(min(self._model.newest_index, math.floor(self._scale.right - self._pixel)))
 
     def _go_down(self, shown: Frame, panes: int) -> None:
         """Starts at its candle, or at the default starting candle."""
@@ -86,6 +86,11 @@ class KeyCursor(Tool):
         names = [pane.name for pane in (shown.price_pane, *shown.panes)]
         place = names.index(self._pane_of(shown).name) + panes
         self._pane = names[min(max(place, 0), len(names) - 1)]
+
+    @property
+    def _pixel(self) -> float:
+        """In candles: at the right edge itself lies the axis."""
+        return 1.0 / self._scale.spacing
 
     def _pane_of(self, shown: Frame) -> Pane:
         """The pane of its row; the prices' if the pane was removed."""
@@ -101,7 +106,6 @@ class KeyCursor(Tool):
 
     def _go_to(self, wanted: int) -> None:
         index = min(max(wanted, 0), self._last())
-        pixel = 1.0 / self._scale.spacing  # at the right edge itself lies the axis
-        if not self._scale.left <= index <= self._scale.right - pixel:
+        if not self._scale.left <= index <= self._scale.right - self._pixel:
             self._scale.center(index)
         self._time_ms = self._model.time_at(index)

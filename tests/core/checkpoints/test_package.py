@@ -101,6 +101,21 @@ def test_the_package_has_a_readable_card_and_valid_checksums(exported: Exported)
     assert "The | good one" in text.splitlines()[0] and f"{exported.kept.info.step:,}" in text and "Tags: keep" in text
 
 
+def test_neither_paths_nor_the_commands_of_challengers_are_exported(exported: Exported, tmp_path: Path) -> None:
+    challengers = ["/home/me/own.py:Own", "kronos=process:python /home/me/kronos.py --key secret", "gru"]
+    model, market = exported.settings["model"], exported.settings["market"]
+    settings = exported.settings | {
+        "model": model | {"challengers": challengers},
+        "market": market | {"file": "/home/me/candles.csv"},
+    }
+    folder = package.export(exported.kept, exported.root / exported.kept.info.file, settings, tmp_path)
+    card = json.loads((folder / "card.json").read_text())["settings"]
+    assert card["model"]["challengers"] == ["Own", "kronos", "gru"] and card["market"]["file"] == "candles.csv"
+    assert card["training"] == exported.settings["training"]
+    text = (folder / "README.md").read_text()
+    assert "secret" not in text and "/home" not in text and "kronos" in text
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
 def test_exported_files_follow_the_umask(exported: Exported, tmp_path: Path) -> None:
     plain, folder = tmp_path / "plain", tmp_path / "folder"

@@ -17,7 +17,7 @@ from core.evaluation.paper import TRADE_COST
 from core.evaluation.report import leaderboard_words, words
 from core.evaluation.report.candle_chart import newest_candles, price_text
 from core.evaluation.report.shared_page import shared_page
-from core.evaluation.sharing import SharedRun, read_shared
+from core.evaluation.sharing import SharedRun, _without, read_shared
 from core.settings.tree import from_dict, to_dict
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -178,3 +178,16 @@ def test_a_run_without_forecasts_is_a_page_without_numbers(tmp_path: Path) -> No
         db.close()
     assert leaderboard_words.EMPTY in seen
     assert "no forecast yet" in seen and words.NOT_ENOUGH in seen and "nan" not in seen.lower().replace("finance", "")
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("There is no file /srv/models/own.py.", "There is no file own.py."),
+        ("“/opt/bin/model” could not be started", "“model” could not be started"),
+        (r"C:\Users\me\own.py is missing", "own.py is missing"),
+        ("BTC/USDT and ETH/USDT at 3/4 or https://example.org/a/b", "BTC/USDT and ETH/USDT at 3/4 or https://example.org/a/b"),
+    ],
+)
+def test_of_a_path_only_the_files_name_is_shown(said: str, shown: str) -> None:
+    assert _without({"incidents": [said]}, ()) == {"incidents": [shown]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from core.domain.candle import Candle
 from core.domain.challenger_sources import ChallengerError
+from core.domain.clock import SystemClock
 from core.domain.events import Incident, TrainerEvent
 from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import Quantity
@@ -20,7 +22,7 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.external import transport
-from core.training.hosting.opening import HISTORY_CANDLES
+from core.training.hosting.opening import HISTORY_CANDLES, ProcessOpener
 from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
 from tests.core.training.online.test_challengers import Result, is_unchanged, result_of, run_over, settings_with
@@ -186,3 +188,19 @@ def test_chaos_in_a_process_changes_nothing_else(tmp_path: Path) -> None:
     kinds = {incident.kind for incident in incidents_of(events)}
     expected = {IncidentKind.CHALLENGER_WITHOUT_FORECAST, IncidentKind.CHALLENGER_SORTED, IncidentKind.CHALLENGER_ENDED}
     assert expected <= kinds
+
+
+@pytest.mark.parametrize(
+    ("processes", "wanted_ms", "deadline_ms"), [(1, 1_000, 1_000), (1, 10_000, 1_500), (3, 1_000, 500)]
+)
+def test_the_runs_own_forecast_is_live_after_all_processes_were_waited_for(
+    tmp_path: Path, processes: int, wanted_ms: int, deadline_ms: int
+) -> None:
+    """Candles of a minute: a forecast is live for 3 s."""
+    wanted = settings_with(*(f"p{number}=process:own" for number in range(processes)), "gru")
+    recovery = replace(wanted.recovery, challenger_deadline_ms=wanted_ms)
+    spec = rigs.spec(tmp_path, replace(wanted, recovery=recovery))
+    with closing(open_database(DataFolder(tmp_path).database)) as db:
+        opener = ProcessOpener(spec, CandleStore(db), SystemClock())
+    assert opener._wanted.deadline_ms == deadline_ms
+    assert opener._wanted.unhurried_ms * processes <= 12_000
