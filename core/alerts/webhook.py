@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from core.alerts.alert import Alert
+from core.alerts.outbox import Outbox
 from core.market.feeds.backoff import Backoff
 
 if TYPE_CHECKING:
@@ -41,20 +42,23 @@ class _Failure:
 class WebhookQueue:
     """Used from one event loop, but for `put`."""
 
-    def __init__(self, url: Callable[[], str | None], on_trouble: Callable[[str], object]) -> None:
+    def __init__(
+        self, url: Callable[[], str | None], on_trouble: Callable[[str], object], outbox: Outbox | None = None
+    ) -> None:
         """url: where alerts go now, asked before each attempt; None: nowhere, and what waits is dropped.
-        on_trouble: called with a sentence about an alert that was not delivered. Both on the loop.
+        on_trouble: called with a sentence about an alert that was not delivered. Both on the loop. outbox: keeps what
+        waits for the next start, and has that of the last one.
         """
         self._url = url
         self._on_trouble = on_trouble
-        self._waiting: deque[Alert] = deque()
-        self._is_delivering = False
+        self._outbox = outbox
+        self._waiting: deque[Alert] = deque(() if outbox is None else outbox.read())
         self._is_filled = asyncio.Event()
 
     @property
     def waiting(self) -> int:
         """Alerts that are not delivered yet."""
-        return len(self._waiting) + self._is_delivering
+        return len(self._waiting)
 
     def put(self, alert: Alert) -> None:
         """Callable from any thread; `wake` has to follow on the loop. The oldest is dropped where too many wait."""
@@ -65,17 +69,24 @@ class WebhookQueue:
 
     def wake(self) -> None:
         """There is something to send."""
+        self._keep()
         self._is_filled.set()
 
     async def run(self) -> None:
         """Send until cancelled."""
         while True:
             while self._waiting:
-                alert, self._is_delivering = self._waiting.popleft(), True
+                alert = self._waiting[0]
                 await self._deliver(alert)
-                self._is_delivering = False
+                if self._waiting and self._waiting[0] is alert:  # else too many waited, and it was dropped
+                    self._waiting.popleft()
+                self._keep()
             self._is_filled.clear()
             await self._is_filled.wait()
+
+    def _keep(self) -> None:
+        if self._outbox is not None:
+            self._outbox.write(self._waiting)
 
     async def _deliver(self, alert: Alert) -> None:
         backoff = Backoff(_FIRST_WAIT_S, _LONGEST_WAIT_S)

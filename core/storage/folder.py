@@ -38,6 +38,8 @@ class DataFolder:
     """The measured CPU thread counts."""
     symbols = _Place("symbols")
     """The lists of the exchanges' markets."""
+    outbox = _Place("outbox.json")
+    """The alerts that the webhook has not taken yet."""
     backups = _Place("backups")
     """Verified copies of the database, one folder each."""
     reports = _Place("reports")

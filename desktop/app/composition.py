@@ -155,7 +155,7 @@ class Application(QObject):
             self.market_choice.watch,
         )
         self.ghost_alerts = GhostAlerts(
-            self._shell, self.state, self.database, self.window.messages, self._context.folder.database
+            self._shell, self.state, self.database, self.window.messages, self._context.folder
         )
 
     def _make_market(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from pathlib import Path
 
 from PySide6.QtCore import QObject, Slot
 
@@ -16,6 +15,7 @@ from core.alerts.conditions import (
     after_check,
     is_judged,
 )
+from core.alerts.outbox import Outbox
 from core.domain.candle import Market
 from core.domain.events import DriftFound, Estimate, ForecastMade, Severity
 from core.domain.price_lines import PriceLine
@@ -23,6 +23,7 @@ from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE
 from core.market.shown_names import shown_market, shown_symbol
 from core.settings.window import NotificationSettings
 from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
 from desktop.notifications.messages import DesktopMessages
 from desktop.services.chance_reader import ChanceReader, FoundChances
 from desktop.services.webhook import Webhook
@@ -46,9 +47,9 @@ class GhostAlerts(QObject):
     """
 
     def __init__(
-        self, shell: Shell, state: RunState, database: WindowDatabase, messages: DesktopMessages, file: Path
+        self, shell: Shell, state: RunState, database: WindowDatabase, messages: DesktopMessages, folder: DataFolder
     ) -> None:
-        """file: the database's, for a separate connection."""
+        """folder: with the database, for a separate connection, and the webhook's outbox."""
         super().__init__(shell.window)
         self._shell, self._database, self._messages = shell, database, messages
         self._markets, self._clock = state.markets, state.clock
@@ -56,10 +57,10 @@ class GhostAlerts(QObject):
         """Each market as it was when it was looked at last."""
         self._states: dict[str, AlertState] | None = None
         """None until they were read."""
-        self._chances = ChanceReader(file, self)
+        self._chances = ChanceReader(folder.database, self)
         self._chances.found.connect(self._on_chances)
         self._chances.failed.connect(shell.banner.notify_storage_error)
-        self.webhook = Webhook(lambda: self._wanted.webhook_url, self)
+        self.webhook = Webhook(lambda: self._wanted.webhook_url, Outbox(folder.outbox), self)
         messages.alerted.connect(self.webhook.send)
         self.webhook.trouble.connect(lambda words: shell.banner.notify(words, Severity.WARNING, key="webhook"))
         state.markets.changed.connect(self._on_market)

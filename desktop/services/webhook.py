@@ -8,6 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal, Slot
 
 from core.alerts.alert import Alert
+from core.alerts.outbox import Outbox
 from core.alerts.webhook import WebhookQueue
 from desktop.services.loop_thread import LoopThread
 
@@ -15,17 +16,20 @@ _log = logging.getLogger("ghostcandle")
 
 
 class Webhook(QObject):
-    """The thread starts with the first alert. Lives in the window's thread."""
+    """The thread starts with the first alert, or at once if some are left of the last start. Lives in the window's
+    thread."""
 
     trouble = Signal(str)
     """A sentence about an alert that was not delivered, without the address's secrets."""
 
-    def __init__(self, url: Callable[[], str | None], parent: QObject | None = None) -> None:
-        """url: where alerts go now; None: nowhere. Also called on the thread."""
+    def __init__(self, url: Callable[[], str | None], outbox: Outbox, parent: QObject | None = None) -> None:
+        """url: where alerts go now; None: nowhere. Also called on the thread. outbox: of what is not sent yet."""
         super().__init__(parent)
         self._url = url
-        self._queue = WebhookQueue(url, self.trouble.emit)
+        self._queue = WebhookQueue(url, self.trouble.emit, outbox)
         self._thread: LoopThread | None = None
+        if self._queue.waiting:
+            self._wake()
 
     @Slot(object)
     def send(self, alert: Alert) -> None:
@@ -33,6 +37,9 @@ class Webhook(QObject):
         if self._url() is None:
             return
         self._queue.put(alert)
+        self._wake()
+
+    def _wake(self) -> None:
         if self._thread is None:
             self._thread = LoopThread(self._queue.run, "Webhook", self)
             self._thread.failed.connect(self.trouble)
@@ -46,4 +53,4 @@ class Webhook(QObject):
         if not self._thread.stop_and_wait():
             _log.error("The thread that sends alerts to the webhook did not end in time.")
         if self._queue.waiting:
-            _log.warning("The window closed before %d alerts were sent to the webhook.", self._queue.waiting)
+            _log.info("%d alerts are sent to the webhook at the next start.", self._queue.waiting)

@@ -7,7 +7,8 @@
     ghostcandle evaluate btc.csv --model "process:python kronos.py NeoQuasar/Kronos-small cpu"
 
 A forecast is the quantiles of 32 possible futures, seeded by the candle's time, so
-that the same candles give the same forecast. One takes seconds without a GPU: raise the deadline of live runs.
+that the same candles give the same forecast. One takes seconds without a GPU: raise the deadline of live
+runs, for which candles of a minute leave no time.
 """
 
 from __future__ import annotations

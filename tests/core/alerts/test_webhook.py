@@ -7,12 +7,14 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
 from core.alerts.alert import Alert, AlertKind
+from core.alerts.outbox import Outbox
 from core.alerts.webhook import MOST_WAITING, WebhookQueue, host_of
 
 ALERT = Alert(AlertKind.BAND, "BTC/USDT 1m (binance)", 1_700_000_000_000, "Band alert", "The 90 % band reaches 64,000.")
@@ -201,3 +203,37 @@ async def test_a_changed_address_counts_from_the_next_attempt_on(has_another: bo
 
 def test_an_address_that_cannot_be_read_has_no_host() -> None:
     assert (host_of("https://hooks.example.com/a?b"), host_of("https://[")) == ("hooks.example.com", "?")
+
+
+async def test_what_waits_at_the_end_is_sent_at_the_next_start(tmp_path: Path) -> None:
+    said: list[str] = []
+    later = replace(ALERT, at_ms=ALERT.at_ms + 1)
+    async with serving(Server(*(web.Response(status=503) for _ in range(3)))) as server:
+        queue = WebhookQueue(lambda: server.url, said.append, Outbox(tmp_path / "outbox.json"))
+        for alert in (ALERT, later):
+            queue.put(alert)
+        work = asyncio.ensure_future(queue.run())
+        queue.wake()
+        await asyncio.sleep(0.5)
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        assert not server.taken and queue.waiting == 2
+        await delivered(WebhookQueue(lambda: server.url, said.append, Outbox(tmp_path / "outbox.json")))
+        assert server.taken == [ALERT.to_json(), later.to_json()] and not said
+    assert not (tmp_path / "outbox.json").exists()
+
+
+async def test_what_waits_is_dropped_once_the_address_was_removed(tmp_path: Path) -> None:
+    Outbox(tmp_path / "outbox.json").write([ALERT])
+    await delivered(WebhookQueue(lambda: None, lambda _: None, Outbox(tmp_path / "outbox.json")))
+    assert not (tmp_path / "outbox.json").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'[{"kind": "unknown"}]', b"[1]", bytes(range(256))])
+def test_a_damaged_outbox_is_empty(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "outbox.json").write_bytes(content)
+    outbox = Outbox(tmp_path / "outbox.json")
+    assert outbox.read() == []
+    outbox.write([ALERT])
+    assert Outbox(tmp_path / "outbox.json").read() == [ALERT]

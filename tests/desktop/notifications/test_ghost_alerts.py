@@ -33,12 +33,12 @@ LOST, KEPT = Estimate(0.8, 0.7, 0.88, 500), Estimate(0.9, 0.82, 0.95, 500)
 class Desk:
     """A window with a run of two markets and its database."""
 
-    def __init__(self, bench: Bench, database: WindowDatabase, file: Path) -> None:
-        self.bench, self.database, self._file = bench, database, file
+    def __init__(self, bench: Bench, database: WindowDatabase, folder: DataFolder) -> None:
+        self.bench, self.database, self._folder = bench, database, folder
         self.fired: list[Alert] = []
         bench.window.messages.alerted.connect(self.fired.append)
         bench.state.markets.set_universe((MARKET, OTHER), (scenario.RUN, RUN_OF_OTHER))
-        self.alerts = GhostAlerts(bench.shell, bench.state, database, bench.window.messages, file)
+        self.alerts = GhostAlerts(bench.shell, bench.state, database, bench.window.messages, folder)
         self._origin_ms = CANDLES[-1].open_time_ms
 
     def restart(self) -> None:
@@ -47,7 +47,7 @@ class Desk:
         self.bench.state.markets.drift_found.disconnect(self.alerts._on_drift)
         self.alerts.close()
         bench = self.bench
-        self.alerts = GhostAlerts(bench.shell, bench.state, self.database, bench.window.messages, self._file)
+        self.alerts = GhostAlerts(bench.shell, bench.state, self.database, bench.window.messages, self._folder)
 
     def add(self, price: float, market: Market = MARKET) -> PriceLine:
         line = PriceLine(price, LineKind.ALERT, text="sell", is_armed=True)
@@ -103,7 +103,7 @@ def desk(make_bench: MakeBench, tmp_path: Path) -> Iterator[Desk]:
     folder.ensure()
     database = WindowDatabase(folder)
     database.open()
-    desk = Desk(make_bench(scenario.checkpoints(), is_shown=False), database, folder.database)
+    desk = Desk(make_bench(scenario.checkpoints(), is_shown=False), database, folder)
     yield desk
     desk.alerts.close()
     database.close()

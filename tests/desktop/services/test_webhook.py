@@ -6,12 +6,14 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from core.alerts.alert import Alert, AlertKind
+from core.alerts.outbox import Outbox
 from desktop.services.webhook import Webhook
 
 ALERT = Alert(AlertKind.DRIFT, "BTC/USDT 1m (binance)", 1, "Drift", "The loss rose.")
@@ -54,8 +56,8 @@ def hook() -> Iterator[Hook]:
 
 
 @pytest.mark.slow
-def test_alerts_reach_a_real_server_in_their_order(qtbot: QtBot, hook: Hook) -> None:
-    webhook = Webhook(lambda: hook.url)
+def test_alerts_reach_a_real_server_in_their_order(qtbot: QtBot, hook: Hook, tmp_path: Path) -> None:
+    webhook = Webhook(lambda: hook.url, Outbox(tmp_path / "outbox.json"))
     webhook.send(ALERT)
     webhook.send(ALERT)
     qtbot.waitUntil(lambda: len(hook.bodies) == 2)
@@ -67,8 +69,17 @@ def test_alerts_reach_a_real_server_in_their_order(qtbot: QtBot, hook: Hook) -> 
     assert hook.bodies[0]["kind"] == "drift" and len(hook.bodies) == 3
 
 
-def test_without_an_address_there_is_no_thread() -> None:
-    webhook = Webhook(lambda: None)
+@pytest.mark.slow
+def test_an_alert_of_the_last_start_is_sent_without_a_new_one(qtbot: QtBot, hook: Hook, tmp_path: Path) -> None:
+    Outbox(tmp_path / "outbox.json").write([ALERT])
+    webhook = Webhook(lambda: hook.url, Outbox(tmp_path / "outbox.json"))
+    qtbot.waitUntil(lambda: len(hook.bodies) == 1 and not (tmp_path / "outbox.json").exists())
+    webhook.close()
+    assert hook.bodies == [ALERT.to_json()]
+
+
+def test_without_an_address_there_is_no_thread(tmp_path: Path) -> None:
+    webhook = Webhook(lambda: None, Outbox(tmp_path / "outbox.json"))
     webhook.send(ALERT)
     assert webhook._thread is None
     webhook.close()
