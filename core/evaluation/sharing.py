@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
-from core.domain.candle import Interval
+from core.domain.candle import Interval, Market
 from core.domain.challenger_sources import names_of
 from core.domain.events import Ghost
 from core.domain.quantities import BAND_90, FloatArray, Quantity
@@ -25,7 +25,7 @@ from core.market.shown_names import shown_symbol
 from core.settings.tree import Settings, from_dict
 from core.storage.candles import CandleStore
 from core.storage.record_reader import RecordReader
-from core.storage.runs import Run
+from core.storage.runs import Run, RunStore
 
 _NEWEST = 60
 """Candles on the chart."""
@@ -54,6 +54,8 @@ class SharedRun:
     """summary: as that of `evaluate --json`, with the run's incidents and its leaderboard."""
 
     run: Run
+    markets: tuple[Market, ...]
+    """All that its model has learned."""
     settings: Settings
     """Those that the run began with."""
     summary: dict[str, Any]
@@ -78,6 +80,7 @@ def read_shared(db: Database, run: Run, trade_cost: float, private: Sequence[str
     summary["incidents"] = _incidents(db, run)
     return SharedRun(
         run=run,
+        markets=tuple(each.market for each in RunStore(db).members(run.head_id)),
         settings=settings,
         summary=_without(summary, private),
         timeline=timeline_of(db, run, horizons),

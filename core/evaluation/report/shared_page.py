@@ -132,6 +132,9 @@ def _reproduction(shared: SharedRun) -> list[Element]:
             node("p", "Anywhere, for a new model on the same candles, with the settings below in settings.json:"),
             _commands(_from_exchange(shared)),
         ]
+    if shared.settings.model.challengers:
+        names = ", ".join(shared.settings.model.challengers)
+        parts.append(node("p", f"With --model for each of its challengers: {names}. Own ones are not part of this page."))
     if run.is_seeded:
         parts.append(
             node("p", f"With seed {run.seed}, the same settings and the same candles give the same forecasts.")
@@ -140,13 +143,15 @@ def _reproduction(shared: SharedRun) -> list[Element]:
 
 
 def _from_exchange(shared: SharedRun) -> list[str]:
-    run, market = shared.run, _named(shared.run.market)
+    """As evaluate learns several markets: together."""
     since = "" if shared.first_ms is None else f" --since {utc_text(shared.first_ms, _DAY)}"
-    return [
-        f"ghostcandle backfill {market}{since}",
-        f"ghostcandle export candles.csv {market}",
-        f"ghostcandle evaluate candles.csv --seed {run.seed} --report evaluation.html",
-    ]
+    is_one = len(shared.markets) == 1
+    files = {market: "candles.csv" if is_one else f"candles-{n}.csv" for n, market in enumerate(shared.markets, 1)}
+    lines = []
+    for market, file in files.items():
+        lines += [f"ghostcandle backfill {_named(market)}{since}", f"ghostcandle export {file} {_named(market)}"]
+    how = "--report evaluation.html" if is_one else "--together --json"
+    return [*lines, f"ghostcandle evaluate {' '.join(files.values())} --seed {shared.run.seed} {how}"]
 
 
 def _named(market: Market) -> str:

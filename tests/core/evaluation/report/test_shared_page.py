@@ -60,7 +60,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> SharedRun:
 
 
 def live(shared: SharedRun, symbol: str = "BTC/USDT", venue: str = "binance") -> SharedRun:
-    return replace(shared, run=replace(shared.run, market=Market(venue, symbol, MINUTE)))
+    market = Market(venue, symbol, MINUTE)
+    return replace(shared, run=replace(shared.run, market=market), markets=(market,))
 
 
 def test_it_shows_the_figures_of_the_record_and_where_they_come_from(shared: SharedRun) -> None:
@@ -88,6 +89,20 @@ def test_a_run_of_an_exchange_can_be_repeated_from_public_candles(shared: Shared
     assert "only forecasts made in time count" in seen
     simulated = Tree(shared_page(live(shared, "SIM-1", "simulated"))).text
     assert "random prices" in simulated and "backfill" not in simulated
+
+
+def test_several_markets_are_repeated_together_and_with_their_challengers(shared: SharedRun) -> None:
+    one = live(shared)
+    model = replace(one.settings.model, challengers=("gru", "OwnModel"))
+    several = replace(
+        one,
+        markets=(one.run.market, Market("binance", "ETH/USDT", MINUTE)),
+        settings=replace(one.settings, model=model),
+    )
+    seen = Tree(shared_page(several)).text
+    assert "ghostcandle export candles-2.csv --venue binance --symbol ETH/USDT --interval 1m" in seen
+    assert "ghostcandle evaluate candles-1.csv candles-2.csv --seed 0 --together --json" in seen
+    assert "--model for each of its challengers: gru, OwnModel" in seen
 
 
 def test_the_same_record_gives_the_same_bytes(shared: SharedRun) -> None:
