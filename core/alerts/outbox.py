@@ -1,4 +1,4 @@
-"""Alerts that the webhook has not taken yet, in a file: what is left when the program ends is sent at its next start."""
+"""Alerts that the webhook has not taken yet, in a file: what is left at the program's end is sent at its next start."""
 
 from __future__ import annotations
 

@@ -33,7 +33,12 @@ def share(context: Context, target: Path, run_id: str | None, overwrite: bool) -
         raise UserError(f"{target} exists already. Name another file, or add --overwrite.", 2)
     with closing(open_database(context.folder.database, readonly=True)) as db:
         run = chosen_run(RunStore(db), run_id)
-        private = (str(context.folder.root.resolve()), str(context.folder.root), str(Path.home().resolve()), str(Path.home()))
+        private = (
+            str(context.folder.root.resolve()),
+            str(context.folder.root),
+            str(Path.home().resolve()),
+            str(Path.home()),
+        )
         trade_cost = context.settings.paper.of(run.market.venue).of_a_trade
         text = shared_page(read_shared(db, run, trade_cost, private))
     try:

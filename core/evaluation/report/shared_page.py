@@ -134,7 +134,9 @@ def _reproduction(shared: SharedRun) -> list[Element]:
         ]
     if shared.settings.model.challengers:
         names = ", ".join(shared.settings.model.challengers)
-        parts.append(node("p", f"With --model for each of its challengers: {names}. Own ones are not part of this page."))
+        parts.append(
+            node("p", f"With --model for each of its challengers: {names}. Own ones are not part of this page.")
+        )
     if run.is_seeded:
         parts.append(
             node("p", f"With seed {run.seed}, the same settings and the same candles give the same forecasts.")

@@ -201,7 +201,10 @@ def test_a_run_without_forecasts_is_a_page_without_numbers(tmp_path: Path) -> No
         ("There is no file /srv/models/own.py.", "There is no file own.py."),
         ("“/opt/bin/model” could not be started", "“model” could not be started"),
         (r"C:\Users\me\own.py is missing", "own.py is missing"),
-        ("BTC/USDT and ETH/USDT at 3/4 or https://example.org/a/b", "BTC/USDT and ETH/USDT at 3/4 or https://example.org/a/b"),
+        (
+            "BTC/USDT and ETH/USDT at 3/4 or https://example.org/a/b",
+            "BTC/USDT and ETH/USDT at 3/4 or https://example.org/a/b",
+        ),
     ],
 )
 def test_of_a_path_only_the_files_name_is_shown(said: str, shown: str) -> None:
