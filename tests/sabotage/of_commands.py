@@ -12,10 +12,10 @@ FAULTS = (
         "if target.is_dir() and not overwrite:",
     ),
     Fault(
-        "shared-page-with-the-home-folder",
-        "desktop/commands/share.py",
-        "str(context.folder.root), str(Path.home()))",
-        "str(context.folder.root))",
+        "shared-page-with-the-folders-of-paths",
+        "core/evaluation/sharing.py",
+        "return _FOLDERS.sub(\"\", value)",
+        "return value",
     ),
     Fault(
         "leader-behind-itself",
