@@ -14,7 +14,7 @@ FAULTS = (
     Fault(
         "shared-page-with-the-folders-of-paths",
         "core/evaluation/sharing.py",
-        "return _FOLDERS.sub(\"\", value)",
+        'return _FOLDERS.sub("", value)',
         "return value",
     ),
     Fault(
