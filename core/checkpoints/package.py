@@ -27,7 +27,7 @@ from core.checkpoints.weight_file import (
     read_whole,
 )
 from core.domain.candle import Interval
-from core.domain.challenger_sources import names_of
+from core.domain.challenger_sources import source_of
 from core.domain.checkpoint_info import CheckpointInfo
 from core.files.durable import write_durably
 
@@ -152,12 +152,19 @@ def export(kept: CheckpointRow, file: Path, settings: dict[str, Any] | None, int
 
 def _without_paths(settings: dict[str, Any]) -> dict[str, Any]:
     """Where files lie, and what a challenger's command is given, say more than a stranger should know."""
-    model, market = dict(settings.get("model", {})), dict(settings.get("market", {}))
-    if challengers := model.get("challengers"):
-        model["challengers"] = list(names_of(tuple(challengers)))
-    if market.get("file"):
-        market["file"] = Path(market["file"]).name
-    return settings | {name: group for name, group in (("model", model), ("market", market)) if group}
+    shown, model, market = dict(settings), settings.get("model"), settings.get("market")  # an import's: anything
+    if isinstance(model, dict) and isinstance(challengers := model.get("challengers"), list):
+        shown["model"] = model | {"challengers": [name for each in challengers if (name := _name_of(each))]}
+    if isinstance(market, dict) and isinstance(file := market.get("file"), str):
+        shown["market"] = market | {"file": Path(file).name}
+    return shown
+
+
+def _name_of(challenger: object) -> str | None:
+    try:
+        return source_of(str(challenger)).name
+    except ValueError:
+        return None
 
 
 def read(folder: Path, watch: Watch = lambda done, total: None) -> Package:

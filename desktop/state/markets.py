@@ -196,20 +196,15 @@ class MarketsState(QObject):
 
     @apply.register
     def _(self, event: FirstForecast) -> None:
-        """It names no run, and no market if there is only one. A committed forecast of the same candle stays."""
-        market = event.market or (self.universe[0] if self.universe else None)
-        former = self._forecast_of(market)
-        if former is None or former.origin_open_time_ms < event.forecast.origin_open_time_ms:
-            self._take_forecast(market, event.forecast)
+        """It names no run, and no market if there is only one."""
+        first = self.universe[0] if self.universe else None
+        self._take_forecast(event.market or first, event.forecast)
 
     def _take_forecast(self, market: Market | None, forecast: ForecastMade) -> None:
-        former = self._forecast_of(market)
-        if market is not None and (former is None or former.origin_open_time_ms <= forecast.origin_open_time_ms):
-            self._put(market, forecast=forecast)
-
-    def _forecast_of(self, market: Market | None) -> ForecastMade | None:
         row = None if market is None else self._rows.get(market)
-        return None if row is None else row.forecast
+        former = None if row is None else row.forecast
+        if market is not None and (former is None or _reach(former) <= _reach(forecast)):
+            self._put(market, forecast=forecast)
 
     def _arrange(self) -> None:
         """Rows for all of the list and of the run, and for no other."""
@@ -242,3 +237,8 @@ _OUTSIDE: dict[str, object] = {
     "forecast": None,
 }
 """What a market that leaves the run loses; what its ghosts were worth stays known."""
+
+
+def _reach(forecast: ForecastMade) -> tuple[int, bool]:
+    """Of the same candle, a committed forecast stays and the simple rules' is replaced."""
+    return forecast.origin_open_time_ms, not forecast.is_by_simple_rules

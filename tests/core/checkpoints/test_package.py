@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -114,6 +115,21 @@ def test_neither_paths_nor_the_commands_of_challengers_are_exported(exported: Ex
     assert card["training"] == exported.settings["training"]
     text = (folder / "README.md").read_text()
     assert "secret" not in text and "/home" not in text and "kronos" in text
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [
+        ({"model": [1], "market": "x"}, {"model": [1], "market": "x"}),
+        ({"model": {"challengers": [5, "/home/me/x", "gru"]}}, {"model": {"challengers": ["gru"]}}),
+        ({"market": {"file": 3}}, {"market": {"file": 3}}),
+    ],
+)
+def test_settings_of_an_imported_checkpoint_may_be_anything(
+    exported: Exported, tmp_path: Path, settings: dict[str, Any], shown: dict[str, Any]
+) -> None:
+    folder = package.export(exported.kept, exported.root / exported.kept.info.file, settings, tmp_path)
+    assert json.loads((folder / "card.json").read_text())["settings"] == shown
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
