@@ -392,8 +392,8 @@ FAULTS = (
     Fault(
         "catch-up-forecast-over-the-newest",
         "desktop/state/markets.py",
-        "former.origin_open_time_ms <= forecast.origin_open_time_ms",
-        "former.origin_open_time_ms != forecast.origin_open_time_ms",
+        "_reach(former) <= _reach(forecast)",
+        "_reach(former) != _reach(forecast)",
     ),
     Fault(
         "learning-switch-without-an-undo",
