@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.events import EventBatch, TrainerFailed
+from core.market.feeds.base import FeedState
 from core.storage.errors import StorageError
 from core.storage.runs import Run
 from core.training.commands import ShowMarket, TrainerCommand
@@ -55,7 +56,7 @@ class Trainer(QObject):
         self.worker = worker
         self._places = {market: place for place, market in enumerate(spec.markets)}
         for market in caught_up:
-            self.caught_up(market)
+            worker.inbox.caught_up(self.place_of(market))
         for market in ended:
             self.feed_ended(market)
         self.begins.emit(self._stored_run(spec))
@@ -93,10 +94,10 @@ class Trainer(QObject):
         if self.worker is not None:
             self.worker.inbox.candles_stored(live_open_times_ms, self.place_of(market))
 
-    def caught_up(self, market: Market) -> None:
-        """Its past candles are stored, or cannot be had for now."""
+    def feed_changed(self, market: Market, state: FeedState) -> None:
+        """Its feed is in this state now."""
         if self.worker is not None:
-            self.worker.inbox.caught_up(self.place_of(market))
+            self.worker.inbox.feed_changed(state, self.place_of(market))
 
     def feed_begins(self, market: Market) -> None:
         """Its candles may come again."""

@@ -213,8 +213,9 @@ class WatchedMarkets(QObject):
         self.market_forming.emit(market, candle)
 
     def _on_feed_event(self, market: Market, event: FeedStatus | CatchUpProgress) -> None:
-        if self._reports.take_event(market, event):
-            self.trainer.caught_up(market)
+        self._reports.take_event(market, event)
+        if isinstance(event, FeedStatus):
+            self.trainer.feed_changed(market, event.state)
         if market == self._market:
             self.feed_event.emit(event)
         self.market_feed_event.emit(market, event)
@@ -304,18 +305,15 @@ class MarketReports:
     def of(self, market: Market) -> MarketReport:
         return self._reports[market]
 
-    def take_event(self, market: Market, event: FeedStatus | CatchUpProgress) -> bool:
-        """Whether the market has caught up with this."""
+    def take_event(self, market: Market, event: FeedStatus | CatchUpProgress) -> None:
         if isinstance(event, CatchUpProgress):
             self._reports[market].catch_up = event if event.done < event.total else None
-            return False
+            return
         self._reports[market].status = event
         if event.state.is_over:
             self._reports[market].catch_up = None
-        if event.state.is_before_the_present:
-            return False
-        self.caught_up.add(market)
-        return True
+        if not event.state.is_before_the_present:
+            self.caught_up.add(market)
 
     def take_report(self, market: Market, report: FeedReport) -> None:
         if isinstance(report, FeedVitals):

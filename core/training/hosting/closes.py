@@ -3,7 +3,8 @@
 Which candles are taken together depends on the stored candles alone, and not on their order of arrival: a close waits
 until each market has a candle of this time or a later one, or will have none. Only live candles are waited for no
 longer than the clock allows, and not where their market has missed several closes: its connection is down. One that is
-later is a close by itself. No Qt, no torch.
+later is a close by itself. After an outage of several markets what they missed is taken together, unless one of them
+needs much longer than the others to fetch it. No Qt, no torch.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ _FORECASTING_MS, _FORECASTING_A_MARKET_MS = 750, 12
 takes some 100 ms, one of 200 about 1,200."""
 _MOST_MISSED = 3
 """A live market without a candle for as many closes in a row is not waited for until it has caught up."""
+_FETCHING_S = 20.0
+"""What one market missed is left so long, once in an outage, for the others to fetch theirs: learned alone, it would pull
+the model towards that market."""
 
 
 class CloseQueue:
@@ -37,6 +41,8 @@ class CloseQueue:
         self._store, self._inbox, self._clock = store, inbox, clock
         self._sent_until_ms: list[int | None] = [None] * len(spec.markets)
         self._recorded_until_ms: list[int | None] = [None] * len(spec.markets)
+        self._awaited_since_s: dict[int, float] = {}
+        """Markets without a connection that what others have missed waits for."""
 
     def trainer_is_ready(self, event: TrainerReady) -> None:
         """A trainer has started, which wants the candles after its positions."""
@@ -64,8 +70,10 @@ class CloseQueue:
             )
 
     def _closes(self, most: int) -> Iterator[list[tuple[int, Candle]]]:
-        ended, caught_up = self._inbox.ended, self._inbox.are_caught_up  # first: of these all is stored by then
-        positions = list(self._sent_until_ms)
+        inbox = self._inbox
+        ended, caught_up = inbox.ended, inbox.are_caught_up  # first: of these all is stored by then
+        reconnecting, positions = inbox.are_reconnecting, list(self._sent_until_ms)
+        self._awaited_since_s = {each: since_s for each, since_s in self._awaited_since_s.items() if each in reconnecting}
         pages = [
             deque(self._store.load(market, after_ms=after_ms, limit=most))
             for market, after_ms in zip(self._markets, positions, strict=True)
@@ -76,6 +84,9 @@ class CloseQueue:
                 return
             missing = {market for market, page in enumerate(pages) if not page} - ended
             if any(self._is_awaited(market, opened_ms, positions[market], caught_up) for market in missing):
+                return
+            behind = (market for market in missing & reconnecting if (positions[market] or 0) < opened_ms)
+            if any(self._is_fetching(market, opened_ms) for market in behind):
                 return
             present = [market for market, page in enumerate(pages) if page and page[0].open_time_ms == opened_ms]
             close = [(market, pages[market].popleft()) for market in present]
@@ -95,6 +106,14 @@ class CloseQueue:
         forecasting_ms = max(_FORECASTING_MS, _FORECASTING_A_MARKET_MS * len(self._markets))
         wait_ms = live_within_ms(interval) - forecasting_ms
         return self._clock.now_ms() < interval.close_time_ms(opened_ms) + wait_ms
+
+    def _is_fetching(self, market: int, opened_ms: int) -> bool:
+        """Whether a candle that was missed in an outage waits for this market, whose connection is not back yet."""
+        interval = self._markets[market].interval
+        if self._clock.now_ms() <= interval.close_time_ms(opened_ms) + interval.duration_ms:
+            return False  # it came live
+        now_s = self._clock.monotonic_s()
+        return now_s < self._awaited_since_s.setdefault(market, now_s) + _FETCHING_S
 
     def _first_start_ms(self, market: int) -> int | None:
         """Where a new run starts: at the newest candles if all are stored already, else at the first."""

@@ -167,8 +167,7 @@ class _Listener(PipelineListener):
         self._inbox.candles_stored(live_open_times_ms, self._market)
 
     def on_status(self, status: FeedStatus) -> None:
-        if not status.state.is_before_the_present:
-            self._inbox.caught_up(self._market)
+        self._inbox.feed_changed(status.state, self._market)
         self._on_status(self._market, status)
 
     def on_corrected(self, candle: Candle) -> None:

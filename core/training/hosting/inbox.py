@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from dataclasses import dataclass, field
 
+from core.market.feeds.base import FeedState
 from core.training.commands import TrainerCommand
 
 
@@ -21,6 +22,8 @@ class Inbox:
     """The markets of which no more candles will come; all that there are of them are stored."""
     are_caught_up: frozenset[int] = frozenset()
     """The markets whose past candles are stored, as far as they can be had."""
+    are_reconnecting: frozenset[int] = frozenset()
+    """The markets that have lost their connection: what they missed is fetched once it is back."""
     is_stopped: bool = False
 
     def candles_stored(self, live_open_times_ms: tuple[int, ...] = (), market: int = 0) -> None:
@@ -41,6 +44,15 @@ class Inbox:
             self.are_caught_up |= {market}
         self._wake.set()
 
+    def feed_changed(self, state: FeedState, market: int = 0) -> None:
+        """The feed of this market is in this state now; all candles that came before are stored."""
+        with self._lock:
+            if not state.is_before_the_present:
+                self.are_caught_up |= {market}
+            is_lost = state is FeedState.RECONNECTING
+            self.are_reconnecting = self.are_reconnecting | {market} if is_lost else self.are_reconnecting - {market}
+        self._wake.set()
+
     def feed_ended(self, market: int = 0) -> None:
         """No more candles of this market will come: the driver ends when all are taken, of all markets."""
         with self._lock:
@@ -52,6 +64,7 @@ class Inbox:
         with self._lock:
             self.ended -= {market}
             self.are_caught_up -= {market}
+            self.are_reconnecting -= {market}
 
     def stop(self) -> None:
         """End after the current candle."""

@@ -15,6 +15,7 @@ from sqlite_utils import Database
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import ManualClock
 from core.domain.events import ForecastMode, TrainerReady
+from core.market.feeds.base import FeedState
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -29,6 +30,7 @@ SERIES = random_walk(60)
 ALLOWED_MS = 3_000
 """5 % of a minute."""
 FORECASTING_MS = 750
+FETCHING_MS = 20_000
 
 
 class Rig:
@@ -170,6 +172,57 @@ def test_a_live_market_that_missed_three_closes_is_waited_for_only_once_it_is_ba
     assert live.take() == []
     live.save(1, 5, is_live=True)
     assert live.take() == [(5, [0, 1])]
+
+
+@pytest.fixture
+def cut_off(live: Rig) -> Rig:
+    """Both markets were cut off after the first candle; the second one still is, two minutes after candle 20."""
+    for market in (0, 1):
+        live.inbox.feed_changed(FeedState.RECONNECTING, market)
+    live.at(20, 2 * STEP_MS)
+    live.save(0, *range(1, 21))
+    live.inbox.feed_changed(FeedState.LIVE, 0)
+    return live
+
+
+def test_what_several_markets_missed_in_an_outage_is_taken_together(cut_off: Rig) -> None:
+    assert cut_off.take() == [], "one alone would pull the model towards it"
+    cut_off.save(1, *range(1, 8))
+    assert cut_off.take() == [(row, [0, 1]) for row in range(1, 8)], "the rest is still being fetched"
+    cut_off.save(1, *range(8, 21))
+    assert cut_off.take() == [(row, [0, 1]) for row in range(8, 21)]
+
+
+def test_candles_that_an_exchange_does_not_list_are_not_waited_for(cut_off: Rig) -> None:
+    cut_off.save(1, 1, 2)
+    assert cut_off.take() == [(1, [0, 1]), (2, [0, 1])]
+    cut_off.inbox.feed_changed(FeedState.LIVE, 1)
+    assert cut_off.take() == [(row, [0]) for row in range(3, 21)], "it was not traded"
+
+
+def test_a_market_without_a_connection_holds_the_others_up_once_in_an_outage(cut_off: Rig) -> None:
+    assert cut_off.take() == []
+    cut_off.clock.advance_ms(FETCHING_MS - 1)
+    assert cut_off.take() == []
+    cut_off.clock.advance_ms(1)
+    assert cut_off.take() == [(row, [0]) for row in range(1, 21)]
+    cut_off.save(0, 21)
+    assert cut_off.take() == [(21, [0])], "it has been waited for"
+    cut_off.save(1, *range(1, 22))
+    cut_off.inbox.feed_changed(FeedState.LIVE, 1)
+    assert cut_off.take() == [(row, [1]) for row in range(1, 22)]
+    cut_off.inbox.feed_changed(FeedState.RECONNECTING, 1)
+    cut_off.at(25, 2 * STEP_MS)
+    cut_off.save(0, 22)
+    assert cut_off.take() == [], "the next outage"
+
+
+def test_a_live_candle_is_not_held_up_by_a_lost_connection(live: Rig) -> None:
+    live.inbox.feed_changed(FeedState.RECONNECTING, 1)
+    for row in (1, 2, 3, 4, 5):
+        live.save(0, row, is_live=True)
+        live.at(row, ALLOWED_MS - FORECASTING_MS)
+        assert live.take() == [(row, [0])]
 
 
 def test_a_live_market_that_still_fetches_its_past_is_waited_for(db: Database) -> None:
