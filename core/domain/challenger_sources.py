@@ -68,13 +68,18 @@ def _split(command: str) -> tuple[str, ...]:
 
 
 def _name_of(command: tuple[str, ...]) -> str:
-    """That of its script: the first argument that is no option; else that of the program."""
-    program, *arguments = command
-    script = next((each for each in arguments if not each.startswith("-")), program)
+    """That of its script."""
+    script = script_of(command)
     name = re.sub(r"[^A-Za-z0-9_-]", "_", Path(script).stem)[:40]
     if _NAME.fullmatch(name) is None:
         raise ValueError(f"the command of '{script}' needs a name: give it as NAME=process:COMMAND")
     return name
+
+
+def script_of(command: tuple[str, ...]) -> str:
+    """The first argument that is no option; else the program."""
+    program, *arguments = command
+    return next((each for each in arguments if not each.startswith("-")), program)
 
 
 def column_of(name: str) -> str:

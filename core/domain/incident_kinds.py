@@ -13,6 +13,8 @@ class IncidentKind(StrEnum):
     """Trainers ended too often, so training is paused until it is resumed."""
     CANDLE_SET_ASIDE = "candle set aside"
     """A stored candle that the trainer cannot process was replaced by a hole."""
+    CHALLENGER_CHANGED = "challenger changed"
+    """Another program has its name than when the run was saved."""
     CHALLENGER_ENDED = "challenger ended"
     """The process of one; it is started again."""
     CHALLENGER_FAILED = "challenger failed"

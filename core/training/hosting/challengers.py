@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, NoReturn
 
 from torch import Tensor, nn
 
-from core.domain.challenger_sources import ChallengerError, ChallengerSource, source_of
+from core.domain.challenger_sources import ChallengerError, ChallengerSource, script_of, source_of
 from core.domain.quantities import FloatArray
 from core.training.commands import MarketCandle
 from core.training.engine.engine import TrainingEngine
@@ -22,6 +24,7 @@ from models.shape import ModelShape
 
 EngineMaker = Callable[[Callable[[ModelShape], nn.Module]], TrainingEngine]
 """Makes an engine with the model that its argument makes from a shape."""
+_LARGEST_SCRIPT_BYTES = 1_000_000
 ProcessStarter = Callable[[ChallengerSource], ProcessChallenger]
 
 
@@ -43,6 +46,24 @@ def open_challengers(
         _wait_for_processes(members, is_new_run)
         opened.pop_all()
     return members
+
+
+def program_of(source: ChallengerSource) -> str:
+    """A digest of its class's file, or of its script and arguments, wherever they are; empty if it has no file of its
+    own, or that cannot be read."""
+    file = source.file or (script_of(source.command) if source.command else None)
+    if file is None:
+        return ""
+    digest = hashlib.sha256()
+    try:
+        if Path(file).stat().st_size <= _LARGEST_SCRIPT_BYTES:  # else a compiled program
+            digest.update(Path(file).read_bytes())
+    except (OSError, ValueError):
+        if source.file:
+            return ""  # a command may be one that the system finds
+    for word in source.command[1:]:
+        digest.update(b"\0" + Path(word).name.encode())
+    return digest.hexdigest()[:16]
 
 
 def _wait_for_processes(members: Sequence[Challenger], is_new_run: bool) -> None:

@@ -38,7 +38,7 @@ from core.training.engine.samples import LossWeights
 from core.training.external.challenger import ProcessChallenger
 from core.training.external.model import ExternalModel, Wanted
 from core.training.external.transport import ProcessTransport
-from core.training.hosting.challengers import open_challengers
+from core.training.hosting.challengers import open_challengers, program_of
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper
 from core.training.online.challengers import Challengers
 from core.training.online.drift_response import DriftWatch
@@ -181,7 +181,8 @@ def _build_challengers(
 
     start = ProcessOpener(spec, CandleStore(db), clock).open
     members = open_challengers(settings.model.challengers, make_engine, start, seed, is_new_run=is_new_run)
-    return Challengers(members, settings.recovery, settings.checkpoints.every_steps, clock)
+    programs = [program_of(source_of(each)) for each in settings.model.challengers]
+    return Challengers(members, settings.recovery, settings.checkpoints.every_steps, clock, programs)
 
 
 def _new_seed(settings: Settings) -> int:

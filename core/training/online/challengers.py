@@ -23,10 +23,19 @@ class Challengers:
     """Calls each of them in turn. Most sessions have none, and then nothing here does anything."""
 
     def __init__(
-        self, members: Sequence[Challenger], recovery: RecoverySettings, remember_every: int, clock: Clock
+        self,
+        members: Sequence[Challenger],
+        recovery: RecoverySettings,
+        remember_every: int,
+        clock: Clock,
+        programs: Sequence[str] | None = None,
     ) -> None:
-        """remember_every: see `GuardedChallenger`."""
-        self._members = [GuardedChallenger(each, recovery, remember_every, clock) for each in members]
+        """remember_every, programs: see `GuardedChallenger`."""
+        known = [""] * len(members) if programs is None else programs
+        self._members = [
+            GuardedChallenger(each, recovery, remember_every, clock, program)
+            for each, program in zip(members, known, strict=True)
+        ]
 
     def __len__(self) -> int:
         return len(self._members)

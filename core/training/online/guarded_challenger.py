@@ -49,10 +49,18 @@ class _State:
 class GuardedChallenger:
     """Calls one challenger, and turns whatever goes wrong into incidents."""
 
-    def __init__(self, challenger: Challenger, recovery: RecoverySettings, remember_every: int, clock: Clock) -> None:
+    def __init__(
+        self,
+        challenger: Challenger,
+        recovery: RecoverySettings,
+        remember_every: int,
+        clock: Clock,
+        program: str = "",
+    ) -> None:
         """remember_every: steps between two copies of the state, as between two checkpoints, so that a run that is
-        continued from one does the same."""
+        continued from one does the same. program: a digest of what forecasts under its name; empty: not known."""
         self._challenger, self.name = challenger, challenger.name
+        self._program = program
         self._remember_every = remember_every
         self._clock = clock
         self._budget = RollbackBudget(recovery)
@@ -125,6 +133,7 @@ class GuardedChallenger:
             "restores": self._budget.state(),
             "in_a_row": dict(self._in_a_row),
             "quiet": self._quiet,
+            "program": self._program,
         }
         return saved.tensors, scalars
 
@@ -141,6 +150,7 @@ class GuardedChallenger:
                 stored = scalars["in_a_row"]  # older ones have no losses
                 self._in_a_row = {name: int(stored.get(name, 0)) for name in self._in_a_row}
                 self._quiet = int(scalars["quiet"])
+                self._compare_program(str(scalars.get("program", "")))  # older ones have none
         except FAILURES as error:
             self._report_refused(_failure(error))
             self._restore(self._first)
@@ -214,6 +224,20 @@ class GuardedChallenger:
             "Its own figures at these candles. Nothing else is affected.",
             failure.details,
         )
+
+    def _compare_program(self, stored: str) -> None:
+        """Report that the state is of another program of this name."""
+        is_known = bool(self._program and stored)
+        self._program = self._program or stored
+        if is_known and self._program != stored:
+            self._report(
+                Severity.WARNING,
+                IncidentKind.CHALLENGER_CHANGED,
+                f"The challenger {self.name} has changed since the run was saved: its file, script or arguments are "
+                "others.",
+                "It continues in the row of its name.",
+                "Nothing is lost, but its figures are of both. With a name of its own the new one has its own.",
+            )
 
     def _report_refused(self, failure: Failure) -> None:
         self._report(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core.domain.candle import Candle
-from core.domain.challenger_sources import ChallengerError
+from core.domain.challenger_sources import ChallengerError, source_of
 from core.domain.clock import SystemClock
 from core.domain.events import Incident, TrainerEvent
 from core.domain.incident_kinds import IncidentKind
@@ -22,6 +22,7 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.external import transport
+from core.training.hosting.challengers import program_of
 from core.training.hosting.opening import HISTORY_CANDLES, ProcessOpener
 from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
@@ -204,3 +205,18 @@ def test_the_runs_own_forecast_is_live_after_all_processes_were_waited_for(
         opener = ProcessOpener(spec, CandleStore(db), SystemClock())
     assert opener._wanted.deadline_ms == deadline_ms
     assert opener._wanted.unhurried_ms * processes <= 12_000
+
+
+def test_a_program_is_its_script_and_arguments_wherever_they_are(tmp_path: Path) -> None:
+    def program(folder: str, text: str, words: str = "--width 3 prices.csv") -> str:
+        script = tmp_path / folder / "own.py"
+        script.parent.mkdir(exist_ok=True)
+        script.write_text(text)
+        return program_of(source_of(f"process:python3 {script} {words}"))
+
+    first = program("here", "a = 1")
+    assert first == program("there", "a = 1") == program("there", "a = 1", f"--width 3 {tmp_path / 'prices.csv'}")
+    assert len({first, program("here", "a = 2"), program("here", "a = 1", "--width 4 prices.csv")}) == 3
+    found_by_the_system = [program_of(source_of(f"own=process:python3 -m {name}")) for name in ("one", "other")]
+    assert len({*found_by_the_system, ""}) == 3
+    assert program_of(source_of("gru")) == program_of(source_of(f"{tmp_path / 'gone.py'}:Own")) == ""

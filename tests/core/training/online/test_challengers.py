@@ -255,6 +255,23 @@ def test_a_run_continues_without_a_model_that_is_gone_and_with_it_when_it_is_bac
     assert bool(taught.any()) and torch.equal(taught, again) and not torch.equal(again, later)
 
 
+def test_a_class_that_has_changed_is_reported_and_one_that_was_moved_is_not(tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(OWN.format(size=3))
+    session = rigs.service(tmp_path / "run", settings_with(f"{own}:Own"))
+    rigs.feed(session, CANDLES[:25])
+    session.close()
+    moved = own.rename(tmp_path / "moved.py")
+    found = []
+    for text in (OWN.format(size=3), "# new\n" + OWN.format(size=3)):
+        moved.write_text(text)
+        session = rigs.service(tmp_path / "run", settings_with(f"{moved}:Own"))
+        events = rigs.feed(session, rigs.after(session, 30))
+        found.append([event.kind for event in events if isinstance(event, Incident)])
+        session.close()
+    assert found == [[], [IncidentKind.CHALLENGER_CHANGED]]
+
+
 def test_runs_of_different_challengers_are_different_runs(tmp_path: Path) -> None:
     own = tmp_path / "own.py"
     own.write_text(OWN.format(size=3))

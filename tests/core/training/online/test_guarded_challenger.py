@@ -96,10 +96,11 @@ class Scripted:
 
 
 class Rig:
-    def __init__(self, rollbacks: int = 3) -> None:
+    def __init__(self, rollbacks: int = 3, program: str = "") -> None:
         clock = ManualClock()
         self.own = Scripted(clock)
-        self.guarded = GuardedChallenger(self.own, RecoverySettings(rollbacks=rollbacks), REMEMBER_EVERY, clock)
+        recovery = RecoverySettings(rollbacks=rollbacks)
+        self.guarded = GuardedChallenger(self.own, recovery, REMEMBER_EVERY, clock, program)
         self.step = 0
         self.inputs = MarketInputs(
             0, 0, np.ones((4, 3)), np.ones(4, dtype=np.bool_), np.zeros(SHAPE), *np.ones((2, 2, 6))
@@ -249,6 +250,25 @@ def test_one_that_can_give_nothing_more_is_suspended_at_once() -> None:
     later = Rig()
     later.guarded.restore(*rig.guarded.state())
     assert later.candle() is not None, "of a later start it may be another: its file is back"
+
+
+def test_another_program_of_its_name_is_reported() -> None:
+    tensors, scalars = Rig(program="a1").guarded.state()
+    for program, kinds in (("a1", []), ("b2", [IncidentKind.CHALLENGER_CHANGED]), ("", [])):
+        rig = Rig(program=program)
+        rig.guarded.restore(tensors, scalars)
+        assert rig.kinds == kinds
+    older = {name: value for name, value in scalars.items() if name != "program"}
+    rig = Rig(program="b2")
+    rig.guarded.restore(tensors, older)
+    assert rig.kinds == [], "an older checkpoint does not say"
+
+
+def test_one_that_is_absent_keeps_the_program_of_its_state() -> None:
+    absent, back = Rig(), Rig(program="b2")
+    absent.guarded.restore(*Rig(program="a1").guarded.state())
+    back.guarded.restore(*absent.guarded.state())
+    assert absent.kinds == [] and back.kinds == [IncidentKind.CHALLENGER_CHANGED]
 
 
 def test_an_error_that_ends_the_process_is_no_failure_of_it() -> None:
