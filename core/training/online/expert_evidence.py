@@ -7,9 +7,10 @@ No torch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.domain.events import ForecastMode
 from core.domain.quantities import FloatArray, Quantity
@@ -31,6 +32,22 @@ class ExpertEvidence:
         """Candles that are in no full block yet: their targets, and the numbers [kind, 3, 2] of each (`ExpertSums`)."""
         self._taken_until_ms: int | None = None
         self._new: list[EvidenceBlock] = []
+        self._restored_hits: dict[int, FloatArray] = {}
+        """By target."""
+
+    def open_hits(self) -> dict[str, NDArray[np.generic]]:
+        """For a checkpoint, which `restore_hits` reads: the record has no hits of single candles."""
+        hits = [numbers[1:, 1:] for _, numbers in self._open]
+        return {
+            "target_open_time_ms": np.array([target_ms for target_ms, _ in self._open], dtype=np.int64),
+            "hits": np.array(hits, dtype=np.uint8).reshape(len(hits), self._rows - 1, 2, 2),
+        }
+
+    def restore_hits(self, state: Mapping[str, NDArray[np.generic]]) -> None:
+        """What `open_hits` gave, before `resume`. Empty, as in older checkpoints: not known."""
+        if state and state["hits"].shape[1:] == (self._rows - 1, 2, 2):
+            targets, hits = state["target_open_time_ms"].tolist(), state["hits"].astype(np.float64)
+            self._restored_hits = dict(zip(targets, hits, strict=True))
 
     def resume(self, reader: RecordReader, own_mode: ForecastMode, until_ms: int) -> None:
         """Continue after the blocks up to this target that the record has; without any, from the oldest score whose
@@ -46,7 +63,7 @@ class ExpertEvidence:
 
     def _extend(self, scores: Iterable[StoredScore]) -> None:
         for score in scores:
-            self.add(score, None)
+            self.add(score, self._restored_hits.get(score.target_open_time_ms))
 
     def add(self, score: StoredScore, hits: FloatArray | None) -> None:
         """Take the next score; a repeated one changes nothing, nor does one without the experts' losses.

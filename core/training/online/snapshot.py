@@ -27,6 +27,7 @@ _REFERENCE_MODEL = "twin"
 """Its name in checkpoint files."""
 _CHALLENGERS = "challengers"
 """The part of a checkpoint with their states, by name; those of the combination with them are apart."""
+_OPEN_HITS = "open_hits"
 _COMBINED = "with_challengers"
 
 
@@ -55,6 +56,7 @@ def _tensors_of(session: TrainingSession) -> dict[str, Tensor]:
         tensors.update(_tensors(f"{prefix}conditions", market.conditions.state()))
         tensors.update(_tensors(f"{prefix}{_REFERENCE_MODEL}", market.reference_forecasts.arrays()))
         tensors.update(_tensors(f"{prefix}{_COMBINED}", market.forecaster.state_with_challengers()))
+        tensors.update(_tensors(f"{prefix}{_OPEN_HITS}", market.scores.evidence.experts.open_hits()))
     return tensors
 
 
@@ -238,6 +240,7 @@ def _take_past(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
         market.conditions.restore(_arrays(tensors, f"{prefix}conditions"))  # older checkpoints have none
         market.scores.begin_line(_line_after_ms(scalars, metadata["position_ms"]))
         market.drifts.restore(scalars.get("drift"))  # older checkpoints have none
+        market.scores.evidence.experts.restore_hits(_arrays(tensors, f"{prefix}{_OPEN_HITS}"))
         forecasts = _arrays(tensors, f"{prefix}{_REFERENCE_MODEL}") if has_forecasts else None
         market.reference_forecasts.restore(forecasts)
     session.closes = int(metadata.get("closes", 0))

@@ -70,18 +70,19 @@ def test_blocks_hold_the_sums_of_what_is_stored(root: Path) -> None:
 
 
 def test_hits_are_those_of_the_stored_forecasts(root: Path) -> None:
-    """Of model and reference, whose quantiles are stored. The other experts' are not, so what they hit is not known of
-    the candles between the last block and a restart."""
+    """Of model and reference, whose quantiles are stored. The other experts' are not, so a checkpoint has what they hit
+    of the candles between the last block and a restart."""
     with reading(root) as reader:
         found = sums_of(reader)
-        scores = [score for score in reader.scores() if not score.after_gap][:BLOCK]
+        scores = [score for score in reader.scores() if not score.after_gap][: TAKEN // BLOCK * BLOCK]
         made = [reader.forecasts_of(score.origin_open_time_ms)[0] for score in scores]
     closes = {candle.open_time_ms: candle.close for candle in rigs.CANDLES}
     actual = [np.log(closes[score.target_open_time_ms] / closes[score.origin_open_time_ms]) for score in scores]
     for place, expert in enumerate((MODEL, REFERENCE)):
         hits = [close_hits(of.experts[place, 0], float(close)) for of, close in zip(made, actual, strict=True)]
-        np.testing.assert_allclose(found[EXPERTS[expert]].sums[0, 1:], np.sum(hits, axis=0))
-        assert found[EXPERTS[expert]].sums[0, 1, 1] == BLOCK > found[EXPERTS[expert]].sums[1, 1, 1] > 0
+        wanted = np.reshape(hits, (-1, BLOCK, 2, 2)).sum(axis=1)
+        np.testing.assert_allclose(found[EXPERTS[expert]].sums[:, 1:], wanted)
+        assert found[EXPERTS[expert]].sums[:, 1, 1].tolist() == [BLOCK, BLOCK]
     assert found[EXPERTS[REFERENCE]].sums[0, 2, 1] == 0, "no change has no direction"
     assert found[COMBINATION].sums[:, 1, 1].tolist() == [BLOCK, BLOCK]
 
