@@ -29,7 +29,7 @@ takes some 100 ms, one of 200 about 1,200."""
 _MOST_MISSED = 3
 """A live market without a candle for as many closes in a row is not waited for until it has caught up."""
 _FETCHING_S = 20.0
-"""What one market missed is left so long, once in an outage, for the others to fetch theirs: learned alone, it would pull
+"""What one market missed waits so long, once in an outage, for the others to fetch theirs: learned alone, it would pull
 the model towards that market."""
 
 
@@ -73,7 +73,8 @@ class CloseQueue:
         inbox = self._inbox
         ended, caught_up = inbox.ended, inbox.are_caught_up  # first: of these all is stored by then
         reconnecting, positions = inbox.are_reconnecting, list(self._sent_until_ms)
-        self._awaited_since_s = {each: since_s for each, since_s in self._awaited_since_s.items() if each in reconnecting}
+        for market in self._awaited_since_s.keys() - reconnecting:
+            del self._awaited_since_s[market]
         pages = [
             deque(self._store.load(market, after_ms=after_ms, limit=most))
             for market, after_ms in zip(self._markets, positions, strict=True)
@@ -85,8 +86,8 @@ class CloseQueue:
             missing = {market for market, page in enumerate(pages) if not page} - ended
             if any(self._is_awaited(market, opened_ms, positions[market], caught_up) for market in missing):
                 return
-            behind = (market for market in missing & reconnecting if (positions[market] or 0) < opened_ms)
-            if any(self._is_fetching(market, opened_ms) for market in behind):
+            behind = [market for market in missing & reconnecting if (positions[market] or 0) < opened_ms]
+            if any([self._is_fetching(market, opened_ms) for market in behind]):  # all: they are waited for together
                 return
             present = [market for market, page in enumerate(pages) if page and page[0].open_time_ms == opened_ms]
             close = [(market, pages[market].popleft()) for market in present]

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from core.domain.candle import Candle
 from core.domain.clock import Clock
@@ -106,6 +107,8 @@ class TrainingSession:
         self._prequential_loss: float | None = None
         self.closes = 0
         """How many were taken, without late ones."""
+        self.of_absent_markets: dict[str, dict[str, Tensor]] = {}
+        """By name: expert weights and calibration of markets that the model had in an earlier start."""
         self._at_work: MarketSession | None = None
         self._unlearned: set[MarketSession] = set()
         """Those with a candle since the newest step was due."""

@@ -28,6 +28,7 @@ _REFERENCE_MODEL = "twin"
 _CHALLENGERS = "challengers"
 """The part of a checkpoint with their states, by name; those of the combination with them are apart."""
 _OPEN_HITS = "open_hits"
+_ABSENT = "absent"
 _COMBINED = "with_challengers"
 
 
@@ -40,11 +41,15 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
         **_scalars_of(session),
         "torch": torch.__version__,
     }
-    if not len(session.challengers):
-        return _tensors_of(session), metadata
-    tensors, challengers = session.challengers.state()
-    own = {f"{_CHALLENGERS}.{name}": tensor for name, tensor in tensors.items()}
-    return _tensors_of(session) | own, metadata | {_CHALLENGERS: challengers}
+    tensors = _tensors_of(session)
+    if session.of_absent_markets:
+        metadata[_ABSENT] = list(session.of_absent_markets)
+        for place, state in enumerate(session.of_absent_markets.values()):
+            tensors |= {f"{_ABSENT}.{place}.{name}": tensor for name, tensor in state.items()}
+    if len(session.challengers):
+        own, metadata[_CHALLENGERS] = session.challengers.state()
+        tensors |= {f"{_CHALLENGERS}.{name}": tensor for name, tensor in own.items()}
+    return tensors, metadata
 
 
 def _tensors_of(session: TrainingSession) -> dict[str, Tensor]:
@@ -195,7 +200,8 @@ def _take_challengers(session: TrainingSession, tensors: dict[str, Tensor], meta
 
 def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
     """Take the whole state, with position and past: the session continues as if it had never stopped. A market that the
-    checkpoint does not have begins without a past, and its candles up to now count as seen.
+    checkpoint does not have begins without a past, and its candles up to now count as seen. What was learned of a
+    market that the session does not have is kept for when it is back.
 
     Raises CheckpointError; then the session is unchanged.
     """
@@ -217,7 +223,23 @@ def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
         session.engine.restore(before, scalars["engine"])
         _take_past(session, before, scalars)
         raise
+    _take_absent(session, tensors, metadata)
     _take_challengers(session, tensors, metadata)
+
+
+def _take_absent(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
+    """Keep expert weights and calibration of markets that the session does not have, and restore those of markets that
+    are back, unless they are of another form."""
+    present = {str(market.market): market for market in session.markets}
+    kept = {name: part_of(tensors, f"{_ABSENT}.{place}") for place, name in enumerate(metadata.get(_ABSENT, ()))}
+    for name in present.keys() & kept.keys():
+        forecaster, state = present[name].forecaster, kept[name]
+        forms = {key: array.shape for key, array in forecaster.state().items()}
+        if {key: tensor.shape for key, tensor in state.items()} == forms:
+            forecaster.restore({key: tensor.numpy() for key, tensor in state.items()})
+    names = metadata.get("markets", ())
+    kept |= {name: part_of(tensors, f"m{place:03d}.forecaster") for place, name in enumerate(names)}
+    session.of_absent_markets = {name: state for name, state in kept.items() if name not in present}
 
 
 def _take_past(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:

@@ -217,6 +217,19 @@ def test_a_market_without_a_connection_holds_the_others_up_once_in_an_outage(cut
     assert cut_off.take() == [], "the next outage"
 
 
+def test_several_markets_without_a_connection_are_waited_for_together(db: Database) -> None:
+    rig = Rig(db, "binance", count=4)
+    for market in range(4):
+        rig.save(market, 0)
+        rig.inbox.feed_changed(FeedState.RECONNECTING if market else FeedState.LIVE, market)
+    assert rig.take() == [(0, [0, 1, 2, 3])]
+    rig.at(5, 2 * STEP_MS)
+    rig.save(0, 1)
+    assert rig.take() == []
+    rig.clock.advance_ms(FETCHING_MS)
+    assert rig.take() == [(1, [0])]
+
+
 def test_a_live_candle_is_not_held_up_by_a_lost_connection(live: Rig) -> None:
     live.inbox.feed_changed(FeedState.RECONNECTING, 1)
     for row in (1, 2, 3, 4, 5):

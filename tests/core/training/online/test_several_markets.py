@@ -143,6 +143,28 @@ def test_what_was_learned_of_a_market_is_not_used_for_another_in_its_place(
     assert bool(of_others.any()) is is_kept
 
 
+def test_a_market_that_is_back_after_starts_without_it_has_its_expert_weights_and_calibration(tmp_path: Path) -> None:
+    with opened(tmp_path / "all") as run:
+        learn(run, all_closes()[:30])
+        tensors, metadata = pack(run.session, SETTINGS.model)
+        learned = run.session.markets[2].forecaster.state()
+    assert "absent" not in metadata
+    for start in ("first", "second"):
+        with opened(tmp_path / start, ("a", "b")) as run:
+            unpack_all(run.session, tensors, metadata)
+            learn(run, all_closes(WALKS[:2])[30:33])
+            tensors, metadata = pack(run.session, SETTINGS.model)
+    assert len(metadata["markets"]) == 2 and len(metadata["absent"]) == 1
+    with opened(tmp_path / "back") as run:
+        unpack_all(run.session, tensors, metadata)
+        found = run.session.markets[2].forecaster.state()
+        _, metadata = pack(run.session, SETTINGS.model)
+    assert {name: array.tobytes() for name, array in found.items()} == {
+        name: array.tobytes() for name, array in learned.items()
+    }
+    assert "absent" not in metadata
+
+
 def test_a_model_of_several_markets_is_refused_by_a_run_of_one(tmp_path: Path) -> None:
     with opened(tmp_path / "several") as run:
         learn(run, all_closes()[:5])
