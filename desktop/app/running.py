@@ -21,6 +21,7 @@ from desktop.app.composition import Application
 from desktop.app.context import Context
 from desktop.app.crash_watch import CrashWatch
 from desktop.app.terminal_progress import TerminalProgress
+from desktop.app.thread_turns import short_turns
 from desktop.services.run_controller import RunController
 from desktop.services.single_instance import SingleInstance
 from desktop.ui.accessible import describe_painted
@@ -43,7 +44,7 @@ def run_application(
     describe_painted()
     report = crashes.begin(left_behind)
     qt.setQuitOnLastWindowClosed(False)  # the trainer's last checkpoint comes after the last window
-    with QEventLoop(qt) as loop, TerminalProgress(is_shown=not is_visible) as progress:
+    with short_turns(), QEventLoop(qt) as loop, TerminalProgress(is_shown=not is_visible) as progress:
         asyncio.set_event_loop(loop)
         loop.run_until_complete(_live(context, qt, instance_lock, None if is_visible else progress, crashes, report))
     crashes.end()

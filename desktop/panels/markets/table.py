@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
@@ -46,6 +46,8 @@ _BY_IMPORTANCE = (
 _MAY_BE_EMPTY = frozenset({Column.CHANGE, Column.SKILL, Column.GAIN})
 _BESIDE = {Column.MARKET: BAR_PX + DOT_PX + PADDING_PX, Column.FEED: DOT_PX + PADDING_PX}
 """Beside the texts of a cell, in pixels."""
+_MEASURED = frozenset(Column) - {Column.CHART, Column.LEARNED}
+"""Those with texts."""
 _MOST = {column: 130 if column is Column.MARKET else 160 for column in Column}
 """Longer names are shortened: symbols of files may be long."""
 
@@ -133,17 +135,20 @@ class MarketsTable(QTableView):
         self.fit_columns()
 
     def _on_data(self, first: Index, last: Index) -> None:
-        """A changed row is measured, and no other: one update must not cost more with more rows."""
-        if self._take_widths(self._model.rows[first.row() : last.row() + 1]):
+        """A changed cell is measured, and no other: one update must not cost more with more rows."""
+        columns = {column for column in _MEASURED if first.column() <= column <= last.column()}
+        if columns and self._take_widths(self._model.rows[first.row() : last.row() + 1], columns):
             self.fit_columns()
 
-    def _take_widths(self, rows: Iterable[Row]) -> bool:
+    def _take_widths(self, rows: Iterable[Row], columns: Set[Column] = _MEASURED) -> bool:
         """Whether a column has to be wider than it was."""
         metrics, faint = self.fontMetrics(), QFontMetrics(small(self.font()))
         before, filled = dict(self._widths), set(self._filled)
         for row in rows:
             self._filled |= _filled(row)
-            for column, (texts, below) in _texts(row).items():
+            cells = _texts(row)
+            for column in columns:
+                texts, below = cells[column]
                 width = max(_widest(metrics, texts), _widest(faint, below)) + _BESIDE.get(column, 0)
                 self._widths[column] = max(self._widths[column], min(width, _MOST[column]))
         return before != self._widths or filled != self._filled
