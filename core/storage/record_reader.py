@@ -95,14 +95,17 @@ class RecordReader:
         opened, closes, made = ([row[place] for row in rows] for place in places)
         return np.array(opened, dtype=np.int64), np.array(closes, dtype=np.float64), np.array(made, dtype=np.int64)
 
-    def log_ranges(self, horizons: int, until_ms: int | None, most: int | None) -> tuple[NDArray[np.int64], FloatArray]:
+    def log_ranges(
+        self, horizons: int, until_ms: int | None, most: int | None, after_ms: int | None = None
+    ) -> tuple[NDArray[np.int64], FloatArray]:
         """Origins [n], ascending, and medians of the log range [n, horizons] of the newest `most` forecasts (None: of
-        all) that reach so many candles and whose origin opened by then (None: whenever)."""
+        all) that reach so many candles and whose origin opened after the one time and by the other (None: whenever)."""
         sql = (
             f"SELECT {FORECASTS.select()} FROM forecasts WHERE run = {RUN} AND horizons >= ? "
-            "AND origin_open_time_ms <= ? ORDER BY origin_open_time_ms DESC LIMIT ?"
+            "AND origin_open_time_ms > ? AND origin_open_time_ms <= ? ORDER BY origin_open_time_ms DESC LIMIT ?"
         )
-        values = horizons, _FOREVER if until_ms is None else until_ms, _limit(most)
+        first_ms, last_ms = -1 if after_ms is None else after_ms, _FOREVER if until_ms is None else until_ms
+        values = horizons, first_ms, last_ms, _limit(most)
         rows = whole_rows(FORECASTS, self._select(sql, *values), self._on_damage)[::-1]
         of = [dict(zip(FORECASTS.names, row, strict=True)) for row in rows]
         drawn = [unpack_drawn(each["drawn"], each["quantities"], each["levels"])[:horizons] for each in of]

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 from core.domain.candle import Market
 from core.domain.events import ForecastMade
 from core.domain.quantities import FloatArray
-from core.evaluation.past_heights import read_stretch
+from core.evaluation.past_heights import StretchReader
 from core.forecast.chance import Chances
 from core.forecast.paths import NEEDED_CANDLES
 from core.storage.candles import CandleStore
@@ -43,11 +43,12 @@ class FoundChances:
 def stretches(database: Path) -> Callable[[ForecastMade], FloatArray | None]:
     """How far the chart stretches the paths of a forecast, read on a separate connection; None, and a line in the log,
     if it cannot be read."""
+    reader = StretchReader()
 
     def read(made: ForecastMade) -> FloatArray | None:
         try:
             with closing(open_database(database, readonly=True)) as db:
-                return stretch_of(db, made, RunStore(db).get(made.run_id).market)
+                return _stretch_of(made, RunStore(db).get(made.run_id).market, db, reader)
         except StorageError as error:
             _log.warning("The chances on the chart are those of the sample paths alone: %s", error)
             return None
@@ -55,23 +56,24 @@ def stretches(database: Path) -> Callable[[ForecastMade], FloatArray | None]:
     return read
 
 
-def stretch_of(db: Database, made: ForecastMade, market: Market) -> FloatArray:
+def _stretch_of(made: ForecastMade, market: Market, db: Database, reader: StretchReader) -> FloatArray:
     """Raises StorageError."""
-    return read_stretch(db, made.run_id, market, len(made.ghosts), made.origin_open_time_ms)
+    return reader.read(db, made.run_id, market, len(made.ghosts), made.origin_open_time_ms)
 
 
 class _Candles:
     """Answers from the stored candles."""
 
     def __init__(self, db: Database, _subject: None) -> None:
-        self._db, self._candles = db, CandleStore(db)
+        self._db, self._candles, self._stretches = db, CandleStore(db), StretchReader()
 
     def answer(self, request: tuple[Market, ForecastMade]) -> Iterator[FoundChances]:
         market, made = request
         known = self._candles.columns_before(market, made.origin_open_time_ms + 1, NEEDED_CANDLES)
         paths = paths_of(made, known.open_time_ms, known.values[:4], market.interval)
         if paths is not None:
-            yield FoundChances(market, made, Chances(paths, stretch_of(self._db, made, market)))
+            stretch = _stretch_of(made, market, self._db, self._stretches)
+            yield FoundChances(market, made, Chances(paths, stretch))
 
 
 class ChanceReader(QObject):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from core.domain.quantities import MEDIAN, Quantity
-from core.evaluation.past_heights import read_heights, read_stretch
+from core.evaluation.past_heights import StretchReader, read_heights
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -46,8 +47,40 @@ def test_each_row_is_the_mean_height_over_that_forecast(tmp_path: Path, run: Syn
 def test_what_one_forecast_has_learned_does_not_depend_on_how_much_is_read(tmp_path: Path, run: SyntheticRun) -> None:
     origin_ms = CANDLES[40].open_time_ms
     with open_database(DataFolder(tmp_path).database, readonly=True) as db:
-        alone = read_stretch(db, run.run_id, MARKET, HORIZONS, origin_ms)
+        alone = StretchReader().read(db, run.run_id, MARKET, HORIZONS, origin_ms)
         assert np.array_equal(alone, read_heights(db, run.run_id, MARKET, HORIZONS).stretch(origin_ms))
         assert (alone[1:] != 1.0).all()
-        assert (read_stretch(db, "no run", MARKET, HORIZONS, origin_ms) == 1.0).all()
-        assert (read_stretch(db, run.run_id, MARKET, HORIZONS + 1, origin_ms) == 1.0).all(), "none reaches so far"
+        assert (StretchReader().read(db, "no run", MARKET, HORIZONS, origin_ms) == 1.0).all()
+        assert (StretchReader().read(db, run.run_id, MARKET, HORIZONS + 1, origin_ms) == 1.0).all(), (
+            "none reaches so far"
+        )
+
+
+@pytest.mark.parametrize("most", [5, 4_000])
+def test_a_reader_that_keeps_forecasts_finds_what_a_new_one_does(
+    tmp_path: Path, run: SyntheticRun, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Also of an earlier forecast, as in a chart that was set back, and where more have come than count."""
+    monkeypatch.setattr("core.evaluation.past_heights.MOST_LEARNED", most)
+    with open_database(DataFolder(tmp_path).database, readonly=True) as db:
+        reader = StretchReader()
+        for place in (20, 22, 30, 25, 31, 50):
+            asked = db, run.run_id, MARKET, HORIZONS, CANDLES[place].open_time_ms
+            assert np.array_equal(reader.read(*asked), StretchReader().read(*asked)), place
+
+
+def test_a_forecast_is_read_once(tmp_path: Path, run: SyntheticRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    log_ranges = RecordReader.log_ranges
+
+    def counted(*given: Any) -> Any:
+        found = log_ranges(*given)
+        read.append(len(found[0]))
+        return found
+
+    monkeypatch.setattr(RecordReader, "log_ranges", counted)
+    with open_database(DataFolder(tmp_path).database, readonly=True) as db:
+        reader = StretchReader()
+        for place in (40, 41, 41, 44):
+            reader.read(db, run.run_id, MARKET, HORIZONS, CANDLES[place].open_time_ms)
+    assert read == [41, 1, 0, 3]

@@ -11,7 +11,7 @@ import pytest
 
 from core.domain.candle import Candle
 from core.domain.quantities import Quantity
-from core.evaluation.past_heights import read_stretch
+from core.evaluation.past_heights import StretchReader
 from core.evaluation.touches import MULTIPLES, Touches, assess_touches, joined, read_touches
 from core.forecast.chance import Chances, brownian_touch
 from core.forecast.experts import REFERENCE
@@ -53,7 +53,7 @@ def test_each_case_follows_from_the_record(tmp_path: Path) -> None:
     with open_database(DataFolder(tmp_path).database, readonly=True) as db:
         run = RunStore(db).list()[0]
         rows = RecordReader(db, run.run_id).forecasts_of(candles[place].open_time_ms)
-        stretch = read_stretch(db, run.run_id, run.market, HORIZONS, candles[place].open_time_ms)
+        stretch = StretchReader().read(db, run.run_id, run.market, HORIZONS, candles[place].open_time_ms)
     natural = np.stack([row.quantiles for row in rows])
     paths = sample_paths(natural, times[: place + 1], prices[:, : place + 1], MINUTE)
     assert paths is not None

@@ -11,7 +11,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.domain.events import ForecastMade
-from core.evaluation.past_heights import read_stretch
+from core.evaluation.past_heights import StretchReader
 from core.forecast.chance import Chances
 from core.forecast.paths import sample_paths
 from core.storage.candles import CandleStore
@@ -73,7 +73,7 @@ def test_alerts_and_the_chart_use_what_the_record_has_taught(
         reader.find(MARKET, each)
         qtbot.waitUntil(lambda: len(found) > 0 and found[-1].forecast == each)  # noqa: B023
     with open_database(database, readonly=True) as db:
-        taught = read_stretch(db, run.run_id, MARKET, 8, made.origin_open_time_ms)
+        taught = StretchReader().read(db, run.run_id, MARKET, 8, made.origin_open_time_ms)
     moves = np.linspace(-0.01, 0.01, 4001)
     plain, learned = (each.chances.touched(moves, 8) for each in found)
     assert (plain != learned).any(), "of another run nothing is learned"
