@@ -236,7 +236,7 @@ class GuardedChallenger:
                 f"The challenger {self.name} has changed since the run was saved: its file, script or arguments are "
                 "others.",
                 "It continues in the row of its name.",
-                "Nothing is lost, but its figures are of both. With a name of its own the new one has its own.",
+                "Nothing is lost, but the row now has figures of both. Another name keeps them apart.",
             )
 
     def _report_refused(self, failure: Failure) -> None:

@@ -200,8 +200,8 @@ def _take_challengers(session: TrainingSession, tensors: dict[str, Tensor], meta
 
 def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
     """Take the whole state, with position and past: the session continues as if it had never stopped. A market that the
-    checkpoint does not have begins without a past, and its candles up to now count as seen. What was learned of a
-    market that the session does not have is kept for when it is back.
+    checkpoint does not have begins without a past, and its candles up to now count as seen. Expert weights and
+    calibration of a market that the session does not have are kept for its return.
 
     Raises CheckpointError; then the session is unchanged.
     """

@@ -186,7 +186,7 @@ class Row:
 
 @lru_cache(maxsize=512)
 def _decimals_of(candles: tuple[Candle, ...]) -> int:
-    """A row is made anew with each price, and its closed candles stay for an interval."""
+    """Kept, because each price makes a new row, while its closed candles stay for an interval."""
     return decimals_of_prices([price for candle in candles for price in (candle.open, candle.close)])
 
 
