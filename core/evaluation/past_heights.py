@@ -17,7 +17,7 @@ from core.storage.record_reader import RecordReader
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-_RUNS_KEPT = 32
+_RUNS_KEPT = 16
 _Ranges = tuple[NDArray[np.int64], FloatArray]
 
 

@@ -174,6 +174,9 @@ class WatchedMarkets(QObject):
         self._new_run = self.is_paused = False
         self._reports.learned = {}
         self.trainer.start(spec, self._market, self._reports.caught_up, self._reports.ended)
+        for market in self._asked:
+            if (status := self._reports.of(market).status) is not None:
+                self.trainer.feed_changed(market, status.state)
         if is_paused:
             self.send(SetPaused(True))
 

@@ -49,21 +49,20 @@ def open_challengers(
 
 
 def program_of(source: ChallengerSource) -> str:
-    """A digest of its class's file, or of its script and arguments, wherever they are; empty if it has no file of its
-    own, or that cannot be read."""
+    """A digest of its class's file, or of its script and arguments, wherever absolute paths lie; empty if it has no
+    file of its own, or that cannot be read."""
     file = source.file or (script_of(source.command) if source.command else None)
     if file is None:
         return ""
-    digest = hashlib.sha256()
     try:
-        if Path(file).stat().st_size <= _LARGEST_SCRIPT_BYTES:  # else a compiled program
-            digest.update(Path(file).read_bytes())
+        is_script = Path(file).stat().st_size <= _LARGEST_SCRIPT_BYTES  # else a compiled program
+        parts = [Path(file).read_bytes() if is_script else Path(file).name.encode()]
     except (OSError, ValueError):
-        if source.file:
-            return ""  # a command may be one that the system finds
-    for word in source.command[1:]:
-        digest.update(b"\0" + Path(word).name.encode())
-    return digest.hexdigest()[:16]
+        if source.file or len(Path(file).parts) > 1:
+            return ""
+        parts = [file.encode()]  # the system finds it, or an interpreter does
+    parts += [(Path(word).name if Path(word).is_absolute() else word).encode() for word in source.command[1:]]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
 def _wait_for_processes(members: Sequence[Challenger], is_new_run: bool) -> None:

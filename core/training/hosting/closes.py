@@ -10,7 +10,7 @@ needs much longer than the others to fetch it. No Qt, no torch.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from core.domain.candle import Candle
 from core.domain.clock import Clock
@@ -42,7 +42,7 @@ class CloseQueue:
         self._sent_until_ms: list[int | None] = [None] * len(spec.markets)
         self._recorded_until_ms: list[int | None] = [None] * len(spec.markets)
         self._awaited_since_s: dict[int, float] = {}
-        """Markets without a connection that what others have missed waits for."""
+        """Markets without a connection that what others have missed waits for, until they have candles again."""
 
     def trainer_is_ready(self, event: TrainerReady) -> None:
         """A trainer has started, which wants the candles after its positions."""
@@ -65,6 +65,7 @@ class CloseQueue:
         for close in self._closes(most):
             for market, candle in close:
                 self._sent_until_ms[market] = candle.open_time_ms
+                self._awaited_since_s.pop(market, None)
             yield ObserveClose(
                 tuple(MarketCandle(candle, self._mode(market, candle), market) for market, candle in close)
             )
@@ -73,8 +74,6 @@ class CloseQueue:
         inbox = self._inbox
         ended, caught_up = inbox.ended, inbox.are_caught_up  # first: of these all is stored by then
         reconnecting, positions = inbox.are_reconnecting, list(self._sent_until_ms)
-        for market in self._awaited_since_s.keys() - reconnecting:
-            del self._awaited_since_s[market]
         pages = [
             deque(self._store.load(market, after_ms=after_ms, limit=most))
             for market, after_ms in zip(self._markets, positions, strict=True)
@@ -86,8 +85,8 @@ class CloseQueue:
             missing = {market for market, page in enumerate(pages) if not page} - ended
             if any(self._is_awaited(market, opened_ms, positions[market], caught_up) for market in missing):
                 return
-            behind = [market for market in missing & reconnecting if (positions[market] or 0) < opened_ms]
-            if any([self._is_fetching(market, opened_ms) for market in behind]):  # all: they are waited for together
+            makes_step = all((position or 0) < opened_ms for position in positions)
+            if makes_step and self._was_missed(opened_ms) and self._are_awaited(missing & reconnecting):
                 return
             present = [market for market, page in enumerate(pages) if page and page[0].open_time_ms == opened_ms]
             close = [(market, pages[market].popleft()) for market in present]
@@ -108,13 +107,17 @@ class CloseQueue:
         wait_ms = live_within_ms(interval) - forecasting_ms
         return self._clock.now_ms() < interval.close_time_ms(opened_ms) + wait_ms
 
-    def _is_fetching(self, market: int, opened_ms: int) -> bool:
-        """Whether a candle that was missed in an outage waits for this market, whose connection is not back yet."""
-        interval = self._markets[market].interval
-        if self._clock.now_ms() <= interval.close_time_ms(opened_ms) + interval.duration_ms:
-            return False  # it came live
+    def _was_missed(self, opened_ms: int) -> bool:
+        """Whether no candle of this time or later can be forecast live any more, as far as they are stored."""
+        interval = self._markets[0].interval
+        late_ms = interval.close_time_ms(opened_ms) + interval.duration_ms + live_within_ms(interval)
+        return self._clock.now_ms() > late_ms and not self._inbox.has_live_since(opened_ms)
+
+    def _are_awaited(self, markets: Set[int]) -> bool:
+        """Whether what was missed in an outage waits for these, whose connection is not back yet: all together."""
         now_s = self._clock.monotonic_s()
-        return now_s < self._awaited_since_s.setdefault(market, now_s) + _FETCHING_S
+        since_s = [self._awaited_since_s.setdefault(market, now_s) for market in markets]
+        return any(now_s < each + _FETCHING_S for each in since_s)
 
     def _first_start_ms(self, market: int) -> int | None:
         """Where a new run starts: at the newest candles if all are stored already, else at the first."""

@@ -47,10 +47,12 @@ class Inbox:
     def feed_changed(self, state: FeedState, market: int = 0) -> None:
         """The feed of this market is in this state now; all candles that came before are stored."""
         with self._lock:
+            if state is FeedState.RECONNECTING:
+                self.are_reconnecting |= {market}
+            elif not state.is_before_the_present:  # while it fetches what it missed, it is not back yet
+                self.are_reconnecting -= {market}
             if not state.is_before_the_present:
                 self.are_caught_up |= {market}
-            is_lost = state is FeedState.RECONNECTING
-            self.are_reconnecting = self.are_reconnecting | {market} if is_lost else self.are_reconnecting - {market}
         self._wake.set()
 
     def feed_ended(self, market: int = 0) -> None:
@@ -83,6 +85,11 @@ class Inbox:
                 return False
             self._live.discard((market, open_time_ms))
             return True
+
+    def has_live_since(self, open_time_ms: int) -> bool:
+        """Whether a candle that opened then or later came live and was not taken yet."""
+        with self._lock:
+            return any(opened_ms >= open_time_ms for _, opened_ms in self._live)
 
     def wait(self, timeout_s: float) -> None:
         self._wake.wait(timeout_s)

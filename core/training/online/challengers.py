@@ -90,7 +90,8 @@ class Challengers:
         tensors = {f"{name}.{key}": tensor for name, (own, _) in states.items() for key, tensor in own.items()}
         return tensors, {name: scalars for name, (_, scalars) in states.items()}
 
-    def restore(self, tensors: dict[str, Tensor], scalars: Mapping[str, Any]) -> None:
-        """Continue from what `state` returned. One that it does not have begins new."""
+    def restore(self, tensors: dict[str, Tensor], scalars: Mapping[str, Any], *, is_same_run: bool) -> None:
+        """Continue from what `state` returned. One that it does not have begins new. is_same_run: see
+        `GuardedChallenger.restore`."""
         for each in self._members:
-            each.restore(part_of(tensors, each.name), scalars.get(each.name))
+            each.restore(part_of(tensors, each.name), scalars.get(each.name), is_same_run=is_same_run)

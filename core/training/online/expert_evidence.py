@@ -32,14 +32,17 @@ class ExpertEvidence:
         """Candles that are in no full block yet: their targets, and the numbers [kind, 3, 2] of each (`ExpertSums`)."""
         self._taken_until_ms: int | None = None
         self._new: list[EvidenceBlock] = []
+        self._not_stored: list[tuple[int, FloatArray]] = []
+        """The candles of those."""
         self._restored_hits: dict[int, FloatArray] = {}
         """By target."""
 
     def open_hits(self) -> dict[str, NDArray[np.generic]]:
         """For a checkpoint, which `restore_hits` reads: the record has no hits of single candles."""
-        hits = [numbers[1:, 1:] for _, numbers in self._open]
+        candles = [*self._not_stored, *self._open]
+        hits = [numbers[1:, 1:] for _, numbers in candles]
         return {
-            "target_open_time_ms": np.array([target_ms for target_ms, _ in self._open], dtype=np.int64),
+            "target_open_time_ms": np.array([target_ms for target_ms, _ in candles], dtype=np.int64),
             "hits": np.array(hits, dtype=np.uint8).reshape(len(hits), self._rows - 1, 2, 2),
         }
 
@@ -88,7 +91,7 @@ class ExpertEvidence:
 
     def take_new(self) -> list[EvidenceBlock]:
         """Blocks that became full since the last call, to be stored."""
-        new, self._new = self._new, []
+        new, self._new, self._not_stored = self._new, [], []
         return new
 
     def _close(self, target_ms: int) -> None:
@@ -96,7 +99,7 @@ class ExpertEvidence:
         for kind, of_kind in zip(self._next_number, sums, strict=True):
             self._new.append(EvidenceBlock(kind, self._next_number[kind], target_ms, of_kind))
             self._next_number[kind] += 1
-        self._open = []
+        self._not_stored, self._open = [*self._not_stored, *self._open], []
 
 
 def _numbers(score: StoredScore, losses: FloatArray, hits: FloatArray | None) -> FloatArray:

@@ -137,8 +137,13 @@ class GuardedChallenger:
         }
         return saved.tensors, scalars
 
-    def restore(self, tensors: Mapping[str, Tensor], scalars: Mapping[str, Any] | None) -> None:
-        """Continue from what `state` returned. None, or a state that does not fit: begin with the first one."""
+    def restore(
+        self, tensors: Mapping[str, Tensor], scalars: Mapping[str, Any] | None, *, is_same_run: bool = True
+    ) -> None:
+        """Continue from what `state` returned. None, or a state that does not fit: begin with the first one.
+
+        is_same_run: the state is that of the run when it was saved, so that its figures continue.
+        """
         try:
             if scalars is None:
                 self._restore(self._first)
@@ -150,7 +155,8 @@ class GuardedChallenger:
                 stored = scalars["in_a_row"]  # older ones have no losses
                 self._in_a_row = {name: int(stored.get(name, 0)) for name in self._in_a_row}
                 self._quiet = int(scalars["quiet"])
-                self._compare_program(str(scalars.get("program", "")))  # older ones have none
+                if is_same_run:
+                    self._compare_program(str(scalars.get("program", "")))  # older ones have none
         except FAILURES as error:
             self._report_refused(_failure(error))
             self._restore(self._first)
@@ -234,7 +240,7 @@ class GuardedChallenger:
                 Severity.WARNING,
                 IncidentKind.CHALLENGER_CHANGED,
                 f"The challenger {self.name} has changed since the run was saved: its file, script or arguments are "
-                "others.",
+                "different now.",
                 "It continues in the row of its name.",
                 "Nothing is lost, but the row now has figures of both. Another name keeps them apart.",
             )

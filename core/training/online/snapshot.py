@@ -162,7 +162,7 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
     the session is unchanged.
     """
     has_moments = _unpack_own(session, tensors, metadata)
-    _take_challengers(session, tensors, metadata)
+    _take_challengers(session, tensors, metadata, is_same_run=False)
     return has_moments
 
 
@@ -187,10 +187,12 @@ def _unpack_own(session: TrainingSession, tensors: dict[str, Tensor], metadata: 
     return has_moments
 
 
-def _take_challengers(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
+def _take_challengers(
+    session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any], *, is_same_run: bool
+) -> None:
     """One that the checkpoint does not have begins new, and so does the combination if they are others."""
     states = metadata.get(_CHALLENGERS, {})
-    session.challengers.restore(part_of(tensors, _CHALLENGERS), states)
+    session.challengers.restore(part_of(tensors, _CHALLENGERS), states, is_same_run=is_same_run)
     is_same = tuple(states) == session.challengers.names
     for market in session.markets:
         market.forecaster.restore_with_challengers(None)
@@ -224,7 +226,7 @@ def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
         _take_past(session, before, scalars)
         raise
     _take_absent(session, tensors, metadata)
-    _take_challengers(session, tensors, metadata)
+    _take_challengers(session, tensors, metadata, is_same_run=True)
 
 
 def _take_absent(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:

@@ -217,6 +217,37 @@ def test_a_market_without_a_connection_holds_the_others_up_once_in_an_outage(cut
     assert cut_off.take() == [], "the next outage"
 
 
+def test_a_candle_that_comes_live_ends_the_wait(cut_off: Rig) -> None:
+    assert cut_off.take() == []
+    cut_off.save(0, 21, 22, is_live=True)
+    assert cut_off.take() == [(row, [0]) for row in range(1, 23)]
+
+
+def test_what_was_missed_beside_a_market_that_stayed_connected_is_not_held_up(db: Database) -> None:
+    """It makes no step by itself."""
+    rig = Rig(db, "binance", count=3)
+    for market in range(3):
+        rig.save(market, 0)
+        rig.inbox.feed_changed(FeedState.LIVE, market)
+    assert rig.take() == [(0, [0, 1, 2])]
+    for market in (0, 1):
+        rig.inbox.feed_changed(FeedState.RECONNECTING, market)
+    for row in range(1, 8):
+        rig.save(2, row, is_live=True)
+        rig.at(row, ALLOWED_MS - FORECASTING_MS)
+        assert rig.take() == [(row, [2])]
+    rig.at(7, 2 * STEP_MS)
+    rig.save(0, *range(1, 8))
+    assert rig.take() == [(row, [0]) for row in range(1, 8)]
+
+
+def test_a_market_that_fetches_what_it_missed_is_not_back_yet(cut_off: Rig) -> None:
+    cut_off.inbox.feed_changed(FeedState.CATCHING_UP, 1)
+    assert cut_off.take() == []
+    cut_off.inbox.feed_changed(FeedState.LIVE, 1)
+    assert cut_off.take() == [(row, [0]) for row in range(1, 21)]
+
+
 def test_several_markets_without_a_connection_are_waited_for_together(db: Database) -> None:
     rig = Rig(db, "binance", count=4)
     for market in range(4):

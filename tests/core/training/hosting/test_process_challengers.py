@@ -218,6 +218,9 @@ def test_a_program_is_its_script_and_arguments_wherever_they_are(tmp_path: Path)
     first = program("here", "a = 1")
     assert first == program("there", "a = 1") == program("there", "a = 1", f"--width 3 {tmp_path / 'prices.csv'}")
     assert len({first, program("here", "a = 2"), program("here", "a = 1", "--width 4 prices.csv")}) == 3
-    found_by_the_system = [program_of(source_of(f"own=process:python3 -m {name}")) for name in ("one", "other")]
-    assert len({*found_by_the_system, ""}) == 3
+    pairs = [program("here", "a = 1", f"--symbol {name}/USDT") for name in ("BTC", "ETH")]
+    assert len({*pairs, first}) == 3, "a slash is not always part of a path"
+    found_by_the_system = [program_of(source_of(f"own=process:{name}")) for name in ("one", "other", "python3 -m one")]
+    assert len({*found_by_the_system, ""}) == 4
+    assert program_of(source_of(f"process:python3 {tmp_path / 'gone.py'} 3")) == "", "not known"
     assert program_of(source_of("gru")) == program_of(source_of(f"{tmp_path / 'gone.py'}:Own")) == ""

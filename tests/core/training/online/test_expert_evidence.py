@@ -141,3 +141,11 @@ def test_repeated_candles_and_those_without_losses_change_nothing() -> None:
     evidence.add(scores[-1], None)
     evidence.add(replace(SCORE, target_open_time_ms=BLOCK, mode=ForecastMode.LIVE), None)
     assert evidence.take_new() == []
+
+
+def test_a_checkpoint_has_the_hits_of_a_full_block_until_it_is_stored() -> None:
+    """It is stored with the next candle."""
+    evidence, scores = taken(BLOCK + 3)
+    assert evidence.open_hits()["target_open_time_ms"].tolist() == [score.target_open_time_ms for score in scores]
+    assert len(evidence.take_new()) > 1
+    assert evidence.open_hits()["target_open_time_ms"].size == 3

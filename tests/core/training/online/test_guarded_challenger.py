@@ -258,6 +258,9 @@ def test_another_program_of_its_name_is_reported() -> None:
         rig = Rig(program=program)
         rig.guarded.restore(tensors, scalars)
         assert rig.kinds == kinds
+    rig = Rig(program="b2")
+    rig.guarded.restore(tensors, scalars, is_same_run=False)
+    assert rig.kinds == [], "a new run has figures of its own"
     older = {name: value for name, value in scalars.items() if name != "program"}
     rig = Rig(program="b2")
     rig.guarded.restore(tensors, older)
