@@ -49,8 +49,8 @@ def open_challengers(
 
 
 def program_of(source: ChallengerSource) -> str:
-    """A digest of its class's file, or of its script and arguments, wherever absolute paths lie; empty if it has no
-    file of its own, or that cannot be read."""
+    """A digest of its class's file, or of its script and arguments, wherever absolute paths lie; empty for a model
+    without a file, or if the file cannot be read."""
     file = source.file or (script_of(source.command) if source.command else None)
     if file is None:
         return ""

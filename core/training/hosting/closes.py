@@ -114,7 +114,7 @@ class CloseQueue:
         return self._clock.now_ms() > late_ms and not self._inbox.has_live_since(opened_ms)
 
     def _are_awaited(self, markets: Set[int]) -> bool:
-        """Whether what was missed in an outage waits for these, whose connection is not back yet: all together."""
+        """Whether missed candles wait for these markets, which have no connection yet. One wait is for all of them."""
         now_s = self._clock.monotonic_s()
         since_s = [self._awaited_since_s.setdefault(market, now_s) for market in markets]
         return any(now_s < each + _FETCHING_S for each in since_s)

@@ -260,7 +260,7 @@ def test_another_program_of_its_name_is_reported() -> None:
         assert rig.kinds == kinds
     rig = Rig(program="b2")
     rig.guarded.restore(tensors, scalars, is_same_run=False)
-    assert rig.kinds == [], "a new run has figures of its own"
+    assert rig.kinds == [], "the figures of a new run are new"
     older = {name: value for name, value in scalars.items() if name != "program"}
     rig = Rig(program="b2")
     rig.guarded.restore(tensors, older)
