@@ -3,7 +3,7 @@
 Which candles are taken together depends on the stored candles alone, and not on their order of arrival: a close waits
 until each market has a candle of this time or a later one, or will have none. Only live candles are waited for no
 longer than the clock allows, and not where their market has missed several closes: its connection is down. One that is
-later is a close by itself. After an outage of several markets what they missed is taken together, unless one of them
+later is a close by itself. After an outage of all markets what they missed is taken together, unless one of them
 needs much longer than the others to fetch it. No Qt, no torch.
 """
 
@@ -108,7 +108,7 @@ class CloseQueue:
         return self._clock.now_ms() < interval.close_time_ms(opened_ms) + wait_ms
 
     def _was_missed(self, opened_ms: int) -> bool:
-        """Whether no candle of this time or later can be forecast live any more, as far as they are stored."""
+        """Whether it is too late for a live forecast, of this candle and of all later ones that are stored."""
         interval = self._markets[0].interval
         late_ms = interval.close_time_ms(opened_ms) + interval.duration_ms + live_within_ms(interval)
         return self._clock.now_ms() > late_ms and not self._inbox.has_live_since(opened_ms)

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from core.domain.candle import Candle
 from core.domain.clock import Clock
 from core.domain.diagnosis import NonFiniteOrigin
 from core.domain.events import DriftFound, ForecastMode, Incident, StepDone, TrainerEvent
 from core.domain.quantities import FloatArray
+from core.forecast.arrays import Arrays
 from core.forecast.experts import Quantiles
 from core.forecast.other_markets import exchange_numbers
 from core.storage.record_writer import TrainingRecord
@@ -107,7 +107,7 @@ class TrainingSession:
         self._prequential_loss: float | None = None
         self.closes = 0
         """How many were taken, without late ones."""
-        self.of_absent_markets: dict[str, dict[str, Tensor]] = {}
+        self.of_absent_markets: dict[str, Arrays] = {}
         """By name: expert weights and calibration of markets that the model had in an earlier start."""
         self._at_work: MarketSession | None = None
         self._unlearned: set[MarketSession] = set()

@@ -45,7 +45,7 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
     if session.of_absent_markets:
         metadata[_ABSENT] = list(session.of_absent_markets)
         for place, state in enumerate(session.of_absent_markets.values()):
-            tensors |= {f"{_ABSENT}.{place}.{name}": tensor for name, tensor in state.items()}
+            tensors |= _tensors(f"{_ABSENT}.{place}", state)
     if len(session.challengers):
         own, metadata[_CHALLENGERS] = session.challengers.state()
         tensors |= {f"{_CHALLENGERS}.{name}": tensor for name, tensor in own.items()}
@@ -233,14 +233,14 @@ def _take_absent(session: TrainingSession, tensors: dict[str, Tensor], metadata:
     """Keep expert weights and calibration of markets that the session does not have, and restore those of markets that
     are back, unless they are of another form."""
     present = {str(market.market): market for market in session.markets}
-    kept = {name: part_of(tensors, f"{_ABSENT}.{place}") for place, name in enumerate(metadata.get(_ABSENT, ()))}
+    kept = {name: _arrays(tensors, f"{_ABSENT}.{place}") for place, name in enumerate(metadata.get(_ABSENT, ()))}
     for name in present.keys() & kept.keys():
-        forecaster, state = present[name].forecaster, kept[name]
-        forms = {key: array.shape for key, array in forecaster.state().items()}
-        if {key: tensor.shape for key, tensor in state.items()} == forms:
-            forecaster.restore({key: tensor.numpy() for key, tensor in state.items()})
+        forecaster = present[name].forecaster
+        forms, found = ({key: array.shape for key, array in of.items()} for of in (forecaster.state(), kept[name]))
+        if found == forms:
+            forecaster.restore(kept[name])
     names = metadata.get("markets", ())
-    kept |= {name: part_of(tensors, f"m{place:03d}.forecaster") for place, name in enumerate(names)}
+    kept |= {name: _arrays(tensors, f"m{place:03d}.forecaster") for place, name in enumerate(names)}
     session.of_absent_markets = {name: state for name, state in kept.items() if name not in present}
 
 
