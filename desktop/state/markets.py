@@ -21,6 +21,7 @@ from core.domain.events import (
 )
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.shown_names import name_order
+from desktop.ui.formatting import decimals_of_prices
 
 CANDLES_KEPT = 60
 """Of each market: what a small chart shows."""
@@ -43,6 +44,8 @@ class MarketRow:
     """The feed was stopped by a full disk."""
     candles: tuple[Candle, ...] = ()
     """The newest closed ones, ascending, at most `CANDLES_KEPT`."""
+    decimals: int | None = None
+    """As many as the prices of these candles have; None: there are none yet."""
     forming: Candle | None = None
     forecast: ForecastMade | None = None
     """The one that reaches furthest."""
@@ -139,7 +142,8 @@ class MarketsState(QObject):
         merged = {candle.open_time_ms: candle for candle in (*row.candles, *candles[-CANDLES_KEPT:])}
         newest = tuple(merged[at_ms] for at_ms in sorted(merged))[-CANDLES_KEPT:]
         is_over = row.forming is not None and row.forming.open_time_ms <= newest[-1].open_time_ms
-        self._put(market, candles=newest, **({"forming": None} if is_over else {}))
+        decimals = decimals_of_prices([price for candle in newest for price in (candle.open, candle.close)])
+        self._put(market, candles=newest, decimals=decimals, **({"forming": None} if is_over else {}))
 
     def set_forming(self, market: Market, candle: Candle | None) -> None:
         """The candle that is still open."""
@@ -233,6 +237,7 @@ _OUTSIDE: dict[str, object] = {
     "feed_sentence": "",
     "needs_room": False,
     "candles": (),
+    "decimals": None,
     "forming": None,
     "forecast": None,
 }

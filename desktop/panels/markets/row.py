@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from PySide6.QtGui import QColor
 
-from core.domain.candle import Candle, Market
+from core.domain.candle import Market
 from core.domain.events import AccuracySummary, Estimate
 from core.domain.venue_names import venue_name
 from core.market.feeds.base import FeedState
@@ -107,8 +107,8 @@ class Row:
         """As many as the market's prices have: of closed candles, as on the chart, for a forming one may have more."""
         if self.last is None:
             return None
-        if self.known.candles:
-            return _decimals_of(self.known.candles)
+        if self.known.decimals is not None:
+            return self.known.decimals
         return decimals_of_prices((*self.closes[-24:], self.last))
 
     @property
@@ -182,12 +182,6 @@ class Row:
             newest = format_time(self.known.position_ms)
             lines.append(translate("Panels", "The trainer has come to the candle of {0}.").format(newest))
         return lines
-
-
-@lru_cache(maxsize=512)
-def _decimals_of(candles: tuple[Candle, ...]) -> int:
-    """Kept, because each price makes a new row, while its closed candles stay for an interval."""
-    return decimals_of_prices([price for candle in candles for price in (candle.open, candle.close)])
 
 
 def change_colour(row: Row, palette: Palette) -> QColor:

@@ -102,6 +102,7 @@ def test_a_forming_candle_ends_with_its_close(markets: MarketsState) -> None:
     assert markets.row(B).newest == CANDLES[-1]
     markets.add_closed(B, CANDLES[-1:])
     assert markets.row(B).forming is None and markets.row(B).candles == tuple(CANDLES[-CANDLES_KEPT:])
+    assert markets.row(B).decimals == 2, "as the prices of the closed ones"
     markets.set_forming(B, CANDLES[-2])
     assert markets.row(B).forming is None, "it has closed"
     assert changed == [B, B, B]
