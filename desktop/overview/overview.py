@@ -100,9 +100,10 @@ class Overview(QWidget):
 
     def show_market(self, market: Market | None) -> None:
         """The market that is on the large chart now."""
-        self._on_chart = market
+        former, self._on_chart = self._on_chart, market
         for tile in self.tiles:
-            self._mark(tile)
+            if tile.row is not None and tile.row.market in (former, market):
+                self._mark(tile)
 
     def flush(self) -> None:
         """Show what is new now rather than at the next frame."""

@@ -20,7 +20,7 @@ from core.storage.errors import CorruptDatabaseError, StorageError
 from core.storage.holes import HoleStore
 from desktop.ui.translation import translate
 
-SHOWN_AT_FIRST = 2_000
+SHOWN_AT_FIRST = 1_000
 """Stored candles that are on the chart at once; where there are more, all of them follow."""
 _ENDS_WITHIN_MS = 10_000
 _log = logging.getLogger("ghostcandle")

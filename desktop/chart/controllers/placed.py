@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QDialog, QMenu
 
 from core.domain.candle import Market
 from core.domain.drawings import Anchor
@@ -72,11 +72,9 @@ class ChartPlaced(Tool):
 
     def open(self, market: Market) -> None:
         """Open another market's objects."""
-        for dialog in (
-            *self._shell.window.findChildren(LineTextDialog),
-            *self._shell.window.findChildren(DrawingDialog),
-        ):
-            dialog.reject()  # it belongs to the previous market
+        for dialog in self._shell.window.findChildren(QDialog, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            if isinstance(dialog, LineTextDialog | DrawingDialog):
+                dialog.reject()  # it belongs to the previous market
         self.stop()
         self._clear_transient()
         self._selected = self._hovered = None

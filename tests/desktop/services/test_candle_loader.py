@@ -20,7 +20,7 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from desktop.app.composition import Application
-from desktop.services.candle_loader import HistoryLoading
+from desktop.services.candle_loader import SHOWN_AT_FIRST, HistoryLoading
 from tests.core.market.edits import walk
 from tests.desktop.whole_window import Story, context, run_on_qt_loop, until
 
@@ -208,9 +208,9 @@ def count_of(application: Application) -> int:
 def test_the_window_shows_the_newest_at_once_and_all_soon(qapp: QApplication, folder: DataFolder) -> None:
     async def story(application: Application) -> None:
         application.display.show_market(MARKET)
-        assert count_of(application) == 2_000
+        assert count_of(application) == SHOWN_AT_FIRST
         application.runs.closed.emit(NEXT[:2])
-        assert count_of(application) == 2_002
+        assert count_of(application) == SHOWN_AT_FIRST + 2
         await until(lambda: count_of(application) == STORED + 2, "all candles")
         assert application.series is application.chart.model.series
         application.runs.closed.emit(NEXT[2:])
@@ -223,11 +223,11 @@ def test_the_window_shows_the_newest_at_once_and_all_soon(qapp: QApplication, fo
 
 def test_a_short_history_is_not_read_twice(qapp: QApplication, folder: DataFolder) -> None:
     with open_database(folder.database) as db:
-        db.conn.execute("DELETE FROM candles WHERE open_time_ms >= ?", (CANDLES[1_999].open_time_ms,))
+        db.conn.execute("DELETE FROM candles WHERE open_time_ms >= ?", (CANDLES[SHOWN_AT_FIRST - 1].open_time_ms,))
 
     async def story(application: Application) -> None:
         application.display.show_market(MARKET)
-        assert count_of(application) == 1_999 and not application.charting.history.is_loading
+        assert count_of(application) == SHOWN_AT_FIRST - 1 and not application.charting.history.is_loading
 
     run_window(qapp, folder, story)
 
@@ -260,8 +260,8 @@ def test_a_damaged_older_page_leaves_the_newest_candles_on_the_chart(qapp: QAppl
         banner = application.window.banner
         await until(lambda: banner.shown is not None, "the banner")
         assert banner.shown is not None
-        assert "2,000 newest candles" in banner.shown.text and "damaged" in banner.shown.text
-        assert count_of(application) == 2_000
+        assert f"{SHOWN_AT_FIRST:,} newest candles" in banner.shown.text and "damaged" in banner.shown.text
+        assert count_of(application) == SHOWN_AT_FIRST
 
     run_window(qapp, folder, story)
 
@@ -293,6 +293,6 @@ def test_an_invalid_newest_candle_is_an_error_message_and_the_window_stays(
         assert shown is not None and "finite" in shown.text
         application.display.show_market(OTHER)
         assert application.window.banner.shown is None, "it was about the other market"
-        assert count_of(application) == 2_000
+        assert count_of(application) == SHOWN_AT_FIRST
 
     run_window(qapp, folder, story)
