@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.domain.events import TrainerState, TrainerStatus
 from core.market.feeds.base import FeedState
+from core.market.shown_names import shown_symbol
 from core.training.hosting.catch_up import JOB_ID
 from desktop.jobs.bar import JobBar
 from desktop.panels.accuracy.answers import Answers, answers_of, with_share_shown
@@ -94,7 +95,6 @@ class StatusPanel(Panel):
         self._parts = (self._dot, self.feed, self.jobs, trainer, step, loss, self._of_answers, device)
         self._first_dropped = (device, loss, step)
         beside(self, *self._parts, stretched=self.feed, margins=_MARGINS_PX, spacing=_SPACING_PX)
-        self.loss.setToolTip(translate("Panels", "Training loss, averaged over the newest 50 steps"))
         self.device.setToolTip(translate("Panels", "Training device"))
         for signal in (state.feed_changed, state.status_changed, state.steps_changed, state.jobs_changed):
             signal.connect(self.mark_stale)
@@ -120,6 +120,10 @@ class StatusPanel(Panel):
             self.loss,
             translate("Panels", "Loss {0}").format(format_number(None if status is None else status.loss.current, 4)),
         )
+        loss_of = translate("Panels", "Training loss, averaged over the newest 50 steps")
+        if len(self._state.members) > 1:
+            loss_of = translate("Panels", "Training loss of all markets, averaged over the newest 50 steps")
+        self.loss.setToolTip(loss_of)
         self._show_answers(None if status is None else self._answers(status))
         trainer = self._state.trainer
         device = status.device if status is not None else trainer.device if trainer is not None else ""
@@ -141,15 +145,19 @@ class StatusPanel(Panel):
         return answers_of(accuracy, status.online, has_ended=has_ended, has_diverged=has_diverged)
 
     def _show_answers(self, answers: Answers | None) -> None:
-        """Each in a word with its sign; the tooltip has the sentence."""
-        found = () if answers is None else answers.all()
+        """Each in a word with its sign; the tooltip has the sentence. Of several markets they are the charted one's."""
+        found, market = () if answers is None else answers.all(), self._state.market
+        of_market = ""
+        if market is not None and len(self._state.members) > 1:
+            of_market = f"{shown_symbol(market.venue, market.symbol)}: "
         self._of_answers.setVisible(bool(found))
         for label, answer in zip_longest(self.answers, found):
             label.setVisible(answer is not None)
             if answers is not None and answer is not None:
-                set_text(label, f"{answer.name} {answer.found.value}")
-                label.setToolTip(paragraphs(f"{answer.text}.\n{answer.meaning}"))
-                label.setAccessibleName(answer.text)
+                word = f"{answer.name} {answer.found.value}"
+                set_text(label, of_market + word if label is self.answers[0] else word)
+                label.setToolTip(paragraphs(f"{of_market}{answer.text}.\n{answer.meaning}"))
+                label.setAccessibleName(of_market + answer.text)
                 colour_text(label, answers.colour(answer, self.palette_now))
 
     def _refresh_feed(self) -> None:

@@ -189,10 +189,10 @@ class Restarts:
             return ()
         first = candles[0]
         which = f"The candle of {moment_text(first.open_time_ms)} was"
-        if self.spec.others:
-            which = f"In {shown_market(market)}, the candle of {moment_text(first.open_time_ms)} was"
         if len(candles) > 1:
             which = f"{len(candles):,} candles, the first of {moment_text(first.open_time_ms)}, were"
+        if self.spec.others:
+            which = f"In {shown_market(market)}, {which[:1].lower()}{which[1:]}"
         return (
             self._incident(
                 IncidentKind.CANDLE_SET_ASIDE,

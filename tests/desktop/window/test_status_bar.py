@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
+from core.domain.candle import Market
 from core.domain.clock import ManualClock
 from core.domain.events import JobProgress, TrainerFailed, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
@@ -173,3 +174,20 @@ def test_no_line_is_left_of_answers_that_are_not_there(qtbot: QtBot, state: RunS
     state.apply(scenario.status())
     panel.refresh()
     assert all(line.isVisible() for line in panel.findChildren(Divider))
+
+
+def test_of_several_markets_the_answers_name_the_one_on_the_chart(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+    """The loss beside them is of all."""
+    panel, market = StatusPanel(state, theme), Market("kraken", "ETH/EUR", scenario.MINUTE)
+    shown_panel(qtbot, panel, 1600, 24)
+    state.begin(None, 60_000, None, None, market)
+    state.apply(scenario.status())
+    panel.refresh()
+    assert panel.answers[0].text().startswith("Ghosts") and "all markets" not in panel.loss.toolTip()
+    state.take_members(scenario.RUN, {scenario.RUN: market, "other": Market("kraken", "XBT/EUR", scenario.MINUTE)})
+    state.apply(scenario.status())
+    panel.refresh()
+    first, *others = panel.answers
+    assert first.text().startswith("ETH/EUR: Ghosts") and not any("ETH" in each.text() for each in others)
+    assert all(each.accessibleName().startswith("ETH/EUR: ") for each in panel.answers if each.isVisible())
+    assert "all markets" in panel.loss.toolTip()

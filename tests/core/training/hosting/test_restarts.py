@@ -8,6 +8,8 @@ import pytest
 from core.domain.clock import ManualClock
 from core.domain.events import Incident, TrainerReady, TrainerState
 from core.domain.incident_kinds import IncidentKind
+from core.market.shown_names import shown_market
+from core.storage.candles import SetAside
 from core.training.commands import (
     ApplyRetention,
     HoldCheckpoints,
@@ -173,3 +175,13 @@ def test_a_process_that_lost_its_gpu_does_not_get_it_again(tmp_path: Path, clock
     restarts.ready(ready("CUDA: a card"))
     assert restarts.after(GONE, ()).failure is None
     assert restarts.spec.settings.training.device == "cpu" and not restarts.can_look_for_gpu
+
+
+def test_candles_that_are_set_aside_name_their_market_where_there_are_several(tmp_path: Path) -> None:
+    candles = [SetAside(60_000 * number, "it cannot be computed") for number in (1, 2)]
+    one = Restarts(rigs.spec(tmp_path, AUTO), ManualClock())
+    two = Restarts(replace(rigs.spec(tmp_path, AUTO), others=(rigs.OTHER,)), ManualClock())
+    for count, words in ((1, "the candle of"), (2, "2 candles, the first of")):
+        (alone,), (beside,) = (each.set_aside(rigs.OTHER, candles[:count]) for each in (one, two))
+        assert alone.what_happened.lower().startswith(words)
+        assert beside.what_happened.startswith(f"In {shown_market(rigs.OTHER)}, {words}")

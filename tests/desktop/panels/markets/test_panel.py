@@ -467,7 +467,7 @@ def test_the_text_of_each_state_is_not_cut(
     assert words <= painted and {row.where for row in panel.model.rows} <= painted
 
 
-def test_a_hundred_rows_are_shown_quickly(qtbot: QtBot, panel: MarketsPanel) -> None:
+def test_a_hundred_rows_are_shown(qtbot: QtBot, panel: MarketsPanel) -> None:
     many = tuple(WatchedMarket("kraken", f"C{number}/EUR") for number in range(100))
     panel.show_markets(many)
     assert len(symbols(panel)) == 100
