@@ -123,7 +123,7 @@ class StatusPanel(Panel):
         loss_of = translate("Panels", "Training loss, averaged over the newest 50 steps")
         if len(self._state.members) > 1:
             loss_of = translate("Panels", "Training loss of all markets, averaged over the newest 50 steps")
-        self.loss.setToolTip(loss_of)
+        self.loss.setToolTip(paragraphs(loss_of))
         self._show_answers(None if status is None else self._answers(status))
         trainer = self._state.trainer
         device = status.device if status is not None else trainer.device if trainer is not None else ""

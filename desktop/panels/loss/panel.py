@@ -142,12 +142,23 @@ class LossPanel(Panel):
             colour_text(label, palette.muted_text)
         colour_text(self._empty, palette.muted_text)
 
+    def _of_markets(self) -> str:
+        """Which markets the curves are means over: those that the model learns from. Empty of a single one."""
+        count, status = len(self._state.members), self._state.status
+        known = () if status is None else status.markets
+        unlearned = sum(not each.member.is_learned for each in known)
+        if count < 2:
+            return ""
+        if unlearned:
+            return translate("Panels", "{0} of {1} markets").format(count - unlearned, count)
+        return translate("Panels", "all {0} markets").format(count)
+
     def _show_legend(self) -> None:
         training, prequential, *_ = self.palette_now.curves
         learned = translate("Panels", "training, mean of {0}").format(_SMOOTHING_STEPS)
         before = translate("Panels", "ghosts, mean of {0}").format(_SMOOTHING_STEPS)
-        markets = len(self._state.members)
-        of_all = " &nbsp; " + translate("Panels", "all {0} markets").format(markets) if markets > 1 else ""
+        markets = self._of_markets()
+        of_all = f" &nbsp; {markets}" if markets else ""
         set_text(
             self._legend,
             f'<span style="color:{training.name()}">&#9473;</span> {learned} &nbsp; '

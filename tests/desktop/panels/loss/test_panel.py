@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Interval, Market
 from core.domain.diagnosis import Disease
-from core.domain.events import EventBatch, TrainerState, Trend
+from core.domain.events import EventBatch, MarketStatus, MemberRun, TrainerState, Trend
 from desktop.panels.loss.panel import LossPanel
 from desktop.state.run_state import RunState
 from desktop.ui.panel_base import Refresher
@@ -321,3 +321,8 @@ def test_curves_of_a_model_of_several_markets_say_so(panel: LossPanel, state: Ru
     state.take_members("run-1", markets)
     panel.refresh()
     assert "all 3 markets" in words(panel)
+    members = (MemberRun(run_id, market, run_id != "run-2") for run_id, market in markets.items())
+    of_markets = (MarketStatus(member, None, scenario.accuracy(), None, None, None) for member in members)
+    state.apply(replace(scenario.status(), run_id="run-1", markets=tuple(of_markets)))
+    panel.refresh()
+    assert "2 of 3 markets" in words(panel), "one is forecast only"
