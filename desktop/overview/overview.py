@@ -100,10 +100,9 @@ class Overview(QWidget):
 
     def show_market(self, market: Market | None) -> None:
         """The market that is on the large chart now."""
-        former, self._on_chart = self._on_chart, market
+        self._on_chart = market
         for tile in self.tiles:
-            if tile.row is not None and tile.row.market in (former, market):
-                self._mark(tile)
+            self._mark(tile)
 
     def flush(self) -> None:
         """Show what is new now rather than at the next frame."""

@@ -122,7 +122,9 @@ class StatusPanel(Panel):
         )
         loss_of = translate("Panels", "Training loss, averaged over the newest 50 steps")
         if len(self._state.members) > 1:
-            loss_of = translate("Panels", "Training loss of all markets, averaged over the newest 50 steps")
+            loss_of = translate(
+                "Panels", "Training loss, averaged over the newest 50 steps of all markets learned from"
+            )
         self.loss.setToolTip(paragraphs(loss_of))
         self._show_answers(None if status is None else self._answers(status))
         trainer = self._state.trainer

@@ -145,10 +145,9 @@ class LossPanel(Panel):
     def _of_markets(self) -> str:
         """Which markets the curves are means over: those that the model learns from. Empty of a single one."""
         count, status = len(self._state.members), self._state.status
-        known = () if status is None else status.markets
-        unlearned = sum(not each.member.is_learned for each in known)
         if count < 2:
             return ""
+        unlearned = 0 if status is None else sum(not each.member.is_learned for each in status.markets)
         if unlearned:
             return translate("Panels", "{0} of {1} markets").format(count - unlearned, count)
         return translate("Panels", "all {0} markets").format(count)
