@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +22,8 @@ from core.forecast.confidence import gain_sequence, proven_after
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE, diebold_mariano, gain, rolling_shares, share, skill
 from core.storage.record_reader import RecordReader
-from core.storage.records import StoredScore
-from core.storage.runs import Run, challenger_costs
+from core.storage.records import ChallengerFigures, StoredScore
+from core.storage.runs import Run, challenger_figures
 from core.training.online.learning_gain import gains
 
 _BASIS_POINT = 1e-4
@@ -59,7 +59,15 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
         "touched": _touched(db, run, from_ms),
         "paper": _paper(paper_score_of(reader, run, from_ms, trade_cost)),
         "candles_per_s": _rate(made_at_ms),
-        **({"challenger_ms": challenger_costs(db, run.head_id)} if run.challengers else {}),
+        **(_work(challenger_figures(db, run.head_id)) if run.challengers else {}),
+    }
+
+
+def _work(of: Mapping[str, ChallengerFigures]) -> dict[str, Any]:
+    """Of each challenger its time, and the share of forecasts that it gave."""
+    return {
+        "challenger_ms": {name: figures.cost_ms for name, figures in of.items()},
+        "challenger_answered": {name: figures.answered for name, figures in of.items()},
     }
 
 

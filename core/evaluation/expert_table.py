@@ -18,7 +18,8 @@ from core.forecast.confidence import BLOCK
 from core.forecast.experts import EXPERTS, FORECASTS, MODEL, REFERENCE
 from core.storage.evidence import COMBINATION, ExpertSums
 from core.storage.record_reader import RecordReader
-from core.storage.runs import Run, RunStore, challenger_costs
+from core.storage.records import ChallengerFigures
+from core.storage.runs import Run, RunStore, challenger_figures
 from core.training.online.trainer_spec import own_mode_of
 
 if TYPE_CHECKING:
@@ -150,13 +151,11 @@ class ExpertRecord:
         )
         return min(firsts, default=None)
 
-    def costs_ms(self) -> dict[str, float]:
-        """What is known of the time that an expert takes for one candle of one market: a training step of the model,
-        and all that challengers do."""
+    def work(self) -> dict[str, ChallengerFigures]:
+        """What is known of experts that are models: of the model the time of a training step."""
         step_ms = self._head.mean_step_ms(_COST_STEPS)
-        of_model = {} if step_ms is None else {EXPERTS[MODEL]: step_ms / self._markets}
-        of_challengers = challenger_costs(self._db, self._head.run_id)
-        return {name: cost_ms for name, cost_ms in of_challengers.items() if cost_ms is not None} | of_model
+        of_model = {} if step_ms is None else {EXPERTS[MODEL]: ChallengerFigures(step_ms / self._markets, None)}
+        return challenger_figures(self._db, self._head.run_id) | of_model
 
     def _first_target(self, place: int, last_ms: int) -> int:
         """Of the block that ends with this target."""

@@ -11,6 +11,7 @@ Not corrected: a choice of the best among several runs or markets, and rows that
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -20,6 +21,7 @@ from core.domain.events import Estimate
 from core.evaluation.expert_table import REFERENCE_NAME, ExpertRecord, ExpertTable, Hit, Ranking, Series, is_ranked
 from core.evaluation.findings import estimate_data
 from core.forecast.confidence import RunningBounds, running_bounds
+from core.storage.records import ChallengerFigures
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from core.storage.runs import Run
 
 _ALPHA = 0.05
+_UNKNOWN = ChallengerFigures(None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,9 @@ class LeaderboardRow:
     direction: Estimate | None = None
     cost_ms: float | None = None
     """A candle; None if it is not measured."""
+    answered: float | None = None
+    """The share of due forecasts that a challenger gave, of all markets of its model; at the others the forecast
+    without any model is scored in its place. None of others, and where it was not counted."""
     behind_leader: Estimate | None = None
     """By how much it loses more than the leader, as a share of what the reference loses; None for the leader."""
 
@@ -122,7 +128,7 @@ _SKILLS = (Ranking.CLOSE, Ranking.RANGE)
 
 def leaderboard(record: ExpertRecord, ranking: Ranking = Ranking.BOTH) -> Leaderboard:
     """Of all that the record has read. Raises StorageError."""
-    return leaderboard_of(record.table, ranking, record.since_ms, record.costs_ms())
+    return leaderboard_of(record.table, ranking, record.since_ms, record.work())
 
 
 def stored_leaderboard(db: Database, runs: Sequence[Run], ranking: Ranking = Ranking.BOTH) -> Leaderboard:
@@ -134,9 +140,9 @@ def stored_leaderboard(db: Database, runs: Sequence[Run], ranking: Ranking = Ran
 
 
 def leaderboard_of(
-    table: ExpertTable, ranking: Ranking, since_ms: Callable[[str], int | None], costs_ms: Mapping[str, float]
+    table: ExpertTable, ranking: Ranking, since_ms: Callable[[str], int | None], work: Mapping[str, ChallengerFigures]
 ) -> Leaderboard:
-    """since_ms, costs_ms: as those of `ExpertRecord`."""
+    """since_ms, work: as those of `ExpertRecord`."""
     standings = Standings(table)
     ranks = standings.ranks(ranking)
     skills = {name: standings.skill(name, ranking).estimate for name in ranks}
@@ -153,7 +159,8 @@ def leaderboard_of(
             range=_skill(standings, name, Ranking.RANGE),
             coverage_90=_share(standings, name, Hit.COVERAGE_90),
             direction=_share(standings, name, Hit.DIRECTION),
-            cost_ms=costs_ms.get(name),
+            cost_ms=work.get(name, _UNKNOWN).cost_ms,
+            answered=work.get(name, _UNKNOWN).answered,
             behind_leader=standings.order(order[0], name, ranking).estimate if is_behind else None,
         )
 
@@ -176,6 +183,11 @@ def _share(standings: Standings, name: str, hit: Hit) -> Estimate | None:
     return found if found.n else None
 
 
+def floored_percent(share: float) -> float:
+    """Down to a tenth of a point, so that 100 means all."""
+    return math.floor(1000.0 * share + 1e-9) / 10.0
+
+
 def as_data(found: Leaderboard) -> dict[str, Any]:
     """Plain data, fit for JSON."""
     leader = found.leader
@@ -189,7 +201,7 @@ def as_data(found: Leaderboard) -> dict[str, Any]:
 def _row_data(row: LeaderboardRow) -> dict[str, Any]:
     names = ("close", "range", "coverage_90", "direction", "behind_leader")
     return {
-        **{name: getattr(row, name) for name in ("name", "rank", "n", "since_ms", "cost_ms")},
+        **{name: getattr(row, name) for name in ("name", "rank", "n", "since_ms", "cost_ms", "answered")},
         **{name: None if (found := getattr(row, name)) is None else estimate_data(found) for name in names},
         "indistinguishable": row.is_indistinguishable,
     }

@@ -208,6 +208,15 @@ def challengers(db: Database) -> None:
     run_script(db, CHALLENGERS)
 
 
+def challenger_answers(db: Database) -> None:
+    """How many forecasts challengers were asked for, and how many they gave; 0 of the time before."""
+    run_script(
+        db,
+        "ALTER TABLE challengers ADD COLUMN asked INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE challengers ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;",
+    )
+
+
 def ghost_alerts(db: Database) -> None:
     """Which alerts on ghosts are armed, and which have fired."""
     run_script(db, GHOST_ALERTS)
@@ -235,6 +244,7 @@ STEPS = (
     universes,
     challengers,
     ghost_alerts,
+    challenger_answers,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import astuple, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,7 +22,7 @@ from core.storage.gradients import pack_gradients
 from core.storage.packed_scores import pack_losses_of
 from core.storage.record_reader import RecordReader
 from core.storage.record_tables import DETAILS, FORECASTS, KEYS, STEPS, scores_at
-from core.storage.records import StoredForecast, StoredScore
+from core.storage.records import ChallengerWork, StoredForecast, StoredScore
 from core.storage.rows import (
     CHECKPOINT_COLUMNS,
     CONDITION_COLUMNS,
@@ -134,10 +134,11 @@ class TrainingRecord:
         """Like `add_forecasts`, for one step. Its key is the candle and the step. Returns 1 or 0."""
         return self._add_sealed(STEPS, (self._run, *step_values(row)), pack_gradients(row.gradients))
 
-    def add_challenger_costs(self, costs: Sequence[tuple[int, float]]) -> None:
-        """Count further candles and milliseconds of each of the run's challengers, in their order."""
-        sql = "UPDATE challengers SET candles = candles + ?, cost_ms = cost_ms + ? WHERE run = ? AND place = ?"
-        self._execute(sql, [(*cost, self._run, place) for place, cost in enumerate(costs)])
+    def add_challenger_work(self, work: Sequence[ChallengerWork]) -> None:
+        """Count what each of the run's challengers has done since, in their order."""
+        sums = ", ".join(f"{name} = {name} + ?" for name in ChallengerWork.__slots__)
+        sql = f"UPDATE challengers SET {sums} WHERE run = ? AND place = ?"
+        self._execute(sql, [(*astuple(done), self._run, place) for place, done in enumerate(work)])
 
     def add_drift(self, drift: DriftFound) -> int:
         """Like `add_forecasts`, for one drift. Its key is the candle. Returns 1 or 0."""

@@ -34,6 +34,30 @@ class StoredForecast:
 
 
 @dataclass(frozen=True, slots=True)
+class ChallengerWork:
+    """What a challenger has done. candles: at which it was called. cost_ms: of all its work. asked, answered: the
+    forecasts of one market that were due, also while it was left out, and those that it gave."""
+
+    candles: int = 0
+    cost_ms: float = 0.0
+    asked: int = 0
+    answered: int = 0
+
+    def __add__(self, other: ChallengerWork) -> ChallengerWork:
+        return ChallengerWork(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengerFigures:
+    """Of a run's challenger; None before the first candle, and where an older version has not counted it."""
+
+    cost_ms: float | None
+    """For one candle of one market, with its forecasts and its steps."""
+    answered: float | None
+    """The share of due forecasts, of all markets, that it gave."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoredScore:
     """The score of one horizon of a forecast; fields as in `core.domain.events.ForecastScored`.
     overlap: see `core.forecast.ghosts.overlap`.

@@ -17,6 +17,7 @@ from core.domain.dates import utc_text
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.markets import add_market, find_market, market_of
+from core.storage.records import ChallengerFigures
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -195,12 +196,11 @@ def set_archived(db: Database, run_id: str, is_archived: bool) -> None:
         db.conn.execute(_SET, (run_id, is_archived))
 
 
-def challenger_costs(db: Database, head_id: str) -> dict[str, float | None]:
-    """Milliseconds of each for one candle of one market, for its forecasts and its steps; None before the first. Raises
-    StorageError."""
+def challenger_figures(db: Database, head_id: str) -> dict[str, ChallengerFigures]:
+    """Of each by its name, in their order. Raises StorageError."""
     markets = len(RunStore(db).members(head_id))
     sql = (
-        "SELECT name, cost_ms / NULLIF(candles * ?, 0) FROM challengers "
+        "SELECT name, cost_ms / NULLIF(candles * ?, 0), answered * 1.0 / NULLIF(asked, 0) FROM challengers "
         "WHERE run = (SELECT sequence FROM runs WHERE run_id = ?) ORDER BY place"
     )
-    return {str(name): cost for name, cost in select(db, sql, (markets, head_id))}
+    return {str(name): ChallengerFigures(*figures) for name, *figures in select(db, sql, (markets, head_id))}

@@ -77,5 +77,5 @@ def _print(found: Mapping[str, dict[str, Any]]) -> None:
             console.print(Text(words.EMPTY))
             continue
         console.print(text_table(words.SKILLS_HEADER, map(words.skills, board["rows"])))
-        console.print(text_table(words.OTHERS_HEADER, map(words.others, board["rows"])))
+        console.print(text_table(*words.others(board["rows"])))
     console.print(Text(words.EXPLAINED))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from core.domain.dates import utc_text
+from core.evaluation.leaderboard import floored_percent
 from core.evaluation.report.words import measured, percent
 
 SKILLS_HEADER = ("Rank", "", "Skill, close", "Skill, range", "Behind the leader")
-OTHERS_HEADER = ("", "90 % band", "Direction", "ms a candle", "n", "Since")
+_OTHERS = ("", "90 % band", "Direction", "ms a candle", "n", "Since")
 EMPTY = "No scores yet: the first numbers come after 50 candles."
 EXPLAINED = (
     "A rank is one more than the number of rows that are proven better. All intervals hold at every moment and all "
@@ -23,11 +25,21 @@ def skills(row: dict[str, Any]) -> tuple[str, ...]:
     return rank, row["name"], _skill(row["close"]), _skill(row["range"]), _behind(row)
 
 
-def others(row: dict[str, Any]) -> tuple[str, ...]:
-    """The cells under OTHERS_HEADER."""
+def others(rows: Sequence[dict[str, Any]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The header and the cells of what is no skill; with the share of answers where a row has one."""
+    if all(row["answered"] is None for row in rows):
+        return _OTHERS, [_others(row) for row in rows]
+    return (*_OTHERS, "Answered"), [(*_others(row), _answered(row["answered"])) for row in rows]
+
+
+def _others(row: dict[str, Any]) -> tuple[str, ...]:
     cost = _MISSING if row["cost_ms"] is None else f"{row['cost_ms']:.1f}"
     since = _MISSING if row["since_ms"] is None else utc_text(row["since_ms"], "%Y-%m-%d %H:%M")
     return row["name"], _share(row["coverage_90"]), _share(row["direction"]), cost, f"{row['n']:,}", since
+
+
+def _answered(share: float | None) -> str:
+    return _MISSING if share is None else f"{floored_percent(share):.1f} %"
 
 
 def _skill(found: dict[str, Any] | None) -> str:

@@ -93,7 +93,7 @@ def _leaderboard(summary: dict[str, Any]) -> list[Element]:
     rows = summary["leaderboard"]["rows"]
     shown = [
         table(leaderboard_words.SKILLS_HEADER, map(leaderboard_words.skills, rows)),
-        table(leaderboard_words.OTHERS_HEADER, map(leaderboard_words.others, rows)),
+        table(*leaderboard_words.others(rows)),
         node("p", leaderboard_words.EXPLAINED, class_="lead"),
     ]
     heading = node("h2", "What forecasts best, one candle ahead")

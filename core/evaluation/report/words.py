@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.domain.dates import utc_text
+from core.evaluation.leaderboard import floored_percent
 from core.forecast.score import FEWEST_FOR_AN_EDGE
 
 NOT_ENOUGH = "not enough candles"
@@ -153,8 +154,10 @@ def challengers(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for name, cost_ms in summary["challenger_ms"].items():
         alone = [each["challengers"][name] | {"n": each["n"]} for each in of]
-        cost = "" if cost_ms is None else f", {cost_ms:.1f} ms a candle"
-        rows.append((printable(name) + cost, *(_judged(each, "skill") for each in alone)))
+        about = "" if cost_ms is None else f", {cost_ms:.1f} ms a candle"
+        answered = summary["challenger_answered"][name]
+        about += "" if answered in (None, 1.0) else f", answered {floored_percent(answered):.1f} %"
+        rows.append((printable(name) + about, *(_judged(each, "skill") for each in alone)))
         rows.append(("\N{NO-BREAK SPACE} against the model", *(_judged(each, "skill_vs_model") for each in alone)))
     added = (judged(each["challengers_gain"], each["challengers_gain_ci95"], each["n"], 3) for each in of)
     return [*rows, ("What all of them add", *added)]

@@ -43,7 +43,10 @@ class ProcessChallenger:
 
     def forecast(self, markets: Sequence[MarketInputs]) -> list[FloatArray | None]:
         made = [self._model.forecast(self._markets[of.market], of.open_time_ms) for of in markets]
-        return [None if each is None else _normalised(each, of) for each, of in zip(made, markets, strict=True)]
+        return [
+            _normalised(each, of) if each is not None and each.quantiles else None
+            for each, of in zip(made, markets, strict=True)
+        ]
 
     def learn(self, batch: Batch, anchors: FloatArray, step: int) -> None:
         """It takes no samples."""

@@ -10,6 +10,7 @@ from torch import Tensor
 from core.domain.clock import Clock
 from core.domain.quantities import FloatArray
 from core.settings.tree import RecoverySettings
+from core.storage.records import ChallengerWork
 from core.training.commands import MarketCandle
 from core.training.engine.engine import part_of
 from core.training.engine.samples import Batch
@@ -80,9 +81,9 @@ class Challengers:
         """Those since the last call."""
         return [draft for each in self._members for draft in each.take_incidents()]
 
-    def take_costs(self) -> list[tuple[int, float]]:
-        """Of each the candles and milliseconds since the last call."""
-        return [each.take_cost() for each in self._members]
+    def take_work(self) -> list[ChallengerWork]:
+        """Of each since the last call."""
+        return [each.take_work() for each in self._members]
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Tensors and JSON for a checkpoint, by name."""

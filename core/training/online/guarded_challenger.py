@@ -22,6 +22,7 @@ from core.domain.events import Severity
 from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import FloatArray
 from core.settings.tree import RecoverySettings
+from core.storage.records import ChallengerWork
 from core.training.commands import MarketCandle
 from core.training.engine.samples import Batch
 from core.training.online.challenger import Challenger, MarketInputs, UnusableError
@@ -71,19 +72,21 @@ class GuardedChallenger:
         self._step = 0
         self.is_suspended = self._is_unusable = False
         self._incidents: list[IncidentDraft] = []
-        self._cost_ms = 0.0
-        self._candles = 0
+        self._work = ChallengerWork()
 
     def observe(self, closed: Sequence[MarketCandle]) -> None:
         self._attempt(_READING, lambda: self._challenger.observe(closed))
 
     def forecast(self, markets: Sequence[MarketInputs]) -> list[FloatArray | None]:
         """Of each market its forecast, sound and ascending; None where it has none."""
-        self._candles += 0 if self.is_suspended else 1
+        self._work += ChallengerWork(candles=0 if self.is_suspended else 1, asked=len(markets))
         own = [_copied(each) for each in markets]
         made = self._attempt(_FORECASTING, lambda: _sound(self._challenger.forecast(own), markets))
         self._quiet += 1
-        return [None] * len(markets) if made is None else made
+        if made is None:
+            return [None] * len(markets)
+        self._work += ChallengerWork(answered=sum(each is not None for each in made))
+        return made
 
     def learn(self, batch: Batch, anchors: FloatArray, step: int) -> None:
         self._step = step
@@ -118,10 +121,9 @@ class GuardedChallenger:
         taken, self._incidents = [*self._incidents, *self._challenger.take_incidents()], []
         return taken
 
-    def take_cost(self) -> tuple[int, float]:
-        """Candles and milliseconds since the last call."""
-        taken = self._candles, self._cost_ms
-        self._candles, self._cost_ms = 0, 0.0
+    def take_work(self) -> ChallengerWork:
+        """Since the last call."""
+        taken, self._work = self._work, ChallengerWork()
         return taken
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -179,7 +181,7 @@ class GuardedChallenger:
             self._in_a_row[kind] = 0
             return done
         finally:
-            self._cost_ms += (self._clock.monotonic_s() - started_s) * 1000.0
+            self._work += ChallengerWork(cost_ms=(self._clock.monotonic_s() - started_s) * 1000.0)
         self._take_failure(kind, failure)  # outside the `except`, which keeps the tensors of the failed pass alive
         return None
 

@@ -410,7 +410,7 @@ class TrainingSession:
         """Store the scores and forecasts of this close in one transaction. step: one that was not done."""
         with self._record.write():
             self._add_drifts(drifts)
-            self._record.add_challenger_costs(self.challengers.take_costs())
+            self._record.add_challenger_work(self.challengers.take_work())
             self._add_step(step)
             pairs = zip(taken, forecasts, strict=True)
             new_scores = [self._store(each, forecast) for each, forecast in pairs]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from core.domain.events import Estimate
-from core.evaluation.leaderboard import LeaderboardRow
+from core.evaluation.leaderboard import LeaderboardRow, floored_percent
 from desktop.panels.accuracy.names import expert_name
 from desktop.panels.accuracy.words import measured, points, value_of
 from desktop.ui.formatting import MISSING, format_count, format_number, format_time
@@ -24,8 +24,9 @@ class Column(IntEnum):
     BAND = 6
     DIRECTION = 7
     COST = 8
-    N = 9
-    SINCE = 10
+    ANSWERED = 9
+    N = 10
+    SINCE = 11
 
 
 BY_IMPORTANCE = (
@@ -39,6 +40,7 @@ BY_IMPORTANCE = (
     Column.DIRECTION,
     Column.N,
     Column.COST,
+    Column.ANSWERED,
     Column.SINCE,
 )
 """Where there is no room for all columns, the last ones go; a row's tooltip has all of them."""
@@ -52,6 +54,7 @@ _TITLES = {
     Column.BAND: QT_TRANSLATE_NOOP("Panels", "90 % band, %"),
     Column.DIRECTION: QT_TRANSLATE_NOOP("Panels", "Direction, %"),
     Column.COST: QT_TRANSLATE_NOOP("Panels", "ms"),
+    Column.ANSWERED: QT_TRANSLATE_NOOP("Panels", "Answered, %"),
     Column.N: QT_TRANSLATE_NOOP("Panels", "n"),
     Column.SINCE: QT_TRANSLATE_NOOP("Panels", "Since"),
 }
@@ -72,6 +75,10 @@ MEANINGS = {
     Column.COST: (
         "Milliseconds a candle: of the model a training step, of a challenger all its work. The baselines together "
         "take less than one and are not measured"
+    ),
+    Column.ANSWERED: (
+        "How many of the forecasts that were due a challenger gave, in all markets of its model. At the others the "
+        "forecast without any model is scored in its place"
     ),
     Column.N: "Scored candles, in full blocks of 50",
     Column.SINCE: "The first of these candles",
@@ -100,6 +107,8 @@ def text(row: LeaderboardRow, column: Column) -> str:
             return _behind(row)
         case Column.COST:
             return format_number(row.cost_ms, 1)
+        case Column.ANSWERED:
+            return format_number(None if row.answered is None else floored_percent(row.answered), 1)
         case Column.N:
             return format_count(row.n)
         case Column.SINCE:

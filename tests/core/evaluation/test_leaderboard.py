@@ -22,6 +22,7 @@ from core.forecast.experts import EXPERTS, HAR, REVERSE, SEASONAL
 from core.forecast.history import History
 from core.forecast.score import pinball
 from core.storage.evidence import COMBINATION, ExpertSums
+from core.storage.records import ChallengerFigures
 from core.storage.runs import RunStore
 from tests.core.evaluation.rigs import MINUTE_MS, database
 from tests.support.candles import MINUTE, random_walk
@@ -162,7 +163,7 @@ def losses_with_an_edge(count: int = 60, seed: int = 3) -> dict[str, FloatArray]
 
 
 def board(of: ExpertTable, ranking: Ranking = Ranking.BOTH) -> Leaderboard:
-    return leaderboard_of(of, ranking, lambda name: MINUTE_MS, {"model": 12.5})
+    return leaderboard_of(of, ranking, lambda name: MINUTE_MS, {"model": ChallengerFigures(12.5, None)})
 
 
 def test_the_proven_best_leads_and_the_others_share_a_rank() -> None:

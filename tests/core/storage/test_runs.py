@@ -17,7 +17,8 @@ from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.migrations import STEPS
 from core.storage.record_writer import Fenced, TrainingRecord
-from core.storage.runs import Run, RunStore, challenger_costs
+from core.storage.records import ChallengerFigures, ChallengerWork
+from core.storage.runs import Run, RunStore, challenger_figures
 from tests.core.storage.samples import MARKET, checkpoint, create_run
 from tests.support.candles import random_walk
 from tests.support.old_record import add_old_run, open_old_database
@@ -177,16 +178,17 @@ def test_the_challengers_of_a_run_are_kept_with_it_and_with_its_other_markets(db
     assert create_run(db).challengers == ()
 
 
-def test_the_costs_of_challengers_add_up(db: Database) -> None:
+def test_the_work_of_challengers_adds_up(db: Database) -> None:
     runs, run = RunStore(db), create_run(db, challengers=("tcn", "gru"))
-    assert challenger_costs(db, run.run_id) == {"tcn": None, "gru": None}
+    unknown = ChallengerFigures(None, None)
+    assert challenger_figures(db, run.run_id) == {"tcn": unknown, "gru": unknown}
     record = TrainingRecord(db, run.run_id, runs.take_fence(run.run_id))
     for _ in range(3):
         with record.write():
-            record.add_challenger_costs([(2, 5.0), (0, 0.0)])
-    assert challenger_costs(db, run.run_id) == {"tcn": 2.5, "gru": None}
+            record.add_challenger_work([ChallengerWork(2, 5.0, 4, 3), ChallengerWork()])
+    assert challenger_figures(db, run.run_id) == {"tcn": ChallengerFigures(2.5, 0.75), "gru": unknown}
     runs.join(run, (SIMULATED,), 1)
-    assert challenger_costs(db, run.run_id) == {"tcn": 1.25, "gru": None}, "for one candle of one market"
+    assert challenger_figures(db, run.run_id)["tcn"].cost_ms == 1.25, "for one candle of one market"
 
 
 def test_runs_of_older_folders_have_no_challengers(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ def test_each_model_is_reported_by_name_with_its_cost(
     alone = commands.invoke_json("evaluate", str(file), "--data-dir", data)
     found = commands.invoke_json("evaluate", str(file), "--model", "gru", "--model", "own.py:Own", "--data-dir", data)
     assert list(found["challenger_ms"]) == ["gru", "Own"] and min(found["challenger_ms"].values()) > 0.0
+    assert found["challenger_answered"] == {"gru": 1.0, "Own": 1.0}
     for horizon, of_quantities in alone["horizons"].items():
         for name, before in of_quantities.items():
             now = found["horizons"][horizon][name]

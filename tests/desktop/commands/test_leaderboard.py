@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from core.evaluation.expert_table import Ranking
 from core.evaluation.report import leaderboard_words as words
 from core.forecast.experts import EXPERTS
+from tests.desktop import scenario
 from tests.support import commands
 from tests.support.candles import random_walk
 from tests.support.synthetic_run import made_up
@@ -34,6 +36,20 @@ def test_json_and_tables_have_the_same_rows(data: Path, ranking: Ranking) -> Non
     assert all(text.count(row["name"]) >= 2 for row in found["rows"]) and set(EXPERTS) - {"seasonal"} <= {
         row["name"] for row in found["rows"]
     }
+
+
+def test_the_share_of_answers_is_shown_where_there_are_challengers() -> None:
+    rows = [asdict(row) for row in scenario.leaderboard().rows]
+    estimates = ("close", "range", "coverage_90", "direction", "behind_leader")
+    plain = [row | dict.fromkeys(estimates) for row in rows]
+    header, cells = words.others(plain)
+    assert header[-1] == "Answered" and {of[0]: of[-1] for of in cells if of[0] in ("HAR", "gru", "my_model")} == {
+        "HAR": "–",
+        "gru": "100.0 %",
+        "my_model": "97.1 %",
+    }
+    header, cells = words.others([row for row in plain if row["answered"] is None])
+    assert "Answered" not in header and {len(of) for of in cells} == {len(header)}
 
 
 def test_a_run_without_blocks_says_when_numbers_come(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.storage.runs import challenger_figures
 from core.training.external import transport
 from core.training.hosting.challengers import program_of
 from core.training.hosting.opening import HISTORY_CANDLES, ProcessOpener
@@ -100,6 +101,20 @@ def test_a_process_is_judged_and_changes_nothing_of_the_model(judged: Result, al
     assert (own[:, Quantity.CLOSE] != without[:, Quantity.CLOSE]).all()
     others = [quantity for quantity in Quantity if quantity is not Quantity.CLOSE]
     np.testing.assert_allclose(own[:, others], without[:, others], rtol=1e-5)
+
+
+def test_it_is_counted_how_often_it_answers(tmp_path: Path) -> None:
+    script = tmp_path / "seldom.py"
+    faults = (
+        'if not seen % 3:\n            del answer["close"]\n        elif not seen % 7:\n            answer["close"] = 1'
+    )
+    script.write_text(ECHO.replace("    print(", f"    if answer['type'] == 'forecast':\n        {faults}\n    print("))
+    session, _ = feed(tmp_path / "data", settings_with(f"process:{sys.executable} -I -S {script}"), CANDLES)
+    session.close()
+    with closing(open_database(DataFolder(tmp_path / "data").database, readonly=True)) as db:
+        (found,) = challenger_figures(db, rigs.newest_run(db)).values()
+    answers = sum(bool(candle % 3 and candle % 7) for candle in range(1, len(CANDLES) + 1))
+    assert found.answered == answers / len(CANDLES)
 
 
 def test_a_killed_run_continues_with_the_same_forecasts(tmp_path: Path, echo: str, judged: Result) -> None:

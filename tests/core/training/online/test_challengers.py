@@ -23,7 +23,7 @@ from core.settings.tree import Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
-from core.storage.runs import RunStore, challenger_costs
+from core.storage.runs import RunStore, challenger_figures
 from core.training.hosting.service import TrainingService
 from core.training.online.snapshot import pack, unpack_learned
 from tests.core.training import rigs
@@ -311,8 +311,9 @@ def test_challengers_learn_several_markets_with_the_model(tmp_path: Path) -> Non
             np.testing.assert_array_equal(losses, more[: len(losses)])
 
 
-def test_costs_are_counted_for_each(tmp_path: Path) -> None:
+def test_the_work_of_each_is_counted(tmp_path: Path) -> None:
     run_over(tmp_path, settings_with("gru", "nlinear"), CANDLES[:20])
     with closing(open_database(DataFolder(tmp_path).database, readonly=True)) as db:
-        costs = challenger_costs(db, rigs.newest_run(db))
-    assert list(costs) == ["gru", "nlinear"] and all(cost is not None and cost > 0.0 for cost in costs.values())
+        found = challenger_figures(db, rigs.newest_run(db))
+    assert list(found) == ["gru", "nlinear"] and all(of.cost_ms and of.cost_ms > 0.0 for of in found.values())
+    assert {of.answered for of in found.values()} == {1.0}

@@ -16,6 +16,7 @@ from core.domain.clock import ManualClock
 from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import FloatArray
 from core.settings.tree import RecoverySettings
+from core.storage.records import ChallengerWork
 from core.training.commands import MarketCandle
 from core.training.engine.samples import Batch
 from core.training.online.challenger import MarketInputs, UnusableError
@@ -314,10 +315,11 @@ def test_its_time_is_counted() -> None:
     rig = Rig()
     for _ in range(3):
         rig.candle()
-    assert rig.guarded.take_cost() == (3, 21.0) and rig.guarded.take_cost() == (0, 0.0)
+    assert rig.guarded.take_work() == ChallengerWork(candles=3, cost_ms=21.0, asked=3, answered=3)
+    assert rig.guarded.take_work() == ChallengerWork()
     rig.guarded.is_suspended = True
     rig.candle()
-    assert rig.guarded.take_cost() == (0, 0.0), "a suspended one takes no candle"
+    assert rig.guarded.take_work() == ChallengerWork(asked=1), "a suspended one takes no candle, and gives no answer"
 
 
 def test_one_that_does_not_end_well_ends_anyway() -> None:

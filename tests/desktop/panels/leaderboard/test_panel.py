@@ -65,11 +65,13 @@ def test_rows_say_who_leads_who_may_be_as_good_and_who_is_worse(panel: Leaderboa
     assert [entry.row.name for entry in panel.model.rows][:3] == ["HAR", COMBINATION, "model"]
     assert cell(panel, "HAR", Column.BEHIND) == "leader" and cell(panel, "HAR", Column.RANK) == "1"
     assert cell(panel, "model", Column.BEHIND) == "indistinguishable"
-    assert cell(panel, "GARCH", Column.BEHIND) == "4.44 (3.94 to 4.94)" and cell(panel, "GARCH", Column.RANK) == "4"
+    assert cell(panel, "GARCH", Column.BEHIND) == "4.44 (3.94 to 4.94)" and cell(panel, "GARCH", Column.RANK) == "5"
     assert cell(panel, "HAR", Column.CLOSE) == "+3.88 (2.43 to 5.33)"
     assert cell(panel, "reverse last", Column.RANGE) == cell(panel, "HAR", Column.DIRECTION) == "–"
     assert cell(panel, "model", Column.COST) == "29.5" and cell(panel, "HAR", Column.COST) == "–"
-    assert panel._headline.text() == "HAR leads, 2 others may be as good"
+    assert cell(panel, "gru", Column.ANSWERED) == "100.0" and cell(panel, "HAR", Column.ANSWERED) == "–"
+    assert cell(panel, "my_model", Column.ANSWERED) == "97.1", "rounded down: 100 means all"
+    assert panel._headline.text() == "HAR leads, 3 others may be as good"
     head = str(panel.model.headerData(Column.RANK, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole))
     assert "proven better" in head
 
