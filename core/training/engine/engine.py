@@ -29,7 +29,7 @@ from core.training.engine.objective import DeviceBatch, QuantileObjective
 from core.training.engine.optimizer import build_optimizer, is_usable, load_optimizer, set_rate
 from core.training.engine.precision import Precision
 from core.training.engine.replicas import Replicas, SingleReplica
-from core.training.engine.result import PendingStep, StepResult
+from core.training.engine.result import StepResult
 from core.training.engine.samples import Batch
 from core.training.engine.schedule import RateSchedule
 
@@ -170,12 +170,6 @@ class TrainingEngine:
 
         reference: normalised quantiles that the model corrects: [H, Q, L] for all samples, or [B, H, Q, L]. Raises what
         torch raises; then the gradients are cleared, and the state is unchanged unless `is_half_done`.
-        """
-        return self.begin(batch, reference).result()
-
-    def begin(self, batch: Batch, reference: FloatArray) -> PendingStep:
-        """Train on one batch without waiting for the device. Read the result before the next step: it determines the
-        next rate, and its memory may be reused by the next step.
 
         The gradients are freed at the start of the next step: freed at the end of this one they would leave the top of
         the heap free, which the C library returns to the system, and each forward pass would page it in again (4 % of a
@@ -184,7 +178,7 @@ class TrainingEngine:
         self.is_half_done = False
         self._flat.clear()
         self._train_mode()
-        rate, limit = self.rate_now, self._guard.limit
+        rate = self.rate_now
         set_rate(self.optimizer, rate)
         try:
             packed = self._run(self._objective.place(batch, reference))
@@ -193,7 +187,7 @@ class TrainingEngine:
             self._precision.reset()
             self._forget_graph()
             raise
-        return PendingStep(packed, lambda numbers: self._unpack(numbers, rate, limit))
+        return self._unpack(packed.tolist(), rate)
 
     def reproduce(self, batch: Batch, reference: FloatArray) -> None:
         """Forward and backward without a step, to reproduce a failure. Raises what torch raises."""
@@ -276,11 +270,11 @@ class TrainingEngine:
         head = (check.norm, clipped.norm_after, clipped.threshold, is_skipped, loss_scale)
         return torch.cat((torch.stack(head), parts, self._meter.packed()))
 
-    def _unpack(self, numbers: list[float], rate: float, limit: float) -> StepResult:
+    def _unpack(self, numbers: list[float], rate: float) -> StepResult:
         norm, norm_after, threshold, is_skipped, scale = numbers[:_HEAD]
         parts, measurements = numbers[_HEAD : _HEAD + QUANTITIES], self._meter.unpack(numbers[_HEAD + QUANTITIES :])
         loss = sum(parts)
-        is_spike = math.isfinite(loss) and loss > limit
+        is_spike = math.isfinite(loss) and loss > self._guard.limit
         parameters_are_finite = math.isfinite(measurements.parameter_norm)
         origin = origin_of(math.isfinite(loss), math.isfinite(norm), parameters_are_finite)
         if is_skipped:

@@ -1,12 +1,8 @@
-"""The result of a step, and a pending result: reading waits for the device, creating does not."""
+"""The result of a step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-
-import torch
-from torch import Tensor
 
 from core.domain.diagnosis import GradientStatistics, NonFiniteOrigin
 
@@ -41,27 +37,3 @@ class StepResult:
         if self.gradients is None:
             return self
         return replace(self, gradients=replace(self.gradients, anchor_loss=anchor_loss))
-
-
-class PendingStep:
-    """A running step. `result` waits once; later calls return the same."""
-
-    def __init__(self, packed: Tensor, unpack: Callable[[list[float]], StepResult]) -> None:
-        self._unpack = unpack
-        self._result: StepResult | None = None
-        self._event: torch.cuda.Event | None = None
-        if packed.device.type == "cuda":
-            self._numbers = torch.empty(packed.shape, dtype=packed.dtype, pin_memory=True)
-            self._numbers.copy_(packed, non_blocking=True)
-            self._event = torch.cuda.Event()  # type: ignore[no-untyped-call]
-            self._event.record()
-        else:
-            self._numbers = packed
-
-    def result(self) -> StepResult:
-        """Raises the device's errors, which arrive late."""
-        if self._result is None:
-            if self._event is not None:
-                self._event.synchronize()
-            self._result = self._unpack(self._numbers.tolist())
-        return self._result

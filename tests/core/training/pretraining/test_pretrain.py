@@ -262,14 +262,14 @@ def test_out_of_memory_splits_the_batch_with_the_same_result(
     tmp_path: Path, candles: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rigs.run(tmp_path / "calm", candles, epochs=1)
-    begin = TrainingEngine.begin
+    step = TrainingEngine.step
 
     def short(engine: TrainingEngine, *given: object) -> object:
         if engine.micro_batches < 4:
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 99 bytes")
-        return begin(engine, *given)  # type: ignore[arg-type]
+        return step(engine, *given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(TrainingEngine, "begin", short)
+    monkeypatch.setattr(TrainingEngine, "step", short)
     account = rigs.run(tmp_path / "short", candles, epochs=1)
     assert [incident["kind"] for incident in account["incidents"]] == ["out of memory"] * 2
     calm, split = weights(tmp_path / "calm"), weights(tmp_path / "short")
@@ -285,7 +285,7 @@ def test_training_that_cannot_continue_is_explained(
     def broken(*_: object) -> None:
         raise ValueError("something that was not foreseen")
 
-    monkeypatch.setattr(TrainingEngine, "begin", broken)
+    monkeypatch.setattr(TrainingEngine, "step", broken)
     with pytest.raises(PretrainingError, match="something that was not foreseen"):
         rigs.run(tmp_path, candles)
 
