@@ -28,7 +28,7 @@ from core.training.engine.noise import restore_noise
 from core.training.engine.objective import DeviceBatch, QuantileObjective
 from core.training.engine.optimizer import build_optimizer, is_usable, load_optimizer, set_rate
 from core.training.engine.precision import Precision
-from core.training.engine.replicas import Replicas, SingleReplica
+from core.training.engine.replicas import Replicas
 from core.training.engine.result import StepResult
 from core.training.engine.samples import Batch
 from core.training.engine.schedule import RateSchedule
@@ -61,7 +61,7 @@ class TrainingEngine:
         self._micro_batches = gradients.accumulation
         self._gradient_settings = gradients
         self._flat = FlatParameters(self.model, training.weight_decay)
-        self._replicas = replicas or SingleReplica(self.model)
+        self._replicas = replicas or Replicas(self.model)
         self._objective = QuantileObjective(device, self._flat.values.dtype, training.shrinkage, penalty_power)
         self.optimizer = build_optimizer(self._flat, self.learning_rate)
         self._meter = GradientMeter(self._flat)
@@ -257,7 +257,7 @@ class TrainingEngine:
                 self._precision.backward(own.sum())
             parts = own.detach() if parts is None else parts + own.detach()
         assert parts is not None
-        return self._replicas.sum_of_parts(parts)
+        return self._replicas.mean(parts)
 
     def _add_noise(self, gradients: list[Tensor]) -> None:
         if self._gradient_settings.noise > 0.0:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Protocol
 
 import torch
 from torch import distributed, nn
@@ -22,69 +21,40 @@ from core.training.pretraining.errors import PretrainingError
 _VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 
-class Team(Protocol):
-    """The interface of one process. Every method is called by all of them, in the same order."""
+class Team:
+    """One process alone. Where several train together, every method is called by all of them, in the same order."""
 
-    @property
-    def device(self) -> Device: ...
+    rank = 0
+    """This process's number; 0 is the one that writes and reports."""
+    world_size = 1
+    join: Callable[[nn.Module], Replicas] | None = None
+    """Makes a model one of several replicas; None for a single process."""
 
-    @property
-    def rank(self) -> int:
-        """This process's number; 0 is the one that writes and reports."""
-        ...
-
-    @property
-    def world_size(self) -> int: ...
-
-    @property
-    def join(self) -> Callable[[nn.Module], Replicas] | None:
-        """Makes a model one of several replicas; None for a single process."""
-        ...
+    def __init__(self, device: Device) -> None:
+        self.device = device
 
     def any(self, flag: bool) -> bool:
         """Whether it is true in any of them."""
-        ...
-
-    def total(self, numbers: FloatArray) -> FloatArray:
-        """The sum over all of them."""
-        ...
-
-    def from_first(self, number: int) -> int:
-        """The number given by process 0."""
-        ...
-
-
-class SingleProcess:
-    """One process."""
-
-    rank = 0
-    world_size = 1
-    join = None
-
-    def __init__(self, device: Device) -> None:
-        self.device = device
-
-    def any(self, flag: bool) -> bool:
         return flag
 
     def total(self, numbers: FloatArray) -> FloatArray:
+        """The sum over all of them."""
         return numbers
 
     def from_first(self, number: int) -> int:
+        """The number given by process 0."""
         return number
 
 
-class JoinedProcess:
+class JoinedProcess(Team):
     """One of several processes. The default group must exist. Agreements use gloo, not the GPU."""
 
+    join = DistributedReplicas
+
     def __init__(self, device: Device) -> None:
-        self.device = device
+        super().__init__(device)
         self.rank = distributed.get_rank()
         self.world_size = distributed.get_world_size()
-
-    @property
-    def join(self) -> Callable[[nn.Module], Replicas]:
-        return DistributedReplicas
 
     def any(self, flag: bool) -> bool:
         raised = torch.tensor(int(flag))
@@ -112,7 +82,7 @@ def is_one_of_several(environment: Mapping[str, str] = os.environ) -> bool:
 def join_team(wanted_device: str, environment: Mapping[str, str] = os.environ) -> Iterator[Team]:
     """Join the other processes, if there are any. Raises DeviceError and PretrainingError."""
     if not is_one_of_several(environment):
-        yield SingleProcess(choose_device(wanted_device))
+        yield Team(choose_device(wanted_device))
         return
     missing = [name for name in _VARIABLES if name not in environment]
     if missing:

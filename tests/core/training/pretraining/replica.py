@@ -19,7 +19,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.engine import TrainingEngine
-from core.training.engine.replicas import Replicas, SingleReplica
+from core.training.engine.replicas import Replicas
 from core.training.engine.samples import Batch
 from core.training.pretraining.dataset import share_of
 from core.training.pretraining.team import Team, join_team
@@ -34,7 +34,7 @@ CLIP_NORM = 0.01
 
 def build(precision: str, accumulation: int, team: Team | None) -> TrainingEngine:
     model = rigs.model(seed=3)
-    replicas: Replicas = SingleReplica(model) if team is None or team.join is None else team.join(model)
+    replicas = Replicas(model) if team is None or team.join is None else team.join(model)
     training = TrainingSettings(learning_rate=1e-3, precision=precision)  # type: ignore[arg-type]
     gradients = GradientSettings(accumulation=accumulation, clip_norm=CLIP_NORM)
     return TrainingEngine(model, rigs.CPU, training, gradients, 0, "mark", replicas)

@@ -14,7 +14,7 @@ from core.training.engine.device import choose_device
 from core.training.pretraining.dataset import Dataset, Series, build_series
 from core.training.pretraining.errors import PretrainingError
 from core.training.pretraining.sources import fewest_candles, read_sources
-from core.training.pretraining.team import SingleProcess
+from core.training.pretraining.team import Team
 from core.training.pretraining.validation import validate
 from tests.core.training.pretraining.rigs import reverting, write
 from tests.support.candles import random_walk, without
@@ -82,7 +82,7 @@ def test_a_long_file_of_a_restless_market_is_measured_as_a_short_calm_one(tmp_pa
     series = [build_series(source, 3) for source in read_sources(files, MODEL, 0.25)]
 
     def skills(*some: Series) -> FloatArray:
-        found = validate(Nudging(), Dataset(some, MODEL.context), SingleProcess(choose_device("cpu")))  # type: ignore[arg-type]
+        found = validate(Nudging(), Dataset(some, MODEL.context), Team(choose_device("cpu")))  # type: ignore[arg-type]
         return np.array([found.close.value, found.range.value], dtype=np.float64)
 
     calm, wild = (skills(each) for each in series)

@@ -24,7 +24,7 @@ from core.training.engine.device import choose_device
 from core.training.hosting.pretrained_store import PretrainedStore
 from core.training.pretraining import team
 from core.training.pretraining.errors import PretrainingError
-from core.training.pretraining.team import JoinedProcess, SingleProcess, join_team
+from core.training.pretraining.team import JoinedProcess, join_team
 from tests.core.training.pretraining import replica, rigs
 from tests.support.commands import ROOT
 
@@ -152,7 +152,7 @@ def test_one_process_reduces_the_data_of_both(one_of_two: JoinedProcess) -> None
     joined = one_of_two.join(nn.Linear(1, 1))
     assert float(joined.share_of_weight(torch.tensor(3.0))) == 3.0, "of six, half"
     assert float(joined.share_of_weight(torch.tensor(0.0))) > 0.0
-    assert float(joined.sum_of_parts(torch.tensor(0.5))) == 0.5
+    assert float(joined.mean(torch.tensor(0.5))) == 0.5
     assert bool(joined.agree(torch.tensor(True))) and not bool(joined.agree(torch.tensor(False)))
     assert (one_of_two.rank, one_of_two.world_size) == (1, 2)
     assert one_of_two.any(True) and not one_of_two.any(False)
@@ -249,7 +249,7 @@ def test_distributed_pretraining_equals_a_single_process(tmp_path: Path) -> None
 
 def test_without_torchrun_there_is_one_process() -> None:
     with join_team("cpu", {}) as team:
-        assert isinstance(team, SingleProcess) and team.world_size == 1 and team.join is None
+        assert not isinstance(team, JoinedProcess) and team.world_size == 1 and team.join is None
 
 
 def test_incomplete_torchrun_variables_are_explained() -> None:
