@@ -20,9 +20,10 @@ from core.evaluation.findings import (
     QuantityAccuracy,
     Request,
 )
+from core.evaluation.judged_scores import QuantityLosses
 from core.forecast.confidence import gain_sequence, mean_sequence, skill_sequence
-from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE, ExpertList
-from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, mean, rolling_shares, share_of
+from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE
+from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, mean, rolling_means, share_of
 from core.storage.records import SHOWN_LOSSES
 
 ERROR_WINDOW = 100
@@ -31,31 +32,26 @@ SHOWN = "what is shown"
 _FULLY = (Quantity.CLOSE, Quantity.RANGE)
 """The quantities with full statistics."""
 _ALSO_DRAWN = (Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK, Quantity.VOLUME)
-_WITHOUT_MODEL, _FIRST_EXPERT = 0, 1
-"""Places in `ExpertList.loss_rows`."""
-_BASELINES = tuple(expert for expert in range(len(EXPERTS)) if expert != MODEL)
 
 Rows = NDArray[np.bool_]
 
 
 def skill_at(columns: ScoreColumns, rows: Rows, horizon: int) -> HorizonSkill:
     """One row of the table of horizons. rows: mask of the scores that count."""
-    losses = columns.losses[rows]
-    close, spread = (_quantity_losses(columns, losses, rows, quantity) for quantity in _FULLY)
+    close, spread = (_losses(columns, rows, quantity) for quantity in _FULLY)
     return HorizonSkill(
         horizon=horizon,
-        n=len(losses),
+        n=len(close),
         close=skill_sequence(close.shown, close.reference, horizon),
         range=skill_sequence(spread.shown, spread.reference, horizon),
-        model_gain_close=gain_sequence(close.shown, close.without, close.reference, horizon),
-        model_gain_range=gain_sequence(spread.shown, spread.without, spread.reference, horizon),
+        model_gain_close=gain_sequence(close.shown, close.without_model, close.reference, horizon),
+        model_gain_range=gain_sequence(spread.shown, spread.without_model, spread.reference, horizon),
     )
 
 
 def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request) -> HorizonAccuracy:
     """All statistics of one horizon. rows: mask of its scores that count."""
-    losses = columns.losses[rows]
-    close, spread = (_quantity_losses(columns, losses, rows, quantity) for quantity in _FULLY)
+    close, spread = (_losses(columns, rows, quantity) for quantity in _FULLY)
     inside_90 = columns["inside_90"][rows]
     worst, best = _extremes(inside_90)
     hits, reverse_last, majority = _directions(columns, origins, rows, request.horizon)
@@ -64,11 +60,11 @@ def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request
     targets = columns["target_open_time_ms"][rows]
     return HorizonAccuracy(
         request=request,
-        n=len(losses),
+        n=len(close),
         close=_quantity(close, request.horizon),
         range=_quantity(spread, request.horizon),
-        also_drawn=tuple(_drawn(columns, losses, rows, of, request.horizon) for of in _ALSO_DRAWN),
-        experts=_experts(close, spread, columns.experts),
+        also_drawn=tuple(_drawn(_losses(columns, rows, of), request.horizon) for of in _ALSO_DRAWN),
+        experts=_experts(close, spread),
         direction=hits,
         reverse_last=reverse_last,
         majority=majority,
@@ -79,7 +75,7 @@ def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request
         reliability=tuple(
             mean(column, request.horizon) for column in (outcome[:, None] <= quantiles).astype(np.float64).T
         ),
-        coverage_curve=_thinned(targets[COVERAGE_WINDOW - 1 :], rolling_shares(inside_90, COVERAGE_WINDOW)),
+        coverage_curve=_thinned(targets[COVERAGE_WINDOW - 1 :], rolling_means(inside_90, COVERAGE_WINDOW)),
         error_curve=_errors(targets[known], outcome - quantiles[:, MEDIAN]),
         no_change_curve=_errors(targets[known], outcome),
         loss_reduction_close=_loss_reduction(targets, close),
@@ -87,35 +83,12 @@ def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request
     )
 
 
-class _Losses:
-    """Losses of one quantity, each [n] in time order."""
-
-    def __init__(self, shown: FloatArray, losses_by_expert: FloatArray, quantity: Quantity) -> None:
-        """losses_by_expert: [n, ..], in the order of `ExpertList.loss_rows`."""
-        self.shown = shown
-        self.quantity = quantity
-        self.without = losses_by_expert[:, _WITHOUT_MODEL]
-        self.reference = losses_by_expert[:, _FIRST_EXPERT + REFERENCE]
-        self.losses_by_expert = losses_by_expert
-
-    def of(self, expert: int) -> FloatArray:
-        lost: FloatArray = self.losses_by_expert[:, _FIRST_EXPERT + expert]
-        return lost
-
-    @property
-    def best_baseline(self) -> int | None:
-        if not len(self.shown):
-            return None
-        speaking = [expert for expert in _BASELINES if FORECASTS[expert, self.quantity]]
-        return min(speaking, key=lambda expert: float(self.of(expert).mean()))
+def _losses(columns: ScoreColumns, rows: Rows, quantity: Quantity) -> QuantityLosses:
+    by_row = columns.losses[rows][:, :, quantity].astype(np.float64)
+    return QuantityLosses(columns[SHOWN_LOSSES[quantity]][rows], by_row, quantity, columns.experts)
 
 
-def _quantity_losses(columns: ScoreColumns, losses: NDArray[np.float32], rows: Rows, quantity: Quantity) -> _Losses:
-    shown = columns[SHOWN_LOSSES[quantity]][rows]
-    return _Losses(shown, losses[:, :, quantity].astype(np.float64), quantity)
-
-
-def _quantity(of: _Losses, horizon: int) -> QuantityAccuracy:
+def _quantity(of: QuantityLosses, horizon: int) -> QuantityAccuracy:
     best = of.best_baseline
     return QuantityAccuracy(
         n=of.shown.size,
@@ -123,37 +96,35 @@ def _quantity(of: _Losses, horizon: int) -> QuantityAccuracy:
         skill=skill_sequence(of.shown, of.reference, horizon),
         best_baseline=None if best is None else EXPERTS[best],
         skill_vs_best=skill_sequence(of.shown, of.of(REFERENCE if best is None else best), horizon),
-        skill_without_model=skill_sequence(of.without, of.reference).value,
-        model_gain=gain_sequence(of.shown, of.without, of.reference, horizon),
+        skill_without_model=skill_sequence(of.without_model, of.reference).value,
+        model_gain=gain_sequence(of.shown, of.without_model, of.reference, horizon),
     )
 
 
-def _drawn(
-    columns: ScoreColumns, losses: NDArray[np.float32], rows: Rows, quantity: Quantity, horizon: int
-) -> DrawnAccuracy:
-    of = _quantity_losses(columns, losses, rows, quantity)
-    holds = np.isfinite(of.shown)
-    found = skill_sequence(of.shown[holds], of.reference[holds], horizon)
-    return DrawnAccuracy(quantity, found, is_stored=bool(holds.any()) or not holds.size)
+def _drawn(of: QuantityLosses, horizon: int) -> DrawnAccuracy:
+    shown = of.where_shown()
+    found = skill_sequence(shown.shown, shown.reference, horizon)
+    return DrawnAccuracy(of.quantity, found, is_stored=bool(len(shown)) or not len(of))
 
 
-def _experts(close: _Losses, spread: _Losses, experts: ExpertList) -> tuple[ExpertLoss, ...]:
+def _experts(close: QuantityLosses, spread: QuantityLosses) -> tuple[ExpertLoss, ...]:
     """The shown forecast, the same without the model, then each expert that forecasts at least one of the two."""
     if len(close.shown) < FEWEST_FOR_AN_ESTIMATE:
         return ()
     found = [
         _expert(SHOWN, close, spread, close.shown, spread.shown),
-        _expert(LOSS_ROWS[_WITHOUT_MODEL], close, spread, close.without, spread.without),
+        _expert(LOSS_ROWS[0], close, spread, close.without_model, spread.without_model),
     ]
-    for expert, name in enumerate(experts.names):
-        own = [of.of(expert) if experts.forecasts[expert, of.quantity] else None for of in (close, spread)]
+    forecasts = close.experts.forecasts
+    for expert, name in enumerate(close.experts.names):
+        own = [of.of(expert) if forecasts[expert, of.quantity] else None for of in (close, spread)]
         if any(each is not None for each in own):
             found.append(_expert(name, close, spread, *own))
     return tuple(found)
 
 
 def _expert(
-    name: str, close: _Losses, spread: _Losses, on_close: FloatArray | None, on_range: FloatArray | None
+    name: str, close: QuantityLosses, spread: QuantityLosses, on_close: FloatArray | None, on_range: FloatArray | None
 ) -> ExpertLoss:
     return ExpertLoss(name, *_mean_and_skill(on_close, close.reference), *_mean_and_skill(on_range, spread.reference))
 
@@ -170,7 +141,7 @@ def _share_sequence(hits: NDArray[np.bool_], horizon: int) -> Estimate:
 
 
 def _extremes(inside: NDArray[np.bool_]) -> tuple[float | None, float | None]:
-    windows = rolling_shares(inside, COVERAGE_WINDOW)
+    windows = rolling_means(inside, COVERAGE_WINDOW)
     return (float(windows.min()), float(windows.max())) if windows.size else (None, None)
 
 
@@ -210,13 +181,10 @@ def outcomes(columns: ScoreColumns, origins: Origins, rows: Rows) -> tuple[Float
 
 
 def _errors(targets: NDArray[np.int64], errors: FloatArray) -> Curve:
-    if errors.size < ERROR_WINDOW:
-        return _thinned(targets[:0], errors[:0])
-    sums = np.concatenate([[0.0], np.cumsum(np.abs(errors))])
-    return _thinned(targets[ERROR_WINDOW - 1 :], (sums[ERROR_WINDOW:] - sums[:-ERROR_WINDOW]) / ERROR_WINDOW)
+    return _thinned(targets[ERROR_WINDOW - 1 :], rolling_means(np.abs(errors), ERROR_WINDOW))
 
 
-def _loss_reduction(targets: NDArray[np.int64], of: _Losses) -> Curve:
+def _loss_reduction(targets: NDArray[np.int64], of: QuantityLosses) -> Curve:
     total = float(of.reference.sum())
     if of.shown.size < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
         return _thinned(targets[:0], of.shown[:0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,16 +14,24 @@ from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
 from core.domain.regimes import Regime
 from core.evaluation.findings import TouchAccuracy
-from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedScores, judged, judged_from, left_out
+from core.evaluation.judged_scores import (
+    ALSO_DRAWN,
+    JUDGED_QUANTITIES,
+    JudgedScores,
+    QuantityLosses,
+    judged,
+    judged_from,
+    left_out,
+)
 from core.evaluation.paper import TRADE_COST, PaperScore, paper_score_of
 from core.evaluation.touches import MULTIPLES, assess_touches, joined, read_touches
 from core.forecast.confidence import gain_sequence, proven_after
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
-from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE, diebold_mariano, gain, rolling_shares, share, skill
+from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE, diebold_mariano, gain, rolling_means, share, skill
 from core.storage.record_reader import RecordReader
 from core.storage.records import ChallengerFigures, StoredScore
 from core.storage.runs import Run, challenger_figures
-from core.training.online.learning_gain import gains
+from core.training.online.ledger import skill_of_both
 
 _BASIS_POINT = 1e-4
 UNKNOWN = "unknown"
@@ -40,7 +47,7 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
     opened, closes, made_at_ms = reader.origins()
     from_ms = judged_from(opened)
     by_horizon = {horizon: judged(reader, run, horizon, from_ms) for horizon in range(1, horizons + 1)}
-    first = by_horizon[1]
+    first, close = by_horizon[1], by_horizon[1].of(Quantity.CLOSE)
     return {
         "interval": str(run.market.interval),
         "judged": len(first.scores),
@@ -48,14 +55,14 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
         "without_detail": first.without_detail,
         "pinball": _pinball(first, 1),
         "horizons": {str(horizon): _pinball(those, horizon) for horizon, those in by_horizon.items()},
-        "regimes": {scores.name: _regime(scores) for scores in by_regime(first.scores)},
+        "regimes": by_regime(first.scores),
         "after_gap": _after_gap(judged(reader, run, 1, from_ms, after_gap=True), len(first.scores)),
         "online": _online(first, run),
         "anytime": _anytime(judged(reader, run, 1, 0)),
         "drifts": _drifts(reader),
         "direction": _direction(first.scores, opened, closes),
         "coverage": _coverage(first.scores),
-        "diebold_mariano_p": diebold_mariano(first.shown(Quantity.CLOSE), first.losses_of(REFERENCE, Quantity.CLOSE)),
+        "diebold_mariano_p": diebold_mariano(close.shown, close.reference),
         "touched": _touched(db, run, from_ms),
         "paper": _paper(paper_score_of(reader, run, from_ms, trade_cost)),
         "candles_per_s": _rate(made_at_ms),
@@ -81,33 +88,30 @@ def _anytime(own: JudgedScores) -> dict[str, Any]:
     detail is deleted they are valid at every moment, as in the panel."""
     found: dict[str, Any] = {"n": len(own.scores)}
     for name, quantity in JUDGED_QUANTITIES.items():
-        without, reference = own.losses_without_model(quantity), own.losses_of(REFERENCE, quantity)
-        found |= verdicts(name, own.shown(quantity), without, reference, is_whole=not own.without_detail)
+        found |= verdicts(name, own.of(quantity), is_whole=not own.without_detail)
     return found
 
 
-def verdicts(
-    name: str, shown: FloatArray, without: FloatArray, reference: FloatArray, *, is_whole: bool
-) -> dict[str, Any]:
-    """Skill and the model's gain, with intervals valid at every moment. Losses: [n] each, in time order. is_whole: they
-    begin with the first one; else it is unknown since when anything is proven."""
+def verdicts(name: str, of: QuantityLosses, *, is_whole: bool) -> dict[str, Any]:
+    """Skill and the model's gain, with intervals valid at every moment. is_whole: the losses begin with the first one;
+    else it is unknown since when anything is proven."""
     return {
         f"{name}_{key}": {
-            "value": (estimate := gain_sequence(shown, against, reference)).value,
+            "value": (estimate := gain_sequence(of.shown, against, of.reference)).value,
             "ci95": estimate.ci95,
-            "proven_after": proven_after(shown, against, reference) if is_whole else None,
+            "proven_after": proven_after(of.shown, against, of.reference) if is_whole else None,
         }
-        for key, against in (("skill", reference), ("model_gain", without))
+        for key, against in (("skill", of.reference), ("model_gain", of.without_model))
     }
 
 
 def _pinball(those: JudgedScores, horizon: int) -> dict[str, Any]:
-    _, *online = gains(those.model_and_reference_model(), horizon)
+    online = zip(*those.model_and_reference_model(), strict=True)
     found = {
-        name: {**_pinball_of(those, quantity, horizon), **_online_gain(found)}
-        for (name, quantity), found in zip(JUDGED_QUANTITIES.items(), online, strict=True)
+        name: {**_pinball_of(those.of(quantity), horizon), **_online_gain(skill(model, frozen, horizon))}
+        for (name, quantity), (model, frozen) in zip(JUDGED_QUANTITIES.items(), online, strict=True)
     }
-    also = {name: _pinball_of(those.with_quantity(of), of, horizon) for name, of in ALSO_DRAWN.items()}
+    also = {name: _pinball_of(those.of(quantity).where_shown(), horizon) for name, quantity in ALSO_DRAWN.items()}
     return found | also
 
 
@@ -118,7 +122,8 @@ def _online_gain(found: Estimate) -> dict[str, Any]:
 
 def _online(first: JudgedScores, run: Run) -> dict[str, Any]:
     """The same for close and range in equal parts, one candle ahead."""
-    both, *_ = gains(first.model_and_reference_model())
+    model, frozen = first.model_and_reference_model()
+    both = skill_of_both([*model], [*frozen])
     twin_age = json.loads(run.settings_json).get("online", {}).get("twin_age", 0)
     return {"gain": both.value, "ci95": both.ci95, "n": both.n, "twin_age": twin_age}
 
@@ -128,68 +133,55 @@ def _drifts(reader: RecordReader) -> list[dict[str, Any]]:
     return [{name: getattr(drift, name) for name in names} for drift in reader.drifts()]
 
 
-def _pinball_of(those: JudgedScores, quantity: Quantity, horizon: int) -> dict[str, Any]:
+def _pinball_of(of: QuantityLosses, horizon: int) -> dict[str, Any]:
     """Mean losses and their comparison; all None without judged scores."""
-    shown, reference = those.shown(quantity), those.losses_of(REFERENCE, quantity)
-    without, means, best = those.losses_without_model(quantity), those.means(quantity), those.best_baseline(quantity)
-    named = None if best is None else EXPERTS[best]
-    overall, model_gain = skill(shown, reference, horizon), gain(shown, without, reference, horizon)
-    against_best = skill(shown, those.losses_of(REFERENCE if best is None else best, quantity), horizon)
-    quarters = _of_quarters(shown, reference, horizon)
+    means, best = of.means, of.best_baseline
+    quarters = _of_quarters(of.shown, of.reference, horizon)
     return {
-        "n": len(those.scores),
-        "combination": _mean(shown),
+        "n": len(of),
+        "combination": _mean(of.shown),
         "model": means.get(EXPERTS[MODEL]),
         "reference": means.get(EXPERTS[REFERENCE]),
-        "best_baseline": None if named is None else means[named],
-        "best_baseline_name": named,
-        **with_interval("skill", overall),
-        **with_interval("skill_vs_best", against_best),
-        "skill_without_model": skill(without, reference).value,
-        **with_interval("model_gain", model_gain),
+        "best_baseline": None if best is None else means[EXPERTS[best]],
+        **compared(of, horizon),
         "skill_of_quarters": [quarter.value for quarter in quarters],
         "skill_of_quarters_ci95": [quarter.ci95 for quarter in quarters],
         "n_of_quarters": [quarter.n for quarter in quarters],
         "experts": means,
-        **(_challengers(those, quantity, horizon) if those.experts.challengers else {}),
+        **(_challengers(of, horizon) if of.experts.challengers else {}),
     }
 
 
-def _challengers(those: JudgedScores, quantity: Quantity, horizon: int) -> dict[str, Any]:
+def compared(of: QuantityLosses, horizon: int) -> dict[str, Any]:
+    """The combination against the reference, the best baseline and itself without the model."""
+    best = of.best_baseline
+    against_best = skill(of.shown, of.of(REFERENCE if best is None else best), horizon)
+    return {
+        "best_baseline_name": None if best is None else EXPERTS[best],
+        **with_interval("skill", skill(of.shown, of.reference, horizon)),
+        **with_interval("skill_vs_best", against_best),
+        "skill_without_model": skill(of.without_model, of.reference).value,
+        **with_interval("model_gain", gain(of.shown, of.without_model, of.reference, horizon)),
+    }
+
+
+def _challengers(of: QuantityLosses, horizon: int) -> dict[str, Any]:
     """What all of them together add, and each one alone: against the reference, and against the model."""
-    shown, reference = those.shown(quantity), those.losses_of(REFERENCE, quantity)
-    added = gain(shown, those.losses_without_challengers(quantity), reference, horizon)
-    found = with_interval("challengers_gain", added)
-    of_each = {name: those.losses_of(place, quantity) for place, name in those.experts.placed_challengers}
-    return found | {"challengers": {name: _challenger(own, those, quantity, horizon) for name, own in of_each.items()}}
-
-
-def _challenger(own: FloatArray, those: JudgedScores, quantity: Quantity, horizon: int) -> dict[str, Any]:
-    against_reference = skill(own, those.losses_of(REFERENCE, quantity), horizon)
-    against_model = skill(own, those.losses_of(MODEL, quantity), horizon)
-    return {
-        "loss": _mean(own),
-        **with_interval("skill", against_reference),
-        **with_interval("skill_vs_model", against_model),
+    added = gain(of.shown, of.without_challengers, of.reference, horizon)
+    alone = {
+        name: {
+            "loss": _mean(own := of.of(place)),
+            **with_interval("skill", skill(own, of.reference, horizon)),
+            **with_interval("skill_vs_model", skill(own, of.of(MODEL), horizon)),
+        }
+        for place, name in of.experts.placed_challengers
     }
-
-
-def _regime(scores: RegimeScores) -> dict[str, Any]:
-    """One candle ahead, for candles whose forecast was made in this regime."""
-    skills = {"close": scores.skill_close, "range": scores.skill_range}
-    return {
-        "n": scores.n,
-        "share": scores.share,
-        **{name: with_interval("skill", skill) for name, skill in skills.items()},
-        **with_interval("coverage_90", scores.coverage_90),
-        **with_interval("direction", scores.direction),
-        "direction_n": scores.direction.n,
-    }
+    return with_interval("challengers_gain", added) | {"challengers": alone}
 
 
 def _after_gap(those: JudgedScores, others: int) -> dict[str, Any]:
     """One candle ahead, for candles after a gap or a session break, which are in no other figure."""
-    return _regime(of_group("after a gap", those.scores, others + len(those.scores)))
+    return _of_group(those.scores, others + len(those.scores))
 
 
 def _of_quarters(shown: FloatArray, reference: FloatArray, horizon: int) -> list[Estimate]:
@@ -221,7 +213,7 @@ def _direction(scores: list[StoredScore], opened: NDArray[np.int64], closes: Flo
 def _coverage(scores: list[StoredScore]) -> dict[str, Any]:
     """Of the 90 % band of the close; worst and best over every 500 consecutive candles, None if there are fewer."""
     inside = np.array([score.inside_90 for score in scores], dtype=np.bool_)
-    windows, overall = rolling_shares(inside, COVERAGE_WINDOW), share(int(inside.sum()), inside.size)
+    windows, overall = rolling_means(inside, COVERAGE_WINDOW), share(int(inside.sum()), inside.size)
     return {
         "nominal": NOMINAL_COVERAGE,
         **with_interval("overall", overall),
@@ -286,32 +278,19 @@ def _mean(values: FloatArray) -> float | None:
     return float(values.mean()) if values.size else None
 
 
-@dataclass(frozen=True, slots=True)
-class RegimeScores:
-    """Results of the forecasts made in one regime. name: of `Regime`, or `UNKNOWN`. share: of all scores."""
+def by_regime(scores: Sequence[StoredScore]) -> dict[str, dict[str, Any]]:
+    """One candle ahead, of each regime, even without scores; then of an unknown regime, if there are any.
 
-    name: str
-    n: int
-    share: float
-    skill_close: Estimate
-    skill_range: Estimate
-    coverage_90: Estimate
-    direction: Estimate
-
-
-def by_regime(scores: Sequence[StoredScore]) -> tuple[RegimeScores, ...]:
-    """One row per regime, even without scores; then one for scores of unknown regime, if there are any.
-
-    scores: those that count, of one horizon, in time order. Each counts for the likeliest regime at its origin.
+    scores: those that count, in time order. Each counts for the likeliest regime at its origin.
     """
     groups: dict[str, list[StoredScore]] = {regime.value: [] for regime in Regime}
     for score in scores:
         name = UNKNOWN if score.regime is None else score.regime.likeliest.value
         groups.setdefault(name, []).append(score)
-    return tuple(of_group(name, group, len(scores)) for name, group in groups.items())
+    return {name: _of_group(group, len(scores)) for name, group in groups.items()}
 
 
-def of_group(name: str, scores: Sequence[StoredScore], total: int) -> RegimeScores:
+def _of_group(scores: Sequence[StoredScore], total: int) -> dict[str, Any]:
     """Results of these scores, out of `total`.
 
     The bootstrap takes blocks of consecutive scores of the group, even if others lay between them.
@@ -321,13 +300,12 @@ def of_group(name: str, scores: Sequence[StoredScore], total: int) -> RegimeScor
         np.array([getattr(score, loss) for score in scores], dtype=np.float64) for loss in losses
     )
     hits = [score.direction_hit for score in scores if score.direction_hit is not None]
-    n = len(scores)
-    return RegimeScores(
-        name=name,
-        n=n,
-        share=n / total if total else 0.0,
-        skill_close=skill(close, close_reference),
-        skill_range=skill(spread, spread_reference),
-        coverage_90=share(sum(score.inside_90 for score in scores), n),
-        direction=share(sum(hits), len(hits)),
-    )
+    return {
+        "n": len(scores),
+        "share": len(scores) / total if total else 0.0,
+        "close": with_interval("skill", skill(close, close_reference)),
+        "range": with_interval("skill", skill(spread, spread_reference)),
+        **with_interval("coverage_90", share(sum(score.inside_90 for score in scores), len(scores))),
+        **with_interval("direction", share(sum(hits), len(hits))),
+        "direction_n": len(hits),
+    }

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray, Quantity
-from core.forecast.experts import EXPERTS, FORECASTS, MODEL, NO_CHALLENGERS, ExpertList, unpack_losses
+from core.forecast.experts import EXPERTS, FORECASTS, MODEL, NO_CHALLENGERS, REFERENCE, ExpertList, unpack_losses
 from core.forecast.score import FEWEST_FOR_AN_EDGE
 from core.storage.record_reader import RecordReader
 from core.storage.records import SHOWN_LOSSES, StoredScore
@@ -28,6 +28,56 @@ ALSO_DRAWN = {
 """Other quantities of ghosts: judged against the reference too, but without a verdict."""
 
 
+class QuantityLosses:
+    """Losses of one quantity in time order: of the combination, [n], and of each expert."""
+
+    def __init__(
+        self, shown: FloatArray, by_row: FloatArray, quantity: Quantity, experts: ExpertList = NO_CHALLENGERS
+    ) -> None:
+        """by_row: [n, ..], in the order of `ExpertList.loss_rows`."""
+        self.shown = shown
+        self.quantity = quantity
+        self._by_row = by_row
+        self.experts = experts
+
+    def __len__(self) -> int:
+        return len(self.shown)
+
+    @property
+    def without_model(self) -> FloatArray:
+        return self._by_row[:, 0]
+
+    @property
+    def without_challengers(self) -> FloatArray:
+        """Of the combination of everything but the challengers."""
+        return self._by_row[:, -1] if self.experts.challengers else self.shown
+
+    @property
+    def reference(self) -> FloatArray:
+        return self.of(REFERENCE)
+
+    def of(self, expert: int) -> FloatArray:
+        lost: FloatArray = self._by_row[:, 1 + expert]
+        return lost
+
+    @property
+    def means(self) -> dict[str, float]:
+        """Mean loss of each expert that forecasts the quantity; empty without scores."""
+        able = np.flatnonzero(self.experts.forecasts[:, self.quantity]).tolist() if len(self) else []
+        return {self.experts.names[expert]: float(self.of(expert).mean()) for expert in able}
+
+    @property
+    def best_baseline(self) -> int | None:
+        """The expert with the lowest loss that is no model; known in hindsight only. None without scores."""
+        able = [expert for expert in range(len(EXPERTS)) if FORECASTS[expert, self.quantity] and expert != MODEL]
+        return min(able, key=lambda expert: float(self.of(expert).mean())) if len(self) else None
+
+    def where_shown(self) -> QuantityLosses:
+        """Of the scores that have the combination's loss: older ones have none of some quantities."""
+        known = np.isfinite(self.shown)
+        return QuantityLosses(self.shown[known], self._by_row[known], self.quantity, self.experts)
+
+
 @dataclass(frozen=True, slots=True)
 class JudgedScores:
     """The scores of one horizon that count, in time order."""
@@ -44,49 +94,19 @@ class JudgedScores:
         """[n]"""
         return np.array([score.target_open_time_ms for score in self.scores], dtype=np.int64)
 
-    def shown(self, quantity: Quantity) -> FloatArray:
-        """Losses of the combination: [n]."""
-        return np.array([getattr(score, SHOWN_LOSSES[quantity]) for score in self.scores], dtype=np.float64)
+    def of(self, quantity: Quantity) -> QuantityLosses:
+        shown = np.array([getattr(score, SHOWN_LOSSES[quantity]) for score in self.scores], dtype=np.float64)
+        return QuantityLosses(shown, self.losses[:, :, quantity], quantity, self.experts)
 
-    def with_quantity(self, quantity: Quantity) -> JudgedScores:
-        """The scores that have the shown loss of this quantity: older scores have none."""
-        known = np.isfinite(self.shown(quantity))
-        return JudgedScores(
-            [score for score, holds in zip(self.scores, known, strict=True) if holds], self.losses[known], self.experts
-        )
-
-    def losses_of(self, expert: int, quantity: Quantity) -> FloatArray:
-        return self.losses[:, 1 + expert, quantity]
-
-    def losses_without_model(self, quantity: Quantity) -> FloatArray:
-        return self.losses[:, 0, quantity]
-
-    def losses_without_challengers(self, quantity: Quantity) -> FloatArray:
-        """Of the combination of everything but the challengers: [n]."""
-        return self.losses[:, -1, quantity] if self.experts.challengers else self.shown(quantity)
-
-    def model_and_reference_model(self) -> FloatArray:
-        """Losses of the model and the reference model, for close and range, of scores that have both: [m, 4]."""
+    def model_and_reference_model(self) -> tuple[FloatArray, FloatArray]:
+        """Losses of both, for close and range, of the scores that have both: [2, m] each."""
         rows = [
-            (score.model_loss, score.twin_loss, score.range_model_loss, score.range_twin_loss)
+            (score.model_loss, score.range_model_loss, score.twin_loss, score.range_twin_loss)
             for score in self.scores
             if score.twin_loss is not None and score.range_twin_loss is not None
         ]
-        return np.array(rows, dtype=np.float64).reshape(-1, 4)
-
-    def means(self, quantity: Quantity) -> dict[str, float]:
-        """Mean loss of each expert that forecasts the quantity; empty without judged scores."""
-        if not self.scores:
-            return {}
-        names, able = self.experts.names, np.flatnonzero(self.experts.forecasts[:, quantity]).tolist()
-        return {names[expert]: float(self.losses_of(expert, quantity).mean()) for expert in able}
-
-    def best_baseline(self, quantity: Quantity) -> int | None:
-        """The expert with the lowest loss that is no model; known in hindsight only."""
-        if not self.scores:
-            return None
-        able = [expert for expert in range(len(EXPERTS)) if FORECASTS[expert, quantity] and expert != MODEL]
-        return min(able, key=lambda expert: float(self.losses_of(expert, quantity).mean()))
+        losses = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+        return losses[:2], losses[2:]
 
 
 def left_out(opened: NDArray[np.int64]) -> int:

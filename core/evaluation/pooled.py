@@ -4,34 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sqlite_utils import Database
 
 from core.domain.quantities import FloatArray, Quantity
-from core.evaluation.details import verdicts, with_interval
-from core.evaluation.judged_scores import JUDGED_QUANTITIES, JudgedScores, judged, judged_from
+from core.evaluation.details import compared, verdicts, with_interval
+from core.evaluation.judged_scores import JUDGED_QUANTITIES, JudgedScores, QuantityLosses, judged, judged_from
 from core.evaluation.summary import summarise
-from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE
-from core.forecast.score import NOMINAL_COVERAGE, gain, mean, skill
+from core.forecast.experts import LOSS_ROWS
+from core.forecast.score import NOMINAL_COVERAGE, mean
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run, RunStore
-
-_SHOWN = -1
-"""The column of the combination, after those of `ExpertList.loss_rows`."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Pool:
-    """One series of losses of all markets, in time order."""
-
-    losses: FloatArray
-    """[times, loss rows and the combination]: at each target the mean over the markets, each in units of its mean
-    reference loss, so that a restless market counts no more than a calm one."""
-    n: int
-    """Scores of all markets."""
 
 
 def summarise_together(db: Database, runs: Mapping[str, Run], horizons: int) -> dict[str, Any]:
@@ -84,57 +69,40 @@ def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[st
 
 def _anytime(markets: Sequence[JudgedScores]) -> dict[str, Any]:
     """As in `evaluate_run`; n: targets."""
-    pools = {name: _pool([each for each in markets if each.scores], of) for name, of in JUDGED_QUANTITIES.items()}
-    found: dict[str, Any] = {"n": max(len(pool.losses) for pool in pools.values())}
+    pools = {name: _pool(markets, quantity) for name, quantity in JUDGED_QUANTITIES.items()}
+    found: dict[str, Any] = {"n": max(map(len, pools.values()))}
     is_whole = not any(each.without_detail for each in markets)
     for name, pool in pools.items():
-        shown, without, reference = pool.losses[:, _SHOWN], pool.losses[:, 0], pool.losses[:, 1 + REFERENCE]
-        found |= verdicts(name, shown, without, reference, is_whole=is_whole)
+        found |= verdicts(name, pool, is_whole=is_whole)
     return found
 
 
 def _of_horizon(markets: Sequence[JudgedScores], horizon: int) -> dict[str, Any]:
-    scored = [each for each in markets if each.scores]
-    return {name: _pinball(_pool(scored, of), of, horizon) for name, of in JUDGED_QUANTITIES.items()}
+    """As "pinball" in `evaluate_run`; losses in units of the reference's."""
+    n = sum(len(each.scores) for each in markets)
+    pools = {name: _pool(markets, quantity) for name, quantity in JUDGED_QUANTITIES.items()}
+    return {name: {"n": n, **compared(pool, horizon)} for name, pool in pools.items()}
 
 
-def _pool(markets: Sequence[JudgedScores], quantity: Quantity) -> _Pool:
-    series = [_in_units(market, quantity) for market in markets]
+def _pool(markets: Sequence[JudgedScores], quantity: Quantity) -> QuantityLosses:
+    """Of all markets: at each target the mean over the markets, each in units of its mean reference loss, so that a
+    restless market counts no more than a calm one."""
+    series = [_in_units(market, quantity) for market in markets if market.scores]
     if not series:
-        return _Pool(np.empty((0, len(LOSS_ROWS) + 1)), 0)
+        return QuantityLosses(np.empty(0), np.empty((0, len(LOSS_ROWS))), quantity)
     times = np.concatenate([market.target_open_time_ms for market in markets])
     _, place, count = np.unique(times, return_inverse=True, return_counts=True)
     sums = np.zeros((count.size, series[0].shape[1]))
     np.add.at(sums, place, np.concatenate(series))
-    return _Pool(sums / count[:, None], times.size)
+    means = sums / count[:, None]
+    return QuantityLosses(means[:, -1], means[:, :-1], quantity)
 
 
 def _in_units(market: JudgedScores, quantity: Quantity) -> FloatArray:
-    losses = np.column_stack([market.losses[:, :, quantity], market.shown(quantity)])
-    scale = float(market.losses_of(REFERENCE, quantity).mean())
+    """[n, loss rows and the combination]."""
+    of = market.of(quantity)
+    losses, scale = np.column_stack([market.losses[:, :, quantity], of.shown]), float(of.reference.mean())
     return losses / scale if scale > 0.0 else losses
-
-
-def _pinball(pool: _Pool, quantity: Quantity, horizon: int) -> dict[str, Any]:
-    """As in `evaluate_run`; losses in units of the reference's. All None without judged scores."""
-    shown, without = pool.losses[:, _SHOWN], pool.losses[:, 0]
-    reference, best = pool.losses[:, 1 + REFERENCE], _best_baseline(pool, quantity)
-    overall, model_gain = skill(shown, reference, horizon), gain(shown, without, reference, horizon)
-    against_best = skill(shown, pool.losses[:, 1 + best], horizon)
-    return {
-        "n": pool.n,
-        "best_baseline_name": EXPERTS[best] if pool.n else None,
-        **with_interval("skill", overall),
-        **with_interval("skill_vs_best", against_best),
-        "skill_without_model": skill(without, reference).value,
-        **with_interval("model_gain", model_gain),
-    }
-
-
-def _best_baseline(pool: _Pool, quantity: Quantity) -> int:
-    """The expert, other than the model, with the lowest pooled loss; known in hindsight only."""
-    able = [expert for expert in range(len(EXPERTS)) if FORECASTS[expert, quantity] and expert != MODEL]
-    return min(able, key=lambda expert: float(pool.losses[:, 1 + expert].sum()))
 
 
 def _coverage(markets: Sequence[JudgedScores]) -> dict[str, Any]:

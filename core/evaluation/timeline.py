@@ -11,23 +11,10 @@ from sqlite_utils import Database
 
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
-from core.evaluation.judged_scores import JUDGED_QUANTITIES, JudgedScores, judged, judged_from
-from core.forecast.experts import EXPERTS, MODEL, REFERENCE
+from core.evaluation.judged_scores import JUDGED_QUANTITIES, JudgedScores, QuantityLosses, judged, judged_from
 from core.forecast.score import mean
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Losses:
-    """Pinball losses of one quantity, one candle ahead, each [n] in time order."""
-
-    combination: FloatArray
-    model: FloatArray
-    reference: FloatArray
-    best_baseline: FloatArray
-    best_baseline_name: str
-    """The one with the lowest total loss; the reference if nothing was judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +34,7 @@ class Timeline:
 
     target_open_time_ms: NDArray[np.int64]
     inside_90: NDArray[np.bool_]
-    losses: dict[str, Losses]
+    losses: dict[str, QuantityLosses]
     reliability: tuple[Reliability, ...]
     """Of the nearest and the farthest horizon."""
 
@@ -61,23 +48,11 @@ def timeline_of(db: Database, run: Run, horizons: int) -> Timeline:
     return Timeline(
         target_open_time_ms=first.target_open_time_ms,
         inside_90=np.array([score.inside_90 for score in first.scores], dtype=np.bool_),
-        losses={name: _losses(first, quantity) for name, quantity in JUDGED_QUANTITIES.items()},
+        losses={name: first.of(quantity) for name, quantity in JUDGED_QUANTITIES.items()},
         reliability=tuple(
             Reliability(horizon, _observed(reader, horizon, those, opened, closes))
             for horizon, those in by_horizon.items()
         ),
-    )
-
-
-def _losses(those: JudgedScores, quantity: Quantity) -> Losses:
-    best = those.best_baseline(quantity)
-    best = REFERENCE if best is None else best
-    return Losses(
-        combination=those.shown(quantity),
-        model=those.losses_of(MODEL, quantity),
-        reference=those.losses_of(REFERENCE, quantity),
-        best_baseline=those.losses_of(best, quantity),
-        best_baseline_name=EXPERTS[best],
     )
 
 

@@ -147,11 +147,11 @@ def diebold_mariano(loss: FloatArray, reference: FloatArray) -> float | None:
     return math.erfc(abs(statistic) / math.sqrt(2.0))
 
 
-def rolling_shares(hits: NDArray[np.bool_], window: int) -> FloatArray:
-    """The share of hits in every window of this length: [n - window + 1], empty where n is less."""
-    running = np.concatenate([[0.0], np.cumsum(hits, dtype=np.float64)])
-    shares: FloatArray = (running[window:] - running[:-window]) / window
-    return shares
+def rolling_means(values: NDArray[np.bool_] | FloatArray, window: int) -> FloatArray:
+    """The mean of every window of this length, or its share of hits: [n - window + 1], empty where n is less."""
+    running = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+    means: FloatArray = (running[window:] - running[:-window]) / window
+    return means
 
 
 def _block_sums(series: FloatArray, horizon: int) -> FloatArray:

@@ -13,7 +13,8 @@ from core.domain.quantities import LEVELS, FloatArray
 from core.evaluation.report import svg
 from core.evaluation.report.words import between, percent, share
 from core.evaluation.timeline import Timeline
-from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, NOMINAL_COVERAGE, rolling_shares
+from core.forecast.experts import EXPERTS, MODEL
+from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, NOMINAL_COVERAGE, rolling_means
 
 _MOST_POINTS = 700
 """About one per pixel; the last one is always included."""
@@ -24,13 +25,13 @@ _TICKS = 6
 def loss_reduction(timeline: Timeline, name: str) -> Element | None:
     """Cumulative reduction of the reference's loss over time."""
     losses = timeline.losses[name]
-    n = losses.reference.size
-    if n < FEWEST_FOR_AN_ESTIMATE or losses.reference.sum() <= 0.0:
+    n, best = len(losses), losses.best_baseline
+    if best is None or n < FEWEST_FOR_AN_ESTIMATE or losses.reference.sum() <= 0.0:
         return None
     lines = [
-        (f"best baseline ({losses.best_baseline_name})", "baseline", losses.best_baseline),
-        ("model alone", "model", losses.model),
-        ("combination", "combination", losses.combination),
+        (f"best baseline ({EXPERTS[best]})", "baseline", losses.of(best)),
+        ("model alone", "model", losses.of(MODEL)),
+        ("combination", "combination", losses.shown),
     ]
     curves = [(label, kind, _cumulative(losses.reference, each)) for label, kind, each in lines]
     rows = _thinned_rows(n)
@@ -91,7 +92,7 @@ def reliability(timeline: Timeline) -> Element | None:
 
 def rolling_coverage(timeline: Timeline) -> Element | None:
     """How often the close was inside its 90 % band, over the candles before each."""
-    shares = rolling_shares(timeline.inside_90, COVERAGE_WINDOW)
+    shares = rolling_means(timeline.inside_90, COVERAGE_WINDOW)
     if not shares.size:
         return None
     n = timeline.inside_90.size

@@ -272,9 +272,9 @@ class LossLedger:
 
 def skill_of_both(losses: Sequence[FloatArray], reference: Sequence[FloatArray]) -> Estimate:
     """The skill of close and range in equal parts. losses: of each [n], in time order."""
-    units = [each.mean() for each in reference]
-    if min(units) <= 0.0:
+    if min(float(each.sum()) for each in reference) <= 0.0:
         return Estimate(None, None, None, len(reference[0]))
+    units = [each.mean() for each in reference]
     both, both_reference = (
         sum(each / unit for each, unit in zip(pair, units, strict=True)) for pair in (losses, reference)
     )

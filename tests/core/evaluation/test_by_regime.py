@@ -42,22 +42,23 @@ def test_each_score_counts_in_its_regime_alone() -> None:
         *scores_in(Regime.CALM, 40, 0.9, 160),
         *scores_in(None, 10, 3.0, 200),
     ]
-    calm, trending, volatile, unknown = by_regime(scores)
-    assert [each.name for each in (calm, trending, volatile, unknown)] == [*(each.value for each in Regime), UNKNOWN]
-    assert (calm.n, trending.n, volatile.n, unknown.n) == (140, 0, 60, 10)
-    assert calm.skill_close.value == pytest.approx(0.1) and calm.skill_range.value == pytest.approx(0.55)
-    assert volatile.skill_close.value == pytest.approx(0.5)
-    assert calm.skill_close.low is not None and calm.skill_close.high is not None
-    assert calm.skill_close.low <= 0.1 + 1e-9 and calm.skill_close.high >= 0.1 - 1e-9
-    assert calm.share == pytest.approx(140 / 210)
-    assert volatile.coverage_90.value == pytest.approx(1.0)
-    assert trending.skill_close.value is None and trending.share == 0.0
-    assert unknown.skill_close.value is None, "too few for a result"
+    found = by_regime(scores)
+    assert list(found) == [*(each.value for each in Regime), UNKNOWN]
+    calm, trending, volatile, unknown = found.values()
+    assert (calm["n"], trending["n"], volatile["n"], unknown["n"]) == (140, 0, 60, 10)
+    assert calm["close"]["skill"] == pytest.approx(0.1) and calm["range"]["skill"] == pytest.approx(0.55)
+    assert volatile["close"]["skill"] == pytest.approx(0.5)
+    low, high = calm["close"]["skill_ci95"]
+    assert low <= 0.1 + 1e-9 and high >= 0.1 - 1e-9
+    assert calm["share"] == pytest.approx(140 / 210)
+    assert volatile["coverage_90"] == pytest.approx(1.0)
+    assert trending["close"]["skill"] is None and trending["share"] == 0.0
+    assert unknown["close"]["skill"] is None, "too few for a result"
 
 
 def test_without_older_scores_they_have_no_row() -> None:
-    assert [each.name for each in by_regime(scores_in(Regime.CALM, 3, 1.0, 0))] == [each.value for each in Regime]
-    assert [each.n for each in by_regime([])] == [0, 0, 0]
+    assert list(by_regime(scores_in(Regime.CALM, 3, 1.0, 0))) == [each.value for each in Regime]
+    assert [each["n"] for each in by_regime([]).values()] == [0, 0, 0]
 
 
 def test_conditions_are_emitted_stored_read_in_blocks_and_joined_with_scores(tmp_path: Path) -> None:

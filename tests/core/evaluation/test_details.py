@@ -14,7 +14,7 @@ import pytest
 from core.domain.candle import Candle
 from core.domain.quantities import Quantity
 from core.evaluation.details import evaluate_run, verdicts
-from core.evaluation.judged_scores import JudgedScores
+from core.evaluation.judged_scores import JudgedScores, QuantityLosses
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from core.forecast.experts import EXPERTS, LOSS_ROWS, unpack_losses
 from core.forecast.score import pinball, skill
@@ -152,13 +152,10 @@ def test_an_older_record_is_evaluated_without_wicks() -> None:
     mixed = JudgedScores(
         [replace(of, body_loss=None if place < 10 else 0.5) for place, of in enumerate(whole.scores)], whole.losses
     )
-    assert (
-        len(mixed.with_quantity(Quantity.BODY).scores) == 30
-        and mixed.with_quantity(Quantity.BODY).losses.shape[0] == 30
+    body, wick, volume = (
+        mixed.of(quantity).where_shown() for quantity in (Quantity.BODY, Quantity.LOWER_WICK, Quantity.VOLUME)
     )
-    assert (
-        not mixed.with_quantity(Quantity.LOWER_WICK).scores and len(mixed.with_quantity(Quantity.VOLUME).scores) == 40
-    )
+    assert (len(body), len(body.reference), len(wick), len(volume)) == (30, 30, 0, 40)
 
 
 @pytest.mark.slow
@@ -203,7 +200,7 @@ def test_scores_whose_detail_was_deleted_are_counted_apart(tmp_path: Path) -> No
 
 def test_without_the_first_scores_nobody_knows_since_when_something_is_proven() -> None:
     reference = np.random.default_rng(1).gamma(4.0, 0.25, FEWEST_FOR_A_PROOF)
-    losses = 0.5 * reference, reference, reference
-    whole, rest = (verdicts("close", *losses, is_whole=is_whole) for is_whole in (True, False))
+    losses = QuantityLosses(0.5 * reference, np.tile(reference[:, None], len(LOSS_ROWS)), Quantity.CLOSE)
+    whole, rest = (verdicts("close", losses, is_whole=is_whole) for is_whole in (True, False))
     assert whole["close_skill"]["proven_after"] == FEWEST_FOR_A_PROOF
     assert rest["close_skill"] == {**whole["close_skill"], "proven_after": None}

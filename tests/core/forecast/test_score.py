@@ -126,7 +126,7 @@ def test_diebold_mariano_gives_none_for_few_or_equal_losses() -> None:
 
 
 @given(st.lists(st.booleans(), max_size=30), st.integers(1, 10))
-def test_rolling_shares_equal_those_of_each_window(hits: list[bool], window: int) -> None:
-    shares = score.rolling_shares(np.array(hits, dtype=bool), window)
+def test_rolling_means_equal_those_of_each_window(hits: list[bool], window: int) -> None:
+    shares = score.rolling_means(np.array(hits, dtype=bool), window)
     expected = [sum(hits[start : start + window]) / window for start in range(len(hits) - window + 1)]
     np.testing.assert_allclose(shares, expected, atol=1e-12)

@@ -15,6 +15,7 @@ from core.evaluation.details import evaluate_run
 from core.evaluation.report import charts, svg, touched_words, words
 from core.evaluation.report.page import page
 from core.evaluation.timeline import Timeline, timeline_of
+from core.forecast.experts import EXPERTS, MODEL
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
@@ -59,9 +60,11 @@ def test_the_skill_chart_ends_at_the_summary_value(run: Recorded) -> None:
     assert timeline.inside_90.mean() == pytest.approx(run.summary["coverage"]["overall"])
     for name, losses in timeline.losses.items():
         of = run.summary["pinball"][name]
-        assert losses.best_baseline_name == of["best_baseline_name"]
-        for kind in ("combination", "model", "reference", "best_baseline"):
-            assert getattr(losses, kind).mean() == pytest.approx(of[kind])
+        best = losses.best_baseline
+        assert best is not None and EXPERTS[best] == of["best_baseline_name"]
+        shown = {"combination": losses.shown, "model": losses.of(MODEL), "best_baseline": losses.of(best)}
+        for kind, each in (shown | {"reference": losses.reference}).items():
+            assert each.mean() == pytest.approx(of[kind])
 
 
 def test_candles_that_do_not_count_are_mentioned(run: Recorded) -> None:

@@ -26,7 +26,7 @@ from core.training.commands import RestoreCheckpoint, SaveCheckpoint, SetPaused
 from core.training.hosting.opening import build_engine
 from core.training.hosting.service import TrainingService
 from core.training.online.health import GradientHealth
-from core.training.online.learning_gain import gains
+from core.training.online.ledger import skill_of_both
 from core.training.online.reference_model import ReferenceModel
 from core.training.online.snapshot import pack, unpack_all
 from tests.core.training import rigs
@@ -187,16 +187,16 @@ def test_a_real_gain_is_found_and_no_false_gain_claimed() -> None:
     reference = generator.gamma(2.0, 1.0, (2, 1_000))
     noise = generator.normal(0.0, 0.1, (2, 1_000))
     better, same = reference * (0.97 + 0.1 * noise), reference * (1.0 + noise)
-    found, *_ = gains(np.stack([better[0], reference[0], better[1], reference[1]], axis=1))
+    found = skill_of_both([*better], [*reference])
     assert found.value == pytest.approx(0.03, abs=0.005) and found.low is not None and found.low > 0.0
-    nothing, *_ = gains(np.stack([same[0], reference[0], same[1], reference[1]], axis=1))
+    nothing = skill_of_both([*same], [*reference])
     assert nothing.low is not None and nothing.high is not None and nothing.low < 0.0 < nothing.high
 
 
 def test_too_few_losses_give_no_number() -> None:
-    found = gains(np.ones((29, 4)))
-    assert all(part.value is None and part.n == 29 for part in found)
-    assert gains(np.empty((0, 4)))[0].n == 0
+    few, none = [np.ones(29)] * 2, [np.empty(0)] * 2
+    found, nothing = skill_of_both(few, few), skill_of_both(none, none)
+    assert (found.value, found.n, nothing.value, nothing.n) == (None, 29, None, 0)
 
 
 def snapshot_ages(service: TrainingService) -> list[int]:
