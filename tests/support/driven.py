@@ -18,7 +18,7 @@ from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import RunStore
 from core.training.hosting.driver import TrainingDriver
-from core.training.hosting.gpu_probe import DeviceProbe, ProcessProbe
+from core.training.hosting.gpu_probe import ProcessProbe
 from core.training.hosting.host import Host, HostDiedError, ThreadHost
 from core.training.hosting.inbox import Inbox
 from core.training.hosting.process_host import ProcessHost
@@ -103,7 +103,7 @@ class Driven:
         settings: Settings = rigs.SMALL,
         kind: str = "process",
         clock: Clock = CLOCK,
-        make_probe: Callable[[], DeviceProbe] = ProcessProbe,
+        make_probe: Callable[[], ProcessProbe] = ProcessProbe,
     ) -> None:
         self.root = root
         self._settings = settings

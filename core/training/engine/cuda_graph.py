@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -30,18 +29,11 @@ only rounding; a graph that omits something, or works on other numbers, is off b
 _log = logging.getLogger("ghostcandle.training")
 
 
-class Backend(Protocol):
-    """Records what a function does on a device."""
-
-    def capture(self, run: Callable[[], Tensor]) -> Callable[[], Tensor]:
-        """Record one call without running it. Returns a function that replays it. Raises RuntimeError."""
-        ...
-
-
 class CudaGraphs:
     """torch.cuda.graph, on a separate stream."""
 
     def capture(self, run: Callable[[], Tensor]) -> Callable[[], Tensor]:
+        """Record one call without running it. Returns a function that replays it. Raises RuntimeError."""
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
         stream = torch.cuda.current_stream()
@@ -66,7 +58,7 @@ class GraphedUpdate:
     """
 
     def __init__(
-        self, update: Update, live: Callable[[], list[Tensor]], clear: Callable[[], None], backend: Backend
+        self, update: Update, live: Callable[[], list[Tensor]], clear: Callable[[], None], backend: CudaGraphs
     ) -> None:
         self._update = update
         self._live = live

@@ -20,7 +20,7 @@ from core.domain.quantities import QUANTITIES, FloatArray
 from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.averaging import AveragedWeights
 from core.training.engine.clipping import Clipped, Clipper
-from core.training.engine.cuda_graph import Backend, GraphedUpdate, Update
+from core.training.engine.cuda_graph import CudaGraphs, GraphedUpdate, Update
 from core.training.engine.flat_parameters import FlatParameters
 from core.training.engine.gradient_measure import GradientMeter, finite
 from core.training.engine.guard import StepCheck, StepGuard, origin_of, skip_reason
@@ -48,7 +48,7 @@ class TrainingEngine:
         seed: int = 0,
         spike_action: str = "mark",
         replicas: Replicas | None = None,
-        graphs: Backend | None = None,
+        graphs: CudaGraphs | None = None,
         penalty_power: int = 1,
     ) -> None:
         """graphs: the backend that captures whole steps; None runs every step eagerly. penalty_power: see

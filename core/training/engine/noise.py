@@ -8,7 +8,6 @@ seeded from the state, the run's seed and the step: the same move gives the same
 from __future__ import annotations
 
 import hashlib
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -17,18 +16,7 @@ _KIND_BY_BYTES = {5056: "cpu", 16: "cuda"}
 _SEED_BYTES = 8
 
 
-class Generator(Protocol):
-    """The used part of torch.Generator."""
-
-    @property
-    def device(self) -> torch.device: ...
-
-    def set_state(self, state: Tensor) -> object: ...
-
-    def manual_seed(self, seed: int) -> object: ...
-
-
-def restore_noise(generator: Generator, state: Tensor, kind: str | None, seed: int, step: int) -> None:
+def restore_noise(generator: torch.Generator, state: Tensor, kind: str | None, seed: int, step: int) -> None:
     """Continue bit for bit on the kind of device that wrote the state, else start a stream derived from it.
 
     kind: "cpu" or "cuda"; None, as in older checkpoints: decided by the state's length. Raises torch's RuntimeError for

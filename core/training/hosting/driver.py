@@ -43,7 +43,7 @@ from core.training.commands import (
 from core.training.hosting.catch_up import CatchUpMeter
 from core.training.hosting.closes import CloseQueue
 from core.training.hosting.first_forecasts import FirstForecasts
-from core.training.hosting.gpu_probe import DeviceProbe, DeviceWatch, ProcessProbe
+from core.training.hosting.gpu_probe import DeviceWatch, ProcessProbe
 from core.training.hosting.host import Host, HostDiedError
 from core.training.hosting.inbox import Inbox
 from core.training.hosting.pacing import WHOLE_TIME_PERCENT, Pacer
@@ -71,7 +71,7 @@ class TrainingDriver:
         inbox: Inbox,
         emit: Callable[[EventBatch], None],
         clock: Clock,
-        make_probe: Callable[[], DeviceProbe] = ProcessProbe,
+        make_probe: Callable[[], ProcessProbe] = ProcessProbe,
         *,
         shows_first: Market | None = None,
         stays: bool = False,

@@ -9,7 +9,6 @@ import sys
 import warnings
 from collections.abc import Callable
 from multiprocessing.context import SpawnProcess
-from typing import Protocol
 
 from core.domain.clock import Clock
 from core.training.engine.device_faults import DeviceError
@@ -20,22 +19,6 @@ _NICENESS = 10
 _END_WITHIN_S = 2.0
 
 
-class DeviceProbe(Protocol):
-    """One check of the device."""
-
-    def start(self) -> None:
-        """Start, and return at once."""
-        ...
-
-    def answer(self) -> bool | None:
-        """Whether the device can be used; None while unknown."""
-        ...
-
-    def close(self) -> None:
-        """Cancel a running check. Safe to call twice."""
-        ...
-
-
 class ProcessProbe:
     """Computes a product on the GPU in a separate process, which may die or hang of it."""
 
@@ -43,6 +26,7 @@ class ProcessProbe:
         self._process: SpawnProcess | None = None
 
     def start(self) -> None:
+        """Start, and return at once."""
         process = multiprocessing.get_context("spawn").Process(
             target=_look, name="ghostcandle-device-probe", daemon=True
         )
@@ -51,12 +35,14 @@ class ProcessProbe:
             self._process = process
 
     def answer(self) -> bool | None:
+        """Whether the device can be used; None while unknown."""
         if self._process is None:
             return False
         code = self._process.exitcode
         return None if code is None else code == 0
 
     def close(self) -> None:
+        """Cancel a running check. Safe to call twice."""
         if self._process is None:
             return
         process, self._process = self._process, None
@@ -69,10 +55,10 @@ class ProcessProbe:
 class DeviceWatch:
     """Checks once a minute from `begin` on, until the device responds or `end`."""
 
-    def __init__(self, clock: Clock, make_probe: Callable[[], DeviceProbe]) -> None:
+    def __init__(self, clock: Clock, make_probe: Callable[[], ProcessProbe]) -> None:
         self._clock = clock
         self._make_probe = make_probe
-        self._probe: DeviceProbe | None = None
+        self._probe: ProcessProbe | None = None
         self._next_s: float | None = None
 
     def begin(self) -> None:
