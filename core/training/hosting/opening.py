@@ -34,7 +34,6 @@ from core.training.engine.cuda_graph import CudaGraphs
 from core.training.engine.device import Device
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.replicas import Replicas
-from core.training.engine.samples import LossWeights
 from core.training.external.challenger import ProcessChallenger
 from core.training.external.model import ExternalModel, Wanted
 from core.training.external.transport import ProcessTransport
@@ -47,7 +46,7 @@ from core.training.online.ledger import ScoreLedger
 from core.training.online.market_session import MarketSession
 from core.training.online.provenance import Provenance, live_within_ms
 from core.training.online.reference_model import ReferenceModel
-from core.training.online.session import SessionOptions, TrainingSession
+from core.training.online.session import TrainingSession
 from core.training.online.snapshot import unpack_all
 from core.training.online.trainer_spec import SessionSpec, for_markets
 from core.training.recovery.known_good import KnownGood
@@ -158,7 +157,7 @@ def _build_session(
     quarantine = Quarantine(folder.bad_batches(run.run_id))
     provenance = Provenance(spec.market.interval)
     return TrainingSession(
-        _options(spec),
+        settings,
         [_build_market(spec, market, engine, records[market], provenance, clock) for market in spec.markets],
         engine,
         RecoveryLadder(engine, settings.recovery, KnownGood(engine, generator), quarantine),
@@ -202,17 +201,6 @@ def _create(spec: SessionSpec, db: Database, device: Device, clock: Clock, seed:
         parameters=engine.parameters,
         others=spec.others,
         challengers=spec.challengers,
-    )
-
-
-def _options(spec: SessionSpec) -> SessionOptions:
-    training = spec.settings.training
-    return SessionOptions(
-        context=spec.settings.model.context,
-        replay_samples=training.replay_samples,
-        replay_window=training.replay_window,
-        loss_weights=LossWeights(training.poor_forecast_weight, training.wrong_direction_weight),
-        known_good_every=spec.settings.checkpoints.every_steps,
     )
 
 

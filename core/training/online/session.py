@@ -24,6 +24,7 @@ from core.domain.quantities import FloatArray
 from core.forecast.arrays import Arrays
 from core.forecast.experts import Quantiles
 from core.forecast.other_markets import exchange_numbers
+from core.settings.tree import Settings
 from core.storage.record_writer import TrainingRecord
 from core.training.commands import MarketCandle
 from core.training.engine.engine import TrainingEngine
@@ -46,19 +47,6 @@ from core.training.recovery.ladder import Recovered, RecoveryLadder, TrainedStep
 
 
 @dataclass(frozen=True, slots=True)
-class SessionOptions:
-    """The settings that the session itself uses."""
-
-    context: int
-    replay_samples: int
-    """Of each market, in each step."""
-    replay_window: int
-    loss_weights: LossWeights
-    known_good_every: int
-    """Steps between two checks for a known good state."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Taken:
     """A candle of this close, with its market and the scores of the forecasts for it."""
 
@@ -73,7 +61,7 @@ class TrainingSession:
 
     def __init__(
         self,
-        options: SessionOptions,
+        settings: Settings,
         markets: Sequence[MarketSession],
         engine: TrainingEngine,
         ladder: RecoveryLadder,
@@ -85,7 +73,7 @@ class TrainingSession:
         challengers: Challengers,
     ) -> None:
         """markets: at least one, in the order in which they are taken at a close. record: of steps and incidents."""
-        self._options = options
+        self._settings = settings
         self.markets = tuple(markets)
         self.engine = engine
         self.ladder = ladder
@@ -309,7 +297,7 @@ class TrainingSession:
         self._take(trained)
         self.challengers.learn(batch, anchors, self.step)
         done = self._step_done(trained.result, batch.size, duration_ms)
-        if self.step % self._options.known_good_every == 0:
+        if self.step % self._settings.checkpoints.every_steps == 0:  # a check for a known good state
             looked = self.ladder.look_for_known_good(self.step)
             self._take(looked)
             return with_non_finite_parameters(done) if looked.incidents else done
@@ -323,9 +311,10 @@ class TrainingSession:
 
     def _samples(self, market: MarketSession) -> tuple[Batch, FloatArray]:
         """A market's part of the next batch, and the forecasts [B, H, Q, L] that the model corrects."""
-        options, history = self._options, market.history
-        origins = draw_origins(len(history), options.replay_samples, options.replay_window, self.generator)
-        return build_batch(history, origins, options.context, options.loss_weights), history.anchors(origins)
+        training, history = self._settings.training, market.history
+        origins = draw_origins(len(history), training.replay_samples, training.replay_window, self.generator)
+        weights = LossWeights(training.poor_forecast_weight, training.wrong_direction_weight)
+        return build_batch(history, origins, self._settings.model.context, weights), history.anchors(origins)
 
     def _take(self, done: TrainedStep | Recovered) -> None:
         """Take the ladder's incidents, and whether training must pause."""
