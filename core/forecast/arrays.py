@@ -1,8 +1,9 @@
-"""Named arrays of a composite state: `part.name`."""
+"""The state of what learns, as named arrays: of one thing, or of its parts as `part.name`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,3 +20,18 @@ def part_of(state: Mapping[str, NDArray[np.generic]], part: str) -> Arrays:
     """The arrays of one part, without the prefix."""
     prefix = f"{part}."
     return {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
+
+
+class ArrayState:
+    """What is known by arrays of a fixed shape each. _STATE: the attributes that hold them."""
+
+    _STATE: ClassVar[tuple[str, ...]]
+
+    def state(self) -> Arrays:
+        """The complete state, each array by its attribute's name without an underscore."""
+        return {name.lstrip("_"): getattr(self, name).copy() for name in self._STATE}
+
+    def restore(self, state: Arrays) -> None:
+        """Continue from what `state` returned."""
+        for name in self._STATE:
+            getattr(self, name)[:] = state[name.lstrip("_")]

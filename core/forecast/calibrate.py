@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import BAND_50, LEVELS, MEDIAN, QUANTITIES, FloatArray
+from core.forecast.arrays import ArrayState
 
 _LARGEST_LOG_FACTOR = 2.0
 _LARGEST_BIAS = 0.5
@@ -31,8 +32,10 @@ _SHARED = 4.0
 """Weight of the error shared by all levels, as a single level has few outcomes."""
 
 
-class AdaptiveCalibration:
+class AdaptiveCalibration(ArrayState):
     """Log factors [horizon, quantity, level], 0 for the median; and biases [horizon, quantity]."""
+
+    _STATE = ("_log_factor", "_bias", "_tied", "_untied")
 
     def __init__(self, horizons: int, rate: float = 0.001, bias_rate: float = 0.00025) -> None:
         self._rate = rate
@@ -76,15 +79,3 @@ class AdaptiveCalibration:
             mean[rows] = _KEEP_TIES * mean[rows] + (1.0 - _KEEP_TIES) * now
         balanced = -self._untied[rows] / np.maximum(self._tied[rows], np.finfo(np.float64).tiny)
         return np.where(is_tie, np.clip(balanced, -nominal, 1.0 - nominal), beyond)
-
-    def state(self) -> dict[str, NDArray[np.generic]]:
-        return {
-            "log_factor": self._log_factor.copy(),
-            "bias": self._bias.copy(),
-            "tied": self._tied.copy(),
-            "untied": self._untied.copy(),
-        }
-
-    def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
-        self._log_factor[:], self._bias[:] = state["log_factor"], state["bias"]
-        self._tied[:], self._untied[:] = state["tied"], state["untied"]

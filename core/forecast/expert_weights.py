@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
+from core.forecast.arrays import ArrayState
 
 _LARGEST_RELATIVE_REGRET = 20.0
 """One outlier moves the weights at most this many times a usual loss."""
@@ -27,11 +28,13 @@ _SHARED_BY_LEVELS = 0.5
 _FIXED_SHARE = 1e-3
 
 
-class ExpertWeights:
+class ExpertWeights(ArrayState):
     """Weights [expert, horizon, quantity, level], at least 0, summing to 1 over the experts.
 
     prior: [E, Q], the experts' weights before any outcome; 0 for one that never gets a weight.
     """
+
+    _STATE = ("_gain", "_variance", "_usual_loss", "weights")
 
     def __init__(self, prior: FloatArray, horizons: int) -> None:
         self._prior = (prior / prior.sum(axis=0))[:, None, :, None]
@@ -107,15 +110,3 @@ class ExpertWeights:
         fixed = self._prior * is_present + of_absent * earned
         mixed: FloatArray = (1.0 - _FIXED_SHARE) * earned + _FIXED_SHARE * fixed
         return mixed
-
-    def state(self) -> dict[str, NDArray[np.generic]]:
-        return {
-            "gain": self._gain.copy(),
-            "variance": self._variance.copy(),
-            "usual_loss": self._usual_loss.copy(),
-            "weights": self.weights.copy(),
-        }
-
-    def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
-        self._gain[:], self._variance[:] = state["gain"], state["variance"]
-        self._usual_loss[:], self.weights[:] = state["usual_loss"], state["weights"]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray
-from core.forecast.arrays import Arrays
+from core.forecast.arrays import ArrayState
 
 _TAKES = (0.03, 0.06, 0.12, 0.25, 0.5)
 _KEEPS = (0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.96)
@@ -36,8 +36,10 @@ _ERROR_BEFORE, _WEIGHT_BEFORE = 0.5, 20.0
 """A member's prior error, and for how many candles it counts."""
 
 
-class GarchGrid:
+class GarchGrid(ArrayState):
     """Owns the filters. `observe` each closed candle once, in order."""
+
+    _STATE = ("_usual", "_variance", "_offset", "_error")
 
     def __init__(self) -> None:
         members = [
@@ -91,20 +93,6 @@ class GarchGrid:
         mean = self._usual[_OF_RETURN, 1] / self._usual[_OF_RETURN, 0]
         moves: FloatArray = np.sqrt(mean * (self._ahead(horizons) @ self._weights()))
         return moves
-
-    def state(self) -> Arrays:
-        return {
-            "usual": self._usual.copy(),
-            "variance": self._variance.copy(),
-            "offset": self._offset.copy(),
-            "error": self._error.copy(),
-        }
-
-    def restore(self, state: Arrays) -> None:
-        """Continue from what `state` returned."""
-        self._usual, self._variance, self._offset, self._error = (
-            state[name].astype(np.float64) for name in ("usual", "variance", "offset", "error")
-        )
 
     def _score(self, log_range: float) -> None:
         """Update each member's error, then its offset."""

@@ -15,7 +15,7 @@ from enum import IntEnum
 import numpy as np
 
 from core.domain.quantities import FloatArray
-from core.forecast.arrays import Arrays
+from core.forecast.arrays import Arrays, ArrayState
 from core.forecast.history import History
 
 FEWEST = 300
@@ -62,8 +62,10 @@ class Novelty:
     oddity: str
 
 
-class NoveltyDetector:
+class NoveltyDetector(ArrayState):
     """Owns the usual values. `observe` each closed candle once, in order; its result is never revised."""
+
+    _STATE = ("_sum", "_products", "_distances")
 
     def __init__(self) -> None:
         self._weight = 0.0
@@ -89,21 +91,16 @@ class NoveltyDetector:
 
     def state(self) -> Arrays:
         score = self.newest.score
-        return {
+        return super().state() | {
             "weight": np.array([self._weight]),
-            "sum": self._sum.copy(),
-            "products": self._products.copy(),
-            "distances": self._distances.copy(),
             "judged": np.array([self._judged], dtype=np.int64),
             "score": np.array([] if score is None else [score], dtype=np.float64),
             "oddity": np.frombuffer(self.newest.oddity.encode(), dtype=np.uint8).copy(),
         }
 
     def restore(self, state: Arrays) -> None:
-        """Continue from what `state` returned."""
-        self._weight = float(state["weight"][0])
-        self._sum, self._products = (state[name].astype(np.float64) for name in ("sum", "products"))
-        self._distances, self._judged = state["distances"].astype(np.float64), int(state["judged"][0])
+        super().restore(state)
+        self._weight, self._judged = float(state["weight"][0]), int(state["judged"][0])
         score = float(state["score"][0]) if state["score"].size else None
         self.newest = Novelty(score, state["oddity"].tobytes().decode())
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray
+from core.forecast.arrays import Arrays, ArrayState
 from core.forecast.history import FEATURE_LIMIT, History
 
 MOST_LEADERS = 16
@@ -44,9 +45,11 @@ def exchange_numbers(markets: Sequence[History | None]) -> None:
         market.keep_numbers_of_others(row, np.delete(returns, place))
 
 
-class Leaders:
+class Leaders(ArrayState):
     """Which other markets a market's regression of returns reads, each in a fixed place: all of them, or the
     `MOST_LEADERS` whose returns tell most of its next one."""
+
+    _STATE = ("_chosen", "_score", "_before")
 
     def __init__(self) -> None:
         self._chosen = np.arange(MOST_LEADERS)
@@ -86,9 +89,7 @@ class Leaders:
         chosen: FloatArray = padded[self._chosen]
         return chosen
 
-    def state(self) -> dict[str, NDArray[np.generic]]:
-        return {"chosen": self._chosen.copy(), "score": self._score.copy(), "before": self._before.copy()}
-
-    def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
+    def restore(self, state: Arrays) -> None:
+        """Two of the arrays are as long as there were other markets."""
         self._chosen = state["chosen"].astype(np.int64)
         self._score, self._before = state["score"].astype(np.float64), state["before"].astype(np.float64)

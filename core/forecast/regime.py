@@ -17,7 +17,7 @@ import numpy as np
 
 from core.domain.quantities import FloatArray
 from core.domain.regimes import Regime, RegimeProbabilities
-from core.forecast.arrays import Arrays
+from core.forecast.arrays import Arrays, ArrayState
 from core.forecast.averages import WeightedMoments
 
 RETURNS = 30
@@ -45,8 +45,10 @@ _APART = np.array([0.65, 0.2])
 """Least distances: of volatile from calm candles in height, and of trending ones from both in straightness."""
 
 
-class RegimeMixture:
+class RegimeMixture(ArrayState):
     """Owns the fit. `observe` each closed candle once, in order; its result is never revised."""
+
+    _STATE = ("_level", "_mass", "_sum", "_square", "_now")
 
     def __init__(self) -> None:
         self._height = WeightedMoments(_RANGE_SPAN)
@@ -74,26 +76,18 @@ class RegimeMixture:
 
     def state(self) -> Arrays:
         close = [] if self._log_close is None else [self._log_close]
-        return {
+        return super().state() | {
             "height": self._height.state(),
             "returns": np.array(self._returns, dtype=np.float64),
             "log_close": np.array(close, dtype=np.float64),
-            "level": self._level.copy(),
-            "mass": self._mass.copy(),
-            "sum": self._sum.copy(),
-            "square": self._square.copy(),
-            "now": self._now.copy(),
         }
 
     def restore(self, state: Arrays) -> None:
-        """Continue from what `state` returned."""
+        super().restore(state)
         self._height.restore(state["height"].astype(np.float64))
         self._returns = deque((float(value) for value in state["returns"]), maxlen=RETURNS)
         close = state["log_close"]
         self._log_close = float(close[0]) if close.size else None
-        self._level, self._mass, self._sum, self._square, self._now = (
-            state[name].astype(np.float64) for name in ("level", "mass", "sum", "square", "now")
-        )
 
     def _efficiency(self) -> float:
         """0 to 1. With fewer returns than usual it is scaled to a random walk of the full length."""

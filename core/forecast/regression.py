@@ -6,14 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray
+from core.forecast.arrays import Arrays, ArrayState
 
 
-class DiscountedRegression:
+class DiscountedRegression(ArrayState):
     """Ridge regression on the past, weighted by keep ** age; horizons do not share coefficients.
 
     The penalty, of each feature or of all, stays what it is while old candles fade, so that a quiet regression shrinks
     to zero.
     """
+
+    _STATE = ("_products", "_response")
 
     def __init__(self, features: int, horizons: int, *, keep: float, penalty: float | FloatArray) -> None:
         self.features = features
@@ -43,10 +46,7 @@ class DiscountedRegression:
         self._products[:, :, features] = 0.0
         self._response[:, features] = 0.0
 
-    def state(self) -> dict[str, NDArray[np.generic]]:
-        return {"products": self._products.copy(), "response": self._response.copy()}
-
-    def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
+    def restore(self, state: Arrays) -> None:
         """Continue from what `state` returned; of features that it does not hold nothing is known."""
         known = state["response"].shape[-1]
         self._products[:], self._response[:] = 0.0, 0.0

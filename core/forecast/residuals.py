@@ -6,16 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import LEVELS, SIZE_LEVELS, FloatArray
+from core.forecast.arrays import Arrays, ArrayState
 
 _LAST = np.finfo(np.float32).max
 """Placeholder for unknown residuals: sorts after all others."""
 
 
-class ResidualQuantiles:
+class ResidualQuantiles(ArrayState):
     """The newest `window` residuals of each series and horizon, kept as float32.
 
     is_symmetric: the series [S] whose residuals count with both signs, so that their quantiles are symmetric about 0.
     """
+
+    _STATE = ("_newest", "_seen")
 
     def __init__(self, is_symmetric: NDArray[np.bool_], horizons: int, window: int) -> None:
         self._is_symmetric = is_symmetric
@@ -55,10 +58,6 @@ class ResidualQuantiles:
         interpolated: FloatArray = low + (position - below) * (high - low)
         return interpolated
 
-    def state(self) -> dict[str, NDArray[np.generic]]:
-        return {"newest": self._newest.copy(), "seen": self._seen.copy()}
-
-    def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
-        self._seen[:] = state["seen"]
-        is_known = np.arange(self._newest.shape[-1]) < self.known[:, None]
-        self._newest[:] = np.where(is_known, state["newest"], _LAST)  # an older checkpoint has 0 in place of it
+    def restore(self, state: Arrays) -> None:
+        super().restore(state)
+        self._newest[:, np.arange(self._newest.shape[-1]) >= self.known[:, None]] = _LAST  # 0 in an older checkpoint

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.domain.quantities import LEVELS, FloatArray
-from core.forecast.arrays import Arrays
+from core.forecast.arrays import Arrays, ArrayState
 
 _REGIMES = 2
 _KEEP = 1.0 - 1.0 / 2000.0
@@ -30,8 +30,10 @@ _LEAST_LIKELY = 1e-9
 """Lower bound of a candle's likelihood in either regime: one that fits neither has no effect."""
 
 
-class RegimeSwitching:
+class RegimeSwitching(ArrayState):
     """Owns the chain and the newest `window` candles. `observe` each closed candle once, in order."""
+
+    _STATE = ("_log_ranges", "_returns", "_has_return", "_shares", "_now", "_level", "_moments", "_switches")
 
     def __init__(self, window: int) -> None:
         self._log_ranges = np.zeros(window)
@@ -86,26 +88,11 @@ class RegimeSwitching:
         return moves
 
     def state(self) -> Arrays:
-        return {
-            "log_ranges": self._log_ranges.copy(),
-            "returns": self._returns.copy(),
-            "has_return": self._has_return.copy(),
-            "shares": self._shares.copy(),
-            "seen": np.array([self.seen], dtype=np.int64),
-            "now": self._now.copy(),
-            "level": self._level.copy(),
-            "moments": self._moments.copy(),
-            "switches": self._switches.copy(),
-        }
+        return super().state() | {"seen": np.array([self.seen], dtype=np.int64)}
 
     def restore(self, state: Arrays) -> None:
-        """Continue from what `state` returned."""
-        self._log_ranges[:], self._returns[:], self._shares[:] = state["log_ranges"], state["returns"], state["shares"]
-        self._has_return[:] = state["has_return"]
+        super().restore(state)
         self.seen = int(state["seen"][0])
-        self._now, self._level, self._moments, self._switches = (
-            state[name].astype(np.float64) for name in ("now", "level", "moments", "switches")
-        )
 
     def _ahead(self, horizons: int) -> FloatArray:
         """The probability of each regime in the next candles: [H, regime], calm first."""
