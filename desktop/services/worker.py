@@ -15,8 +15,8 @@ from core.storage.database import open_database
 from core.storage.errors import FullDiskError
 from core.storage.folder import DataFolder
 from core.training.hosting.driver import TrainingDriver
-from core.training.hosting.host_choice import host_maker
 from core.training.hosting.inbox import Inbox
+from core.training.hosting.process_host import host_maker
 from core.training.online.trainer_spec import SessionSpec
 from desktop.ui.translation import translate
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.history import History
+from core.forecast.score import pinball
 
 _QUANTITY_WEIGHT: dict[Quantity, float] = {
     Quantity.CLOSE: 1.0,
@@ -76,6 +78,19 @@ def joined(batches: Sequence[Batch]) -> Batch:
         return batches[0]
     columns = zip(*((each.features, each.is_real, each.targets, each.weights) for each in batches), strict=True)
     return Batch(*(np.concatenate(column) for column in columns))
+
+
+def anchor_loss(batch: Batch, anchors: FloatArray) -> float | None:
+    """The loss as `TrainingEngine` computes it, with all corrections zero. None if it is not finite.
+
+    Beside the model's own loss: the difficulty of the samples is in both and cancels out, so a few steps show what a
+    loss alone shows in hundreds. anchors: normalised quantiles that the model corrects: [H, Q, L] for all samples, or
+    [B, H, Q, L].
+    """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        losses = pinball(batch.targets.astype(np.float64), np.sort(anchors, axis=-1))
+        loss = float((losses * batch.weights).sum() / batch.weights.sum(dtype=np.float64))
+    return loss if math.isfinite(loss) else None
 
 
 def usual_weights() -> FloatArray:

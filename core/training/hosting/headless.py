@@ -23,8 +23,8 @@ from core.storage.folder import DataFolder
 from core.storage.holes import HoleStore
 from core.training.commands import RecordIncident, RescoreCandle, SetLearned
 from core.training.hosting.driver import TrainingDriver
-from core.training.hosting.host_choice import host_maker
 from core.training.hosting.inbox import Inbox
+from core.training.hosting.process_host import host_maker
 from core.training.online.trainer_spec import SessionSpec
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from core.training.external.transport import ProcessTransport
 from core.training.hosting.challengers import open_challengers, program_of
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper
 from core.training.online.challengers import Challengers
-from core.training.online.drift_response import DriftWatch
+from core.training.online.drift import DriftWatch
 from core.training.online.forecaster import Forecaster
 from core.training.online.ledger import ScoreLedger
 from core.training.online.market_session import MarketSession

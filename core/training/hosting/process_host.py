@@ -17,7 +17,7 @@ from core.domain.clock import Clock
 from core.domain.events import EventBatch
 from core.training.commands import TrainerCommand
 from core.training.hosting.crash_output import FILE_NAME, StderrTail
-from core.training.hosting.host import HostDiedError
+from core.training.hosting.host import Host, HostDiedError, ThreadHost
 from core.training.hosting.trainer_process import run_trainer
 from core.training.hosting.watchdog import Watchdog
 from core.training.online.trainer_spec import SessionSpec
@@ -155,6 +155,16 @@ class ProcessHost:
             process.join(_GRACE_S)
         if process.exitcode is not None:  # else a driver holds it in the kernel, beyond signals
             process.close()
+
+
+def host_maker(spec: SessionSpec, clock: Clock) -> Callable[[SessionSpec], Host]:
+    """The factory for the host in `settings.training.host` of `spec`; called again after a host died.
+
+    It takes the spec of the next host, whose device may differ by then.
+    """
+    if spec.settings.training.host == "thread":
+        return lambda wanted: ThreadHost(wanted, clock)
+    return lambda wanted: ProcessHost(wanted, clock)
 
 
 def _wake(process: SpawnProcess) -> None:

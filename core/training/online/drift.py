@@ -3,6 +3,8 @@
 Source: Page, Continuous inspection schemes (1954), as a cumulative sum of log-likelihood ratios; Hinkley, Inference
 about the change-point from cumulative sum tests (1971), for where the change began. On the logarithm, because losses
 are skewed: one candle with a hundredfold loss counts as one candle, and doubling is the same rise at any level.
+
+`DriftWatch` answers a rise as chosen in the settings.
 """
 
 from __future__ import annotations
@@ -11,6 +13,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from core.domain.events import DriftFound, Incident, Severity
+from core.domain.incident_kinds import IncidentKind
+from core.training.engine.engine import TrainingEngine
+
+ANSWER_STEPS = 300
+_FASTER = 3.0
 _RISE = math.log(1.5)
 """The rise of the log loss that the test is most sensitive to: by half. Half of that, by 22 %, is not reported."""
 _THRESHOLD = 20.0
@@ -96,3 +104,49 @@ class DriftDetector:
         count, self._mean, self._variance = state["usual"]
         self._evidence, risen, self._risen_sum = state["evidence"]
         self._count, self._risen = int(count), int(risen)
+
+
+class DriftWatch:
+    """Owns the detector. answer: see `OnlineSettings.drift`."""
+
+    def __init__(self, answer: str, engine: TrainingEngine) -> None:
+        self._answer = answer
+        self._engine = engine
+        self._detector = DriftDetector()
+
+    def observe(self, loss: float) -> Rise | None:
+        """Take the loss of the newest forecast, before learning from its candle."""
+        return None if self._answer == "off" else self._detector.observe(loss)
+
+    def answer(self, *, is_learned: bool, is_paused: bool) -> str:
+        """Respond to a rise. Returns a sentence for the incident. is_learned: the model learns from this market."""
+        if self._answer != "learn":
+            return "Nothing was changed: drifts are only marked."
+        if not is_learned:
+            return "Nothing was changed: the model does not learn from this market."
+        if is_paused:
+            return "Nothing was changed: training is paused."
+        self._engine.schedule.boost(_FASTER, ANSWER_STEPS)
+        return f"The learning rate was set to {_FASTER:g} times its value; it falls back over {ANSWER_STEPS} steps."
+
+    def state(self) -> dict[str, Any]:
+        """The whole state, as JSON; a raised rate is part of the engine's."""
+        return self._detector.state()
+
+    def restore(self, state: dict[str, Any] | None) -> None:
+        """Continue from what `state` returned, or from None as a new detector."""
+        self._detector.restore(state)
+
+
+def drift_incident(drift: DriftFound) -> Incident:
+    """A drift as a row of Incidents."""
+    return Incident(
+        drift.run_id,
+        drift.at_ms,
+        Severity.INFO,
+        IncidentKind.DRIFT,
+        f"Drift: the typical loss was {drift.loss_after:.3g} over the newest {drift.candles:,} candles, "
+        f"{drift.loss_after / drift.loss_before:.1f} times the usual {drift.loss_before:.3g}.",
+        drift.what_was_done,
+        "Nothing was lost. Forecasts are worse until the model has adapted to the market. This is not an error.",
+    )

@@ -23,8 +23,7 @@ from core.forecast.history import History
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredScore
 from core.training.engine.samples import usual_weights
-from core.training.online.drift import Rise
-from core.training.online.drift_response import DriftWatch
+from core.training.online.drift import DriftWatch, Rise
 from core.training.online.forecaster import Forecaster
 from core.training.online.issued_forecast import IssuedForecast, Outcome, losses_of, score, stored_forecast
 from core.training.online.ledger import ScoreLedger, learned_loss, take_scores

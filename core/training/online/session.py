@@ -29,11 +29,10 @@ from core.storage.record_writer import TrainingRecord
 from core.training.commands import MarketCandle
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.result import StepResult
-from core.training.engine.samples import Batch, LossWeights, build_batch, draw_origins, joined
+from core.training.engine.samples import Batch, LossWeights, anchor_loss, build_batch, draw_origins, joined
 from core.training.online.adjusting import rate_adapted
-from core.training.online.anchor_loss import anchor_loss
 from core.training.online.challengers import Challengers
-from core.training.online.drift_response import drift_incident
+from core.training.online.drift import drift_incident
 from core.training.online.forecaster import forecast_together
 from core.training.online.issued_forecast import IssuedForecast, Outcome
 from core.training.online.ledger import LossLedger

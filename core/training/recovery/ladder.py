@@ -27,8 +27,7 @@ from core.training.engine.engine import TrainingEngine
 from core.training.engine.result import StepResult
 from core.training.engine.samples import Batch
 from core.training.recovery.budget import RollbackBudget
-from core.training.recovery.failure import Failure, failure_of
-from core.training.recovery.in_place_errors import name_operation
+from core.training.recovery.failure import Failure, failure_of, name_operation
 from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.micro_batching import MicroBatching

@@ -74,7 +74,7 @@ def test_ghosts_are_ahead_of_the_newest_candle_while_the_trainer_starts(
         thread_child.serve(spec, pipe)
 
     host = functools.partial(ProcessHost, entry=held, context=thread_child.ThreadContext())
-    monkeypatch.setattr("core.training.hosting.host_choice.ProcessHost", host)
+    monkeypatch.setattr("core.training.hosting.process_host.ProcessHost", host)
 
     async def story(application: Application) -> None:
         chart, state = application.chart, application.state

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,8 @@ from hypothesis import strategies as st
 
 from core.domain.quantities import Quantity
 from core.forecast.history import History
-from core.training.engine.samples import LossWeights, build_batch, draw_origins
+from core.training.engine.samples import LossWeights, anchor_loss, build_batch, draw_origins
+from tests.core.training.engine.rigs import REFERENCE, batch, engine
 from tests.support.candles import MINUTE, random_walk, without
 
 PLAIN = LossWeights(1.0, 1.0)
@@ -53,3 +56,19 @@ def test_weights_rise_for_poor_forecasts_and_wrong_directions_only() -> None:
     assert ratio[0, 0, Quantity.RANGE] == pytest.approx(3.0)
     assert ratio[1, 0, Quantity.CLOSE] == pytest.approx(2.0)
     assert ratio[2] == pytest.approx(np.ones_like(ratio[2]))
+
+
+@pytest.mark.parametrize("each_its_own", [False, True])
+def test_the_anchor_is_the_loss_of_a_new_model_without_corrections(each_its_own: bool) -> None:
+    samples = batch(3)
+    anchors = np.stack([REFERENCE + 0.1 * index for index in range(samples.size)]) if each_its_own else REFERENCE
+    loss = engine().step(samples, anchors).loss
+    assert loss is not None and anchor_loss(samples, anchors) == pytest.approx(loss, rel=1e-5)
+
+
+def test_a_non_finite_loss_has_no_anchor() -> None:
+    samples = batch(3)
+    targets = samples.targets.copy()
+    targets.flat[0] = np.nan
+    assert anchor_loss(dataclasses.replace(samples, targets=targets), REFERENCE) is None
+    assert anchor_loss(dataclasses.replace(samples, weights=np.zeros_like(samples.weights)), REFERENCE) is None

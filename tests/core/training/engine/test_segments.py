@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from core.training.engine.segments import Segments
+from core.training.engine.gradient_measure import Segments
 
 
 @pytest.mark.parametrize("is_host", [True, False])

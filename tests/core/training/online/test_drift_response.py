@@ -20,7 +20,7 @@ from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
 from core.training.commands import SetLearned, SetPaused, StopSession
-from core.training.online.drift_response import ANSWER_STEPS
+from core.training.online.drift import ANSWER_STEPS
 from tests.core.training import rigs
 from tests.support.candles import random_walk
 
