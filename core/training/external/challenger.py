@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from torch import Tensor
 
 from core.domain.events import ForecastMode
 from core.domain.quantities import SMALLEST_VOLUME_SHARE, FloatArray, Quantity
 from core.training.commands import MarketCandle
-from core.training.engine.samples import Batch
 from core.training.external.model import ExternalModel
 from core.training.external.protocol import ExternalForecast
-from core.training.online.challenger import MarketInputs
+from core.training.online.challenger import Challenger, MarketInputs
 from core.training.recovery.incident_draft import IncidentDraft
 
 _LEAST_VOLUME = math.log(SMALLEST_VOLUME_SHARE)
 
 
-class ProcessChallenger:
-    """Learns by itself, if at all. Its state is its process's: after a restart it gets the history again."""
+class ProcessChallenger(Challenger):
+    """Learns by itself, if at all, from no samples. Its state is its process's: after a restart it gets the history
+    again, and after a restore a running one keeps what it has seen."""
 
     def __init__(self, model: ExternalModel, markets: Sequence[str]) -> None:
         """markets: the names that the forecaster knows, by their place in the run."""
+        self.name = model.name
         self._model = model
         self._markets = markets
-
-    @property
-    def name(self) -> str:
-        return self._model.name
 
     def get_ready(self) -> bool:
         """As `ExternalModel.get_ready`."""
@@ -47,21 +42,6 @@ class ProcessChallenger:
             _normalised(each, of) if each is not None and each.quantiles else None
             for each, of in zip(made, markets, strict=True)
         ]
-
-    def learn(self, batch: Batch, anchors: FloatArray, step: int) -> None:
-        """It takes no samples."""
-
-    def compare(self, own: FloatArray, without_model: FloatArray) -> None:
-        """It has no schedule."""
-
-    def tensors(self) -> dict[str, Tensor]:
-        return {}
-
-    def scalars(self) -> dict[str, Any]:
-        return {}
-
-    def restore(self, tensors: Mapping[str, Tensor], scalars: Mapping[str, Any]) -> None:
-        """A new process knows the history; a running one keeps what it has seen."""
 
     def resume(self) -> None:
         self._model.resume()

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -14,11 +14,9 @@ from core.domain.challenger_sources import ChallengerError, ChallengerSource, sc
 from core.domain.quantities import FloatArray
 from core.training.commands import MarketCandle
 from core.training.engine.engine import TrainingEngine
-from core.training.engine.samples import Batch
 from core.training.external.challenger import ProcessChallenger
 from core.training.online.challenger import Challenger, MarketInputs, UnusableError
 from core.training.online.torch_challenger import TorchChallenger
-from core.training.recovery.incident_draft import IncidentDraft
 from models.contract import ContractError, build_checked, find_model
 from models.shape import ModelShape
 
@@ -80,8 +78,8 @@ def _opened(source: ChallengerSource, make_engine: EngineMaker, seed: int) -> Ch
     return TorchChallenger(source.name, engine, seed)
 
 
-class AbsentChallenger:
-    """In the place of one that could not be opened. It forecasts nothing, and keeps the state for when it is back."""
+class AbsentChallenger(Challenger):
+    """In the place of one that could not be opened. It is suspended at once, and keeps the state for its return."""
 
     def __init__(self, name: str, reason: str) -> None:
         self.name = name
@@ -90,16 +88,10 @@ class AbsentChallenger:
         self._scalars: dict[str, Any] = {}
 
     def observe(self, closed: Sequence[MarketCandle]) -> None:
-        self._refuse()
+        raise UnusableError(self._reason)
 
     def forecast(self, markets: Sequence[MarketInputs]) -> Sequence[FloatArray | None]:
-        self._refuse()
-
-    def learn(self, batch: Batch, anchors: FloatArray, step: int) -> None:
-        self._refuse()
-
-    def compare(self, own: FloatArray, without_model: FloatArray) -> None:
-        self._refuse()
+        raise UnusableError(self._reason)
 
     def tensors(self) -> dict[str, Tensor]:
         return self._tensors
@@ -109,15 +101,3 @@ class AbsentChallenger:
 
     def restore(self, tensors: Mapping[str, Tensor], scalars: Mapping[str, Any]) -> None:
         self._tensors, self._scalars = dict(tensors), dict(scalars)
-
-    def take_incidents(self) -> Sequence[IncidentDraft]:
-        return ()
-
-    def resume(self) -> None:
-        """It stays absent."""
-
-    def close(self) -> None:
-        """Nothing to end."""
-
-    def _refuse(self) -> NoReturn:
-        raise UnusableError(self._reason)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,58 +45,51 @@ class UnusableError(Exception):
     """Raised by a challenger that will give nothing more in this session: it is suspended at once."""
 
 
-class Challenger(Protocol):
+class Challenger:
     """One further model. What it raises, and answers that are of another shape or not finite, count as its failures.
 
-    At each close: `observe`, then `forecast`, then `learn` if a training step is due.
+    At each close: `observe`, then `forecast`, then `learn` if a training step is due. What a kind does not need does
+    nothing.
     """
 
-    @property
-    def name(self) -> str:
-        """In tables and checkpoints; unique in a run."""
-        ...
+    name: str
+    """In tables and checkpoints; unique in a run."""
 
     def observe(self, closed: Sequence[MarketCandle]) -> None:
         """Take the candles that have just closed, of one opening time, each with the place of its market."""
-        ...
 
     def forecast(self, markets: Sequence[MarketInputs]) -> Sequence[FloatArray | None]:
         """Of each market the normalised quantiles [H, Q, L] of the next candles. None: it has none yet, which is no
         failure; the forecast without any model takes its place."""
-        ...
+        raise NotImplementedError
 
     def learn(self, batch: Batch, anchors: FloatArray, step: int) -> None:
         """One training step on the samples that the main model has just learned from; its own copies.
 
         anchors: normalised quantiles [B, H, Q, L] that are forecast without any model.
         """
-        ...
 
     def compare(self, own: FloatArray, without_model: FloatArray) -> None:
         """Take losses [K] on the newest candles: of its forecasts, and of those without any model, each for a
         horizon and quantity; NaN where there is none."""
-        ...
 
     def tensors(self) -> dict[str, Tensor]:
         """With `scalars` all that it needs to continue, for a checkpoint. Themselves, not copies."""
-        ...
+        return {}
 
     def scalars(self) -> dict[str, Any]:
         """The rest of the state, as JSON."""
-        ...
+        return {}
 
     def restore(self, tensors: Mapping[str, Tensor], scalars: Mapping[str, Any]) -> None:
         """Continue from such a state, which may be of another version of it: raise then, in a sentence."""
-        ...
 
     def take_incidents(self) -> Sequence[IncidentDraft]:
         """What it has to report since the last call, beside its failures."""
-        ...
+        return ()
 
     def resume(self) -> None:
         """The user resumed training."""
-        ...
 
     def close(self) -> None:
         """The session ends. May be called twice."""
-        ...

@@ -12,16 +12,14 @@ from torch import Tensor
 
 from core.domain.quantities import FloatArray
 from core.storage.weights import CheckpointError
-from core.training.commands import MarketCandle
 from core.training.engine.engine import TrainingEngine, part_of
 from core.training.engine.samples import Batch
-from core.training.online.challenger import MarketInputs
-from core.training.recovery.incident_draft import IncidentDraft
+from core.training.online.challenger import Challenger, MarketInputs
 
 _FORECAST, _STEP = 0, 1
 
 
-class TorchChallenger:
+class TorchChallenger(Challenger):
     """Corrects the forecast without any model. Reads features, no candles.
 
     A module may draw random numbers, as dropout does: they depend on the seed and the moment alone, and torch's
@@ -32,9 +30,6 @@ class TorchChallenger:
         self.name = name
         self._engine = engine
         self._seed = seed
-
-    def observe(self, closed: Sequence[MarketCandle]) -> None:
-        """Nothing: features are made of them."""
 
     def forecast(self, markets: Sequence[MarketInputs]) -> Sequence[FloatArray]:
         features, is_real = (np.stack([getattr(each, name) for each in markets]) for name in ("features", "is_real"))
@@ -68,15 +63,6 @@ class TorchChallenger:
         if shapes != {name: tensor.shape for name, tensor in self._engine.model.state_dict().items()}:
             raise CheckpointError("its weights have the shapes of another architecture")
         self._engine.restore(dict(tensors), dict(scalars))
-
-    def take_incidents(self) -> Sequence[IncidentDraft]:
-        return ()
-
-    def resume(self) -> None:
-        """Nothing was given up."""
-
-    def close(self) -> None:
-        """Nothing to end."""
 
     @contextmanager
     def _own_randomness(self, *moment: int) -> Iterator[None]:
