@@ -90,7 +90,7 @@ class DriftDetector:
         self._evidence, self._risen, self._risen_sum = 0.0, 0, 0.0
 
     def state(self) -> dict[str, Any]:
-        """The whole state, as JSON."""
+        """The whole state, as JSON; a raised learning rate is part of the engine's."""
         return {
             "usual": [self._count, self._mean, self._variance],
             "evidence": [self._evidence, self._risen, self._risen_sum],
@@ -106,17 +106,17 @@ class DriftDetector:
         self._count, self._risen = int(count), int(risen)
 
 
-class DriftWatch:
-    """Owns the detector. answer: see `OnlineSettings.drift`."""
+class DriftWatch(DriftDetector):
+    """Answers what it finds. answer: see `OnlineSettings.drift`."""
 
     def __init__(self, answer: str, engine: TrainingEngine) -> None:
+        super().__init__()
         self._answer = answer
         self._engine = engine
-        self._detector = DriftDetector()
 
     def observe(self, loss: float) -> Rise | None:
         """Take the loss of the newest forecast, before learning from its candle."""
-        return None if self._answer == "off" else self._detector.observe(loss)
+        return None if self._answer == "off" else super().observe(loss)
 
     def answer(self, *, is_learned: bool, is_paused: bool) -> str:
         """Respond to a rise. Returns a sentence for the incident. is_learned: the model learns from this market."""
@@ -128,14 +128,6 @@ class DriftWatch:
             return "Nothing was changed: training is paused."
         self._engine.schedule.boost(_FASTER, ANSWER_STEPS)
         return f"The learning rate was set to {_FASTER:g} times its value; it falls back over {ANSWER_STEPS} steps."
-
-    def state(self) -> dict[str, Any]:
-        """The whole state, as JSON; a raised rate is part of the engine's."""
-        return self._detector.state()
-
-    def restore(self, state: dict[str, Any] | None) -> None:
-        """Continue from what `state` returned, or from None as a new detector."""
-        self._detector.restore(state)
 
 
 def drift_incident(drift: DriftFound) -> Incident:
