@@ -36,7 +36,7 @@ from core.forecast.experts import EWMA, EXPERTS, GARCH, HAR, LAGS, REPEAT, REVER
 from core.forecast.garch import GarchGrid
 from core.forecast.history import History
 from core.forecast.other_markets import MOST_LEADERS, Leaders
-from core.forecast.reference_forecast import FEWEST_OUTCOMES, REFERENCE_WINDOW
+from core.forecast.reference_forecast import FEWEST_OUTCOMES, REFERENCE_WINDOW, reference_quantiles
 from core.forecast.regression import DiscountedRegression
 from core.forecast.residuals import ResidualQuantiles
 from core.forecast.seasons import TimeOfDayMeans
@@ -76,8 +76,7 @@ _PENALTY_OF_OTHERS = 300.0
 
 
 class BaselineExperts:
-    """All baselines except the reference. `observe` takes the history's newest candle; `quantiles` gives the
-    forecasts."""
+    """All baselines. `observe` takes the history's newest candle; `quantiles` gives the forecasts."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -119,13 +118,10 @@ class BaselineExperts:
         self._look_ahead(inputs)
         return outcomes
 
-    def quantiles(self, reference: FloatArray) -> FloatArray:
+    def quantiles(self) -> FloatArray:
         """The current normalised quantiles: [E, H, Q, L], ascending. The model's row, and quantities that an expert
-        does not forecast, are the reference's.
-
-        reference: [H, Q, L], as `ReferenceForecast` gives them.
-        """
-        forecasts = np.repeat(reference[None], len(EXPERTS), axis=0)
+        does not forecast, are the reference's."""
+        forecasts = np.repeat(reference_quantiles(self._history)[None], len(EXPERTS), axis=0)
         own = self._centre[0][..., None] + self._spread[0][..., None] * self._error_quantiles()
         has_errors = self._horizons_with_errors()
         for place, (expert, quantity) in enumerate(_LEARNED):

@@ -16,7 +16,6 @@ from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.baseline_inputs import Outcomes
 from core.forecast.combination import Combination, prior
 from core.forecast.history import History
-from core.forecast.reference_forecast import ReferenceForecast
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,6 @@ class BaselineForecast:
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._reference = ReferenceForecast(history)
         self._experts = BaselineExperts(history)
         self._combination = Combination(prior(with_model=False), history.horizons)
         self._made: deque[BaselineQuantiles] = deque(maxlen=history.horizons)
@@ -48,7 +46,7 @@ class BaselineForecast:
     def observe(self) -> None:
         """Learn from the newest candle as a target, then forecast from it. Once per candle."""
         self._learn(self._experts.observe())
-        experts = self._experts.quantiles(self._reference.quantiles())
+        experts = self._experts.quantiles()
         self._made.append(BaselineQuantiles(experts, self._combination.predict(experts)))
         self._history.keep_anchor(self.now.combined)
 

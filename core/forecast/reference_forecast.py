@@ -31,24 +31,18 @@ _PRIOR[Quantity.VOLUME] = np.multiply(_NORMAL, 0.7)
 _PRIOR.flags.writeable = False
 
 
-class ReferenceForecast:
-    """Quantiles of the normalised outcomes of the newest origins; to be called once per candle."""
-
-    def __init__(self, history: History) -> None:
-        self._history = history
-
-    def quantiles(self) -> FloatArray:
-        """The current normalised quantiles: [horizon, quantity, level], ascending along the levels."""
-        outcomes, is_known = _newest_outcomes(self._history)
-        outcomes[SIGNED] = np.abs(outcomes[SIGNED])
-        counts = is_known.sum(axis=-1)
-        outcomes = np.where(is_known, outcomes, np.inf)
-        if (counts < FEWEST_OUTCOMES).any():
-            outcomes, counts = _completed(outcomes, counts)
-        outcomes.sort(axis=-1)
-        quantiles = _quantiles(outcomes, counts, LEVELS)
-        quantiles[SIGNED] = np.sign(LEVELS - 0.5) * _quantiles(outcomes[SIGNED], counts, SIZE_LEVELS)
-        return np.moveaxis(quantiles, 0, 1)
+def reference_quantiles(history: History) -> FloatArray:
+    """The normalised quantiles after the newest candle: [horizon, quantity, level], ascending along the levels."""
+    outcomes, is_known = _newest_outcomes(history)
+    outcomes[SIGNED] = np.abs(outcomes[SIGNED])
+    counts = is_known.sum(axis=-1)
+    outcomes = np.where(is_known, outcomes, np.inf)
+    if (counts < FEWEST_OUTCOMES).any():
+        outcomes, counts = _completed(outcomes, counts)
+    outcomes.sort(axis=-1)
+    quantiles = _quantiles(outcomes, counts, LEVELS)
+    quantiles[SIGNED] = np.sign(LEVELS - 0.5) * _quantiles(outcomes[SIGNED], counts, SIZE_LEVELS)
+    return np.moveaxis(quantiles, 0, 1)
 
 
 def _newest_outcomes(history: History) -> tuple[FloatArray, NDArray[np.bool_]]:

@@ -12,7 +12,7 @@ from core.domain.quantities import FloatArray, within_bounds
 from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.combination import Combination, prior
 from core.forecast.history import History
-from core.forecast.reference_forecast import REFERENCE_WINDOW, ReferenceForecast
+from core.forecast.reference_forecast import REFERENCE_WINDOW
 
 
 class SimpleRules:
@@ -20,7 +20,6 @@ class SimpleRules:
 
     def __init__(self, interval: Interval, horizons: int) -> None:
         self._history = History(interval, REFERENCE_WINDOW + horizons, horizons)
-        self._reference = ReferenceForecast(self._history)
         self._baselines = BaselineExperts(self._history)
         self._mixture = Combination(prior(with_model=False), horizons)
 
@@ -36,7 +35,7 @@ class SimpleRules:
 
     def forecast(self) -> FloatArray:
         """Quantiles of the candles after the newest one, natural units: [H, Q, L]. Requires at least one candle."""
-        mixed = self._mixture.predict(self._baselines.quantiles(self._reference.quantiles()))
+        mixed = self._mixture.predict(self._baselines.quantiles())
         newest = np.array([len(self._history) - 1], dtype=np.int64)
         factor, offset = (units[0][..., None] for units in self._history.units(newest))
         return within_bounds(offset + factor * mixed)

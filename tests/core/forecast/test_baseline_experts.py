@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from core.domain.candle import Candle, Interval
 from core.domain.quantities import LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
+from core.forecast import baseline_experts
 from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.experts import EWMA, EXPERTS, FORECASTS, HAR, LAGS, MODEL, REFERENCE, REPEAT, REVERSE, SEASONAL
 from core.forecast.history import History
-from core.forecast.reference_forecast import REFERENCE_WINDOW, ReferenceForecast
+from core.forecast.reference_forecast import REFERENCE_WINDOW, reference_quantiles
 from core.forecast.score import pinball
 from tests.support.candles import MINUTE, START_MS, random_walk
 
@@ -22,11 +23,10 @@ HOUR = Interval.parse("1h")
 
 
 class Watched:
-    """A history, its reference and its baselines, fed candle by candle."""
+    """A history and its baselines, fed candle by candle."""
 
     def __init__(self, horizons: int = 2, capacity: int = 2048, interval: Interval = MINUTE) -> None:
         self.history = History(interval, capacity, horizons)
-        self.reference = ReferenceForecast(self.history)
         self.baselines = BaselineExperts(self.history)
 
     def feed(self, candles: list[Candle]) -> None:
@@ -35,7 +35,7 @@ class Watched:
             self.baselines.observe()
 
     def quantiles(self) -> FloatArray:
-        return self.baselines.quantiles(self.reference.quantiles())
+        return self.baselines.quantiles()
 
 
 def market(returns: FloatArray, widths: FloatArray, volumes: FloatArray, interval: Interval = MINUTE) -> list[Candle]:
@@ -198,11 +198,12 @@ def said_by_all(candles: list[Candle]) -> tuple[FloatArray, FloatArray]:
     return np.stack(copies), np.stack(arrays)
 
 
-def test_a_trimmed_history_gives_the_same_forecasts_as_a_large_one() -> None:
+def test_a_trimmed_history_gives_the_same_forecasts_as_a_large_one(monkeypatch: pytest.MonkeyPatch) -> None:
     candles = random_walk(300, seed=10)
     small, large = Watched(capacity=128), Watched()
     small.feed(candles)
     large.feed(candles)
     assert len(small.history) < len(large.history) == 300
-    reference = large.reference.quantiles()
-    np.testing.assert_array_equal(small.baselines.quantiles(reference), large.baselines.quantiles(reference))
+    reference = reference_quantiles(large.history)
+    monkeypatch.setattr(baseline_experts, "reference_quantiles", lambda history: reference)  # it reads further back
+    np.testing.assert_array_equal(small.quantiles(), large.quantiles())

@@ -11,7 +11,6 @@ from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.experts import LAGS
 from core.forecast.history import FEATURE_LIMIT, FEATURES, OTHERS, History
 from core.forecast.other_markets import MOST_LEADERS, Leaders, exchange_numbers
-from core.forecast.reference_forecast import ReferenceForecast
 from tests.support.candles import MINUTE, random_walk
 
 
@@ -118,7 +117,6 @@ class Pair:
 
     def __init__(self) -> None:
         self.histories = [History(MINUTE, 1200, 2, has_others=True) for _ in range(2)]
-        self.references = [ReferenceForecast(history) for history in self.histories]
         self.baselines = [BaselineExperts(history) for history in self.histories]
 
     def feed(self, candles: list[tuple[Candle, Candle]]) -> None:
@@ -130,8 +128,7 @@ class Pair:
                 baselines.observe()
 
     def quantiles(self) -> FloatArray:
-        both = zip(self.baselines, self.references, strict=True)
-        return np.stack([baselines.quantiles(reference.quantiles()) for baselines, reference in both])
+        return np.stack([baselines.quantiles() for baselines in self.baselines])
 
 
 def pairs(count: int) -> list[tuple[Candle, Candle]]:
@@ -158,5 +155,4 @@ def test_what_a_market_learned_alone_continues_among_others() -> None:
         baselines.observe()
     both.histories[0].restore(alone.state())
     both.baselines[0].restore(baselines.state())
-    reference = ReferenceForecast(alone).quantiles()
-    assert np.array_equal(both.baselines[0].quantiles(reference)[LAGS], baselines.quantiles(reference)[LAGS])
+    assert np.array_equal(both.baselines[0].quantiles()[LAGS], baselines.quantiles()[LAGS])

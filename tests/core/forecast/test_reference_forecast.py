@@ -9,7 +9,7 @@ import pytest
 from core.domain.candle import Candle
 from core.domain.quantities import LEVELS, MEDIAN, FloatArray, Quantity
 from core.forecast.history import History
-from core.forecast.reference_forecast import REFERENCE_WINDOW, ReferenceForecast
+from core.forecast.reference_forecast import REFERENCE_WINDOW, reference_quantiles
 from tests.support.candles import MINUTE, random_walk
 
 COUNT = REFERENCE_WINDOW + 400
@@ -26,7 +26,7 @@ def quantiles(candles: list[Candle]) -> FloatArray:
     history = History(MINUTE, 2 * COUNT, 3)
     for candle in candles:
         history.append(candle)
-    return ReferenceForecast(history).quantiles()
+    return reference_quantiles(history)
 
 
 @pytest.mark.parametrize("horizon", [1, 3])
@@ -58,7 +58,7 @@ def test_a_drift_of_the_past_is_not_forecast() -> None:
         grown = {name: getattr(candle, name) * 1.002**index for name in ("open", "high", "low", "close")}
         history.append(replace(candle, **grown))
     assert np.median(np.diff(history.column("log_close"))) > 0.001
-    assert not ReferenceForecast(history).quantiles()[:, Quantity.CLOSE, MEDIAN].any()
+    assert not reference_quantiles(history)[:, Quantity.CLOSE, MEDIAN].any()
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 29, 31])
@@ -66,7 +66,7 @@ def test_the_baseline_forecasts_from_the_first_candle(count: int) -> None:
     history = History(MINUTE, 2048, 8)
     for candle in random_walk(count):
         history.append(candle)
-    quantiles = ReferenceForecast(history).quantiles()
+    quantiles = reference_quantiles(history)
     assert np.isfinite(quantiles).all()
     assert (np.diff(quantiles, axis=-1) >= 0.0).all()
     assert (quantiles[:, Quantity.CLOSE, 0] < quantiles[:, Quantity.CLOSE, -1]).all()

@@ -18,7 +18,7 @@ from core.forecast.combination import Combination, prior
 from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, unpack_losses
 from core.forecast.history import History
 from core.forecast.other_markets import exchange_numbers
-from core.forecast.reference_forecast import REFERENCE_WINDOW, ReferenceForecast
+from core.forecast.reference_forecast import REFERENCE_WINDOW, reference_quantiles
 from core.forecast.score import pinball, skill
 from core.settings.tree import CheckpointSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.candles import CandleStore
@@ -123,11 +123,11 @@ def _lost(db: Database, run_id: str, known: KnownMarket) -> Lost:
 def attainable_of(known: KnownMarket, newest: int) -> float:
     """The skill of the best possible forecast, over the newest candles."""
     history = History(INTERVAL, REFERENCE_WINDOW + 1, 1)
-    reference, lost = ReferenceForecast(history), []
+    lost = []
     for place, candle in enumerate(known.candles):
         if place >= len(known.candles) - newest:
             factor, offset = (units[0, 0, known.quantity] for units in history.units(np.array([place - 1])))
-            said = offset + factor * reference.quantiles()[0, known.quantity]
+            said = offset + factor * reference_quantiles(history)[0, known.quantity]
             lost.append(pinball(known.outcome[place], said))
         history.append(candle)
     best = pinball(known.outcome, known.best)[-newest:]
@@ -157,7 +157,7 @@ class _Baselines:
     def __init__(self, known: KnownMarket, *, has_others: bool) -> None:
         self._known = known
         self.history = History(INTERVAL, REFERENCE_WINDOW + 1, 1, has_others=has_others)
-        self._reference, self._baselines = ReferenceForecast(self.history), BaselineExperts(self.history)
+        self._baselines = BaselineExperts(self.history)
         self._combination = Combination(prior(with_model=False), 1)
         self._made: tuple[FloatArray, FloatArray] | None = None
         """Of the experts [E, 1, Q, L] and of their combination [1, Q, L], normalised."""
@@ -168,7 +168,7 @@ class _Baselines:
         self._baselines.observe()
         if self._made is not None:
             self._losses.append(_learned(self.history, self._combination, *self._made, self._known.quantity))
-        now = self._baselines.quantiles(self._reference.quantiles())
+        now = self._baselines.quantiles()
         self._made = now, self._combination.predict(now)
 
     def lost(self) -> Lost:

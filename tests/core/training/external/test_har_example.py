@@ -8,7 +8,6 @@ from core.domain.quantities import LEVELS, Quantity
 from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.experts import HAR
 from core.forecast.history import History
-from core.forecast.reference_forecast import ReferenceForecast
 from core.training.external.protocol import KEYS, forecast_of
 from docs.examples.har_process import Har
 from tests.support.candles import MINUTE, random_walk, without
@@ -19,7 +18,7 @@ FORECAST = (Quantity.CLOSE, Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_W
 
 def test_the_example_forecasts_what_the_built_in_one_does() -> None:
     history = History(MINUTE, 1100, HORIZONS)
-    experts, reference = BaselineExperts(history), ReferenceForecast(history)
+    experts = BaselineExperts(history)
     har = Har(MINUTE.duration_ms, HORIZONS, LEVELS.tolist())
     for candle in without(random_walk(1100, seed=3), 3, 20, 100, 101, 500):
         history.append(candle)
@@ -27,7 +26,7 @@ def test_the_example_forecasts_what_the_built_in_one_does() -> None:
         har.take(candle.open_time_ms, candle.open, candle.high, candle.low, candle.close, candle.volume)
         if len(history) % 10 and len(history) > 60:
             continue
-        normalised = experts.quantiles(reference.quantiles())[HAR]
+        normalised = experts.quantiles()[HAR]
         factor, offset = (each[0][..., None] for each in history.units(np.array([len(history) - 1])))
         built_in = offset + factor * normalised
         found = forecast_of(har.forecast(), HORIZONS).quantiles
