@@ -172,7 +172,9 @@ def print_evaluation(summary: dict[str, Any]) -> None:
         console.print(text_table(None, rows))
     console.print()
     console.print(
-        text_table(("Candles ahead", *(f"skill, {name}" for name in words.QUANTITIES), "n"), words.horizons(summary))
+        text_table(
+            ("Candles ahead", *(f"skill, {name}" for name in words.QUANTITIES), "n"), words.horizons(summary, "skill")
+        )
     )
     console.print()
     console.print(text_table(("By regime", *words.REGIME_HEADER[1:]), words.regimes(summary)))

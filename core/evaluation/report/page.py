@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
@@ -69,36 +69,34 @@ def results(summary: dict[str, Any]) -> list[Element]:
 
 def tables(summary: dict[str, Any]) -> list[Element]:
     """All figures, with their headings."""
+    ahead = ("candles ahead", *words.QUANTITIES, "n")
+    touched = touched_words.touched(summary)
+    by_chance = "Out of so many intervals, about one in 20 misses 0 by chance."
     return [
-        node("h2", "One candle ahead"),
-        table(("", *words.QUANTITIES), words.findings(summary)),
+        *_section("One candle ahead", ("", *words.QUANTITIES), words.findings(summary)),
         table(words.ALSO_DRAWN_HEADER, words.also_drawn(summary)),
-        *_challengers(summary),
-        node("h2", "Direction and coverage"),
-        table(None, words.of_the_close(summary)),
+        *_section("Challengers", words.CHALLENGERS_HEADER, words.challengers(summary)),
+        *_section("Direction and coverage", None, words.of_the_close(summary)),
         *_paper(summary),
-        node("h2", "One candle ahead, by what the market was like"),
-        table(words.REGIME_HEADER, words.regimes(summary)),
-        node("p", words.REGIMES_EXPLAINED, class_="lead"),
+        *_section(
+            "One candle ahead, by what the market was like",
+            *(words.REGIME_HEADER, words.regimes(summary), words.REGIMES_EXPLAINED),
+        ),
         node("h2", "After a gap or a session break"),
         node("p", words.after_gap(summary)),
-        node("h2", "Skill further ahead"),
-        table(("candles ahead", *words.QUANTITIES, "n"), words.horizons(summary)),
-        node("h2", "What the model adds further ahead"),
-        table(("candles ahead", *words.QUANTITIES, "n"), words.gains(summary)),
-        node("p", "Out of so many intervals, about one in 20 misses 0 by chance.", class_="lead"),
-        *_touched(summary),
+        *_section("Skill further ahead", ahead, words.horizons(summary, "skill")),
+        *_section("What the model adds further ahead", ahead, words.horizons(summary, "model_gain"), by_chance),
+        *_section("The chance of a price", touched_words.HEADER, touched, touched_words.EXPLAINED),
         *_drifts(summary),
     ]
 
 
-def _touched(summary: dict[str, Any]) -> list[Element]:
-    """How good the chances of prices were, if any was stated."""
-    rows = touched_words.touched(summary)
-    if not rows:
-        return []
-    explained = node("p", touched_words.EXPLAINED, class_="lead")
-    return [node("h2", "The chance of a price"), table(touched_words.HEADER, rows), explained]
+def _section(
+    title: str, header: tuple[str, ...] | None, rows: Sequence[tuple[str, ...]], explained: str = ""
+) -> list[Element]:
+    """A table with its heading; nothing without rows."""
+    note = [node("p", explained, class_="lead")] if explained else []
+    return [node("h2", title), table(header, rows), *note] if rows else []
 
 
 def _paper(summary: dict[str, Any]) -> list[Element]:
@@ -108,22 +106,11 @@ def _paper(summary: dict[str, Any]) -> list[Element]:
     return [node("h2", "Paper score"), headline, *([table(None, rows)] if rows else []), explained]
 
 
-def _challengers(summary: dict[str, Any]) -> list[Element]:
-    """Each alone, and what all of them add; nothing without any."""
-    rows = words.challengers(summary)
-    return [node("h2", "Challengers"), table(words.CHALLENGERS_HEADER, rows)] if rows else []
-
-
 def _drifts(summary: dict[str, Any]) -> list[Element]:
     """The drifts: where the loss of the ghosts rose for longer than chance explains."""
-    rows = words.drifts(summary)
-    heading = node("h2", "Drifts")
-    if not rows:
-        return [
-            heading,
-            node("p", "No drift was found: the loss of the ghosts never rose for longer than chance explains."),
-        ]
-    return [heading, table(("candle (UTC)", "loss before", "loss after", "response"), rows)]
+    none = "No drift was found: the loss of the ghosts never rose for longer than chance explains."
+    header = ("candle (UTC)", "loss before", "loss after", "response")
+    return _section("Drifts", header, words.drifts(summary)) or [node("h2", "Drifts"), node("p", none)]
 
 
 def plots(summary: dict[str, Any], timeline: Timeline) -> list[Element]:

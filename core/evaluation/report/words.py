@@ -137,7 +137,7 @@ def findings(summary: dict[str, Any]) -> list[tuple[str, ...]]:
         ("", *(_better_or_worse(of, "skill") for of in found)),
         ("Against the best", *map(_against_best, found)),
         ("", *(_better_or_worse(of, "skill_vs_best") for of in found)),
-        ("What the model adds", *map(_gain, found)),
+        ("What the model adds", *(_measured(of, "model_gain") for of in found)),
         ("", *map(_model_verdict, found)),
         ("Online training", *map(_online_gain, found)),
         ("", *(_online_verdict(of["online_gain_ci95"], of["online_gain_n"]) for of in found)),
@@ -190,8 +190,9 @@ def _judged(of: dict[str, Any], key: str) -> str:
     return judged(of[key], of[f"{key}_ci95"], of["n"])
 
 
-def _measured(of: dict[str, Any], key: str, digits: int = 2) -> str:
-    return measured(of[key], of[f"{key}_ci95"], digits)
+def _measured(of: dict[str, Any], key: str) -> str:
+    """What the model adds is small: with one more digit."""
+    return measured(of[key], of[f"{key}_ci95"], digits=3 if key == "model_gain" else 2)
 
 
 def _better_or_worse(of: dict[str, Any], key: str) -> str:
@@ -286,10 +287,10 @@ def of_the_close(summary: dict[str, Any]) -> list[tuple[str, str]]:
     return [*direction(summary), *coverage(summary), *difference(summary)]
 
 
-def horizons(summary: dict[str, Any]) -> list[tuple[str, ...]]:
-    """A row for each horizon: candles ahead, the skill of each quantity, n."""
+def horizons(summary: dict[str, Any], key: str) -> list[tuple[str, ...]]:
+    """A row for each horizon: candles ahead, the skill of each quantity (or what the model adds), n."""
     return [
-        (horizon, *(_measured(of[name], "skill") for name in QUANTITIES), f"{of[QUANTITIES[0]]['n']:,}")
+        (horizon, *(_measured(of[name], key) for name in QUANTITIES), f"{of[QUANTITIES[0]]['n']:,}")
         for horizon, of in summary["horizons"].items()
     ]
 
@@ -319,14 +320,6 @@ def after_gap(summary: dict[str, Any]) -> str:
     covered = _with_n(of["coverage_90"], of["n"], of["coverage_90_ci95"])
     hits = _with_n(of["direction"], of["direction_n"], of["direction_ci95"])
     return f"{head}. One candle ahead: {skills}; 90 % band covers {covered}; direction right {hits}."
-
-
-def gains(summary: dict[str, Any]) -> list[tuple[str, ...]]:
-    """What the model adds at each horizon, in the form of `horizons`."""
-    return [
-        (horizon, *(_gain(of[name]) for name in QUANTITIES), f"{of[QUANTITIES[0]]['n']:,}")
-        for horizon, of in summary["horizons"].items()
-    ]
 
 
 def online(summary: dict[str, Any]) -> str:
@@ -367,7 +360,7 @@ def in_a_sentence(summary: dict[str, Any], name: str) -> str:
         f"The {name}: skill {_measured(of, 'skill')}, n = {of['n']:,}: {skill}. "
         f"Against {of['best_baseline_name']}, the best single baseline, chosen in hindsight: "
         f"{_measured(of, 'skill_vs_best')}. "
-        f"What the model adds: {_gain(of)}: {gain}."
+        f"What the model adds: {_measured(of, 'model_gain')}: {gain}."
     )
 
 
@@ -380,11 +373,6 @@ def _drawn(name: str, of: dict[str, Any]) -> tuple[str, ...]:
 def _against_best(of: dict[str, Any]) -> str:
     name = "" if of["best_baseline_name"] is None else f"{of['best_baseline_name']}: "
     return name + _measured(of, "skill_vs_best")
-
-
-def _gain(of: dict[str, Any]) -> str:
-    """With one more digit, since it is small."""
-    return _measured(of, "model_gain", 3)
 
 
 def _model_verdict(of: dict[str, Any]) -> str:

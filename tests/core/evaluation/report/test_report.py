@@ -103,7 +103,7 @@ def test_text_and_page_show_the_numbers_of_the_json(run: Recorded, name: str) ->
     assert of["best_baseline_name"] in seen and "n = 119" in seen
     for horizon, value in run.summary["horizons"].items():
         assert (horizon, words.measured(value[name]["skill"], value[name]["skill_ci95"])) in {
-            (row[0], row[1 + words.QUANTITIES.index(name)]) for row in words.horizons(run.summary)
+            (row[0], row[1 + words.QUANTITIES.index(name)]) for row in words.horizons(run.summary, "skill")
         }
 
 
