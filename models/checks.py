@@ -22,28 +22,28 @@ _NOISE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class ModuleCheck:
-    """One requirement. problem: a sentence that says how it is broken; None: it holds. is_required: without it the
-    model is refused, or its results would mean nothing; else it is only advice."""
+class Check:
+    """One requirement. found: a sentence; if it is not met, with what to do. is_required: without it the model is
+    refused, or its results would mean nothing; else it is only advice."""
 
     requirement: str
-    problem: str | None
+    passed: bool
+    found: str
     is_required: bool = True
 
 
-def check_module(make: ModelMaker, name: str, shape: ModelShape) -> Iterator[ModuleCheck]:
+def check_module(make: ModelMaker, name: str, shape: ModelShape) -> Iterator[Check]:
     """Each requirement in turn; the others only if it can be built at all."""
     built = "It is built from a ModelShape, and its answers have the right form"
     try:
         build_checked(make, name, shape, _SEED)
     except ContractError as error:
-        yield ModuleCheck(built, str(error))
+        yield Check(built, False, str(error))
         return
-    yield ModuleCheck(built, None)
+    yield Check(built, True, "Yes.")
     for requirement, find, is_required in _CHECKS:
-        yield ModuleCheck(
-            requirement, _found(find, lambda: build_checked(make, name, shape, _SEED), shape), is_required
-        )
+        problem = _found(find, lambda: build_checked(make, name, shape, _SEED), shape)
+        yield Check(requirement, problem is None, problem or "Yes.", is_required)
 
 
 Build = Callable[[], nn.Module]

@@ -20,6 +20,7 @@ from core.settings.tree import Settings
 from core.training.checking.trial import Trial, run_trial
 from core.training.hosting.opening import model_shape
 from core.training.online.corrections import natural_of
+from models.checks import Check as Check  # for desktop too, which may not import models
 from models.checks import check_module
 from models.contract import find_model
 
@@ -31,17 +32,6 @@ _LARGEST_CORRELATION = 0.5
 _LEAST_MARGIN = 0.1
 """By which that future is followed more closely than any other candles."""
 _UNUSABLE_SHARE = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One of them. requirement: a sentence. found: another; if it failed, with what to do. is_required: without it the
-    model's results would mean nothing; else it is only advice."""
-
-    requirement: str
-    passed: bool
-    found: str
-    is_required: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +91,7 @@ def _of_module(subject: Subject) -> list[Check]:
     source = source_of(subject.wanted)
     if source.command:
         return []
-    found = check_module(find_model(source.name, source.file), source.name, model_shape(subject.settings))
-    return [Check(each.requirement, each.problem is None, each.problem or "Yes.", each.is_required) for each in found]
+    return list(check_module(find_model(source.name, source.file), source.name, model_shape(subject.settings)))
 
 
 class _Trials:
