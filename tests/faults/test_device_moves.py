@@ -20,7 +20,7 @@ from core.storage.folder import DataFolder
 from core.storage.runs import Run, RunStore
 from core.training.commands import RestoreCheckpoint, SaveCheckpoint
 from core.training.engine.engine import part_of
-from core.training.hosting.pretrained_store import PretrainedStore
+from core.training.hosting.pretrained import PretrainedStore
 from core.training.hosting.service import TrainingService
 from core.training.recovery.exit_reasons import DeathCause
 from tests.core.training import rigs

@@ -20,8 +20,7 @@ from core.storage.folder import DataFolder
 from core.storage.runs import Run, RunStore
 from core.storage.weights import CheckpointError, read_weights
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper
-from core.training.hosting.pretrained_start import start_from_newest, take_weights
-from core.training.hosting.pretrained_store import PretrainedStore
+from core.training.hosting.pretrained import PretrainedStore, start_from_newest, take_weights
 from core.training.online.session import TrainingSession
 from core.training.online.snapshot import require_fit, unpack_learned
 from core.training.online.trainer_spec import SessionSpec, StartingPoint

@@ -10,7 +10,7 @@ import torch
 from core.domain.clock import Clock
 from core.settings.tree import ModelSettings
 from core.training.engine.engine import TrainingEngine
-from core.training.hosting.pretrained_store import Pretrained, PretrainedStore
+from core.training.hosting.pretrained import Pretrained, PretrainedStore
 from core.training.online.snapshot import SCHEMA, describe_model
 from core.training.pretraining.errors import PretrainingError
 from core.training.pretraining.loop import Epoch

@@ -21,7 +21,7 @@ from core.training.engine.device import cpu_label, prepare_thread, release_threa
 from core.training.engine.device_faults import DeviceFault, classify
 from core.training.engine.engine import TrainingEngine
 from core.training.hosting.opening import build_engine
-from core.training.hosting.pretrained_store import Pretrained, PretrainedStore
+from core.training.hosting.pretrained import Pretrained, PretrainedStore
 from core.training.hosting.threads import choose_threads
 from core.training.pretraining.dataset import Dataset, Series, build_series
 from core.training.pretraining.errors import Interrupted, PretrainingError

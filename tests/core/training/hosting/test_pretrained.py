@@ -19,8 +19,7 @@ from core.storage.folder import DataFolder
 from core.training.commands import SaveCheckpoint
 from core.training.engine.engine import part_of
 from core.training.hosting.opening import build_engine
-from core.training.hosting.pretrained_start import start_from_newest
-from core.training.hosting.pretrained_store import PretrainedStore
+from core.training.hosting.pretrained import PretrainedStore, start_from_newest
 from core.training.hosting.service import TrainingService
 from core.training.online.snapshot import SCHEMA, describe_model
 from tests.core.training import rigs as sessions

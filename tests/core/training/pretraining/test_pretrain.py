@@ -18,7 +18,7 @@ from core.storage.folder import DataFolder
 from core.storage.weights import read_weights
 from core.training.engine.device import choose_device
 from core.training.engine.engine import TrainingEngine
-from core.training.hosting.pretrained_store import PretrainedStore
+from core.training.hosting.pretrained import PretrainedStore
 from core.training.pretraining import keeping, loop, run
 from core.training.pretraining.dataset import Series, build_series
 from core.training.pretraining.errors import Interrupted, PretrainingError

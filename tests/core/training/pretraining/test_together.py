@@ -21,7 +21,7 @@ from core.settings.tree import Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from core.training.engine import replicas
 from core.training.engine.device import choose_device
-from core.training.hosting.pretrained_store import PretrainedStore
+from core.training.hosting.pretrained import PretrainedStore
 from core.training.pretraining import team
 from core.training.pretraining.errors import PretrainingError
 from core.training.pretraining.team import JoinedProcess, join_team
