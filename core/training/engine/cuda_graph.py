@@ -76,7 +76,7 @@ class GraphedUpdate:
     def __call__(self, batch: DeviceBatch) -> Tensor:
         """Raises what the eager step raises, and during capture errors that are not the graph's fault: out of memory,
         an unusable or lost device."""
-        shape = tuple(tensor.shape for tensor in batch.tensors())
+        shape = tuple(tensor.shape for tensor in batch)
         if shape != self._shape:
             self.forget()
             self._shape = shape
@@ -120,7 +120,7 @@ class GraphedUpdate:
     def _first_replay(self, batch: DeviceBatch) -> Tensor:
         """Replay the graph on a batch other than the captured one. An existing capture is reused."""
         if self._replay is None:
-            inputs = DeviceBatch(*(torch.zeros_like(tensor) for tensor in batch.tensors()))
+            inputs = DeviceBatch(*(torch.zeros_like(tensor) for tensor in batch))
             self._replay, self._inputs = self._backend.capture(lambda: self._update(inputs)), inputs
             self._clear()
         self._fill(batch)
@@ -133,7 +133,7 @@ class GraphedUpdate:
 
     def _fill(self, batch: DeviceBatch) -> None:
         assert self._inputs is not None
-        for own, given in zip(self._inputs.tensors(), batch.tensors(), strict=True):
+        for own, given in zip(self._inputs, batch, strict=True):
             own.copy_(given, non_blocking=True)
 
     def _restore(self, before: list[Tensor]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -15,8 +15,7 @@ from models.losses import pinball, quantiles_of, weighted_parts
 _SHARED_DIMENSIONS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceBatch:
+class DeviceBatch(NamedTuple):
     """A batch on the device. Shapes as in `Batch`.
 
     reference: [H, Q, L] for all samples, or [B, H, Q, L] if each has its own.
@@ -31,10 +30,6 @@ class DeviceBatch:
     @property
     def size(self) -> int:
         return int(self.features.shape[0])
-
-    def tensors(self) -> tuple[Tensor, ...]:
-        """In the order of the fields."""
-        return self.features, self.is_real, self.targets, self.weights, self.reference
 
     def split(self, count: int) -> list[DeviceBatch]:
         """At most `count` micro-batches, equal but for the last, which may be shorter."""

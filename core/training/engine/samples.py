@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,11 @@ class Batch:
     def size(self) -> int:
         return int(self.features.shape[0])
 
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """In the order of the fields."""
+        return self.features, self.is_real, self.targets, self.weights
+
 
 @dataclass(frozen=True, slots=True)
 class LossWeights:
@@ -76,8 +82,7 @@ def joined(batches: Sequence[Batch]) -> Batch:
     """The samples of several markets as one batch; at least one."""
     if len(batches) == 1:
         return batches[0]
-    columns = zip(*((each.features, each.is_real, each.targets, each.weights) for each in batches), strict=True)
-    return Batch(*(np.concatenate(column) for column in columns))
+    return Batch(*map(np.concatenate, zip(*(each.arrays for each in batches), strict=True)))
 
 
 def anchor_loss(batch: Batch, anchors: FloatArray) -> float | None:

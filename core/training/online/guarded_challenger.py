@@ -90,7 +90,7 @@ class GuardedChallenger:
 
     def learn(self, batch: Batch, anchors: FloatArray, step: int) -> None:
         self._step = step
-        own = Batch(batch.features.copy(), batch.is_real.copy(), batch.targets.copy(), batch.weights.copy())
+        own = Batch(*map(np.copy, batch.arrays))
         done = self._attempt(_LEARNING, lambda: self._learn(own, anchors.copy(), step))
         if done and step % self._remember_every == 0 and not any(self._in_a_row.values()):
             self._known_good = self._sound_copy() or self._known_good

@@ -13,7 +13,7 @@ from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
 from core.forecast.baseline_forecast import BaselineForecast
 from core.forecast.experts import REFERENCE
 from core.forecast.history import History
-from core.training.engine.samples import Batch, LossWeights, build_batch
+from core.training.engine.samples import Batch, LossWeights, build_batch, joined
 from core.training.pretraining.sources import Source
 
 _EVEN = LossWeights(1.0, 1.0)
@@ -102,13 +102,14 @@ class Dataset:
         row.
         """
         chosen = self._training[places]
-        parts: list[tuple[Batch, FloatArray]] = []
+        batches, references = [], []
         for index, one in enumerate(self.series):
             rows = chosen[chosen[:, 0] == index, 1]
             if rows.size:
-                batch = build_batch(one.history, rows, self._context, _EVEN)
-                parts.append((batch, one.history.anchors(rows)))
-        return _joined(parts, size)
+                batches.append(build_batch(one.history, rows, self._context, _EVEN))
+                references.append(one.history.anchors(rows))
+        batch = Batch(*(_padded(array, size) for array in joined(batches).arrays))
+        return batch, _padded(np.concatenate(references), size)
 
     def windows(self, one: Series, rows: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """The model's inputs at these rows of a series: features and which of them are real."""
@@ -118,8 +119,7 @@ class Dataset:
 def share_of(batch: Batch, reference: FloatArray, rank: int, world_size: int) -> tuple[Batch, FloatArray]:
     """Every `world_size`-th sample, starting at `rank`."""
     rows = slice(rank, None, world_size)
-    own = Batch(batch.features[rows], batch.is_real[rows], batch.targets[rows], batch.weights[rows])
-    return own, reference[rows]
+    return Batch(*(array[rows] for array in batch.arrays)), reference[rows]
 
 
 def _drawn(generator: np.random.Generator, places: NDArray[np.int64], count: int) -> NDArray[np.int64]:
@@ -133,19 +133,7 @@ def _places(rows: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     return np.concatenate([np.stack([np.full_like(own, index), own], axis=1) for index, own in enumerate(rows)])
 
 
-def _joined(parts: Sequence[tuple[Batch, FloatArray]], size: int) -> tuple[Batch, FloatArray]:
-    batches = [batch for batch, _ in parts]
-    joined = Batch(
-        _padded([batch.features for batch in batches], size),
-        _padded([batch.is_real for batch in batches], size),
-        _padded([batch.targets for batch in batches], size),
-        _padded([batch.weights for batch in batches], size),
-    )
-    return joined, _padded([reference for _, reference in parts], size)
-
-
-def _padded(arrays: Sequence[NDArray[_Number]], size: int) -> NDArray[_Number]:
-    """All rows of the arrays, padded to `size` with zeros."""
-    joined = np.concatenate(arrays)
-    missing = size - joined.shape[0]
-    return np.concatenate([joined, np.zeros((missing, *joined.shape[1:]), dtype=joined.dtype)]) if missing else joined
+def _padded(array: NDArray[_Number], size: int) -> NDArray[_Number]:
+    """With rows of zeros up to `size`."""
+    missing = size - array.shape[0]
+    return np.concatenate([array, np.zeros((missing, *array.shape[1:]), dtype=array.dtype)]) if missing else array

@@ -87,10 +87,10 @@ class DeafToItsInputs(Recorder):
     def capture(self, run: Callable[[], Tensor]) -> Callable[[], Tensor]:
         replay = super().capture(run)
         inputs = next(cell.cell_contents for cell in closure_of(run) if isinstance(cell.cell_contents, DeviceBatch))
-        captured = [tensor.clone() for tensor in inputs.tensors()]
+        captured = [tensor.clone() for tensor in inputs]
 
         def deaf() -> Tensor:
-            for own, former in zip(inputs.tensors(), captured, strict=True):
+            for own, former in zip(inputs, captured, strict=True):
                 own.copy_(former)
             return replay()
 
