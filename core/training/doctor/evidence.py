@@ -177,7 +177,6 @@ class Evidence:
     loss: LossTrend | None
     layers: Layers
     not_finite: NotFinite | None
-    scales_loss: bool
 
     def share_of_norms_above(self, level: float) -> float:
         """0 to 1, of the recent steps."""
@@ -219,7 +218,6 @@ def measure(window: StepWindow, names: tuple[str, ...], start: RunStart, closed:
         loss=_loss_trend(window.column("loss")[rows], start),
         layers=_layers(names, window, rows),
         not_finite=_not_finite(window),
-        scales_loss=bool(np.any(~np.isnan(window.column("loss_scale")))),
     )
 
 

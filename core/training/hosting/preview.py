@@ -7,7 +7,7 @@ from core.settings.tree import Settings
 from core.storage.weights import CheckpointError
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper
 from core.training.hosting.opening import build_engine
-from core.training.online.market_session import MarketSession, ModelState
+from core.training.online.market_session import MarketSession
 from core.training.online.session import TrainingSession
 from core.training.online.snapshot import (
     as_checkpoint_errors,
@@ -40,6 +40,6 @@ def preview(
     if newest is None:
         return CheckpointForecast(session.run_id, checkpoint_id, None, "There is no candle to forecast from yet.")
     quantiles = market.forecaster.beside(engine, learned_of(market, tensors, metadata)).forecast()
-    model = ModelState(int(metadata["step"]), checkpoint_id)
-    made = market.issue_beside(quantiles, newest, model, keeper.learned_until_ms(checkpoint_id, metadata))
+    learned_until_ms = keeper.learned_until_ms(checkpoint_id, metadata)
+    made = market.issue_beside(quantiles, newest, int(metadata["step"]), checkpoint_id, learned_until_ms)
     return CheckpointForecast(session.run_id, checkpoint_id, made.event(session.run_id))

@@ -187,13 +187,11 @@ def _may_have_gap(blocks: Sequence[EvidenceBlock], scores: Sequence[StoredScore]
     return len(scores) >= LONGEST_WINDOW and scores[0].target_open_time_ms > last
 
 
-def _replace_version(scores: deque[StoredScore], score: StoredScore) -> bool:
-    """False if there is no earlier version."""
+def _replace_version(scores: deque[StoredScore], score: StoredScore) -> None:
     for index in range(len(scores) - 1, -1, -1):  # mostly the newest are corrected
         if scores[index].target_open_time_ms == score.target_open_time_ms:
             scores[index] = score
-            return True
-    return False
+            return
 
 
 class LossLedger:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +31,6 @@ from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceForecasts
 
 _FOREVER = 2**63 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class ModelState:
-    """The weights that a forecast is made with."""
-
-    step: int
-    checkpoint_id: str | None
 
 
 class MarketSession:
@@ -235,8 +227,10 @@ class MarketSession:
             self.scores.begin_line(origin_ms)  # made by a model that was not resumed
         return forecast
 
-    def issue(self, quantiles: Quantiles, candle: Candle, mode: ForecastMode, model: ModelState) -> IssuedForecast:
-        """The forecast after this candle, the newest."""
+    def issue(
+        self, quantiles: Quantiles, candle: Candle, mode: ForecastMode, step: int, checkpoint_id: str | None
+    ) -> IssuedForecast:
+        """The forecast after this candle, the newest. step, checkpoint_id: of the weights."""
         target_opens_ms = self._interval.close_time_ms(candle.open_time_ms)
         made_at_ms = self._clock.now_ms()
         return IssuedForecast(
@@ -246,15 +240,15 @@ class MarketSession:
             inputs_until_ms=target_opens_ms,
             made_at_ms=made_at_ms,
             mode=self._provenance.mode_of(mode, made_at_ms, target_opens_ms),
-            step=model.step,
-            checkpoint_id=model.checkpoint_id,
+            step=step,
+            checkpoint_id=checkpoint_id,
             origin_close=candle.close,
             scale=float(self.history.column("scale")[-1]),
             conditions=self.conditions.now,
         )
 
     def issue_beside(
-        self, quantiles: Quantiles, newest: IssuedForecast, model: ModelState, learned_until_ms: int
+        self, quantiles: Quantiles, newest: IssuedForecast, step: int, checkpoint_id: str, learned_until_ms: int
     ) -> IssuedForecast:
         """Another model's forecast at the origin of `newest`. learned_until_ms: it learned from candles up to here."""
         return replace(
@@ -262,8 +256,8 @@ class MarketSession:
             quantiles=quantiles,
             made_at_ms=self._clock.now_ms(),
             mode=ForecastMode.SEEN if newest.inputs_until_ms < learned_until_ms else newest.mode,
-            step=model.step,
-            checkpoint_id=model.checkpoint_id,
+            step=step,
+            checkpoint_id=checkpoint_id,
             conditions=None,
         )
 

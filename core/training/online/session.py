@@ -36,7 +36,7 @@ from core.training.online.drift import drift_incident
 from core.training.online.forecaster import forecast_together
 from core.training.online.issued_forecast import IssuedForecast, Outcome
 from core.training.online.ledger import LossLedger
-from core.training.online.market_session import MarketSession, ModelState
+from core.training.online.market_session import MarketSession
 from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceModel
 from core.training.online.step_report import log_step, with_non_finite_parameters
@@ -356,9 +356,10 @@ class TrainingSession:
         if missing and len(self.challengers):
             self._challenge(missing)
         made = iter(self._finite_quantiles(missing) if missing else ())
-        model = ModelState(self.step, self.checkpoint_id)
         forecasts = [
-            each.market.issue(next(made), each.candle, each.mode, model) if known is None else known
+            each.market.issue(next(made), each.candle, each.mode, self.step, self.checkpoint_id)
+            if known is None
+            else known
             for each, known in zip(taken, recorded, strict=True)
         ]
         for each, forecast in zip(taken, forecasts, strict=True):
