@@ -9,11 +9,10 @@ import torch
 from torch import nn
 
 from models.gru import CandleGRU
-from models.initialise import initialise_by_activation
 from models.nlinear import NLinear
 from models.shape import ModelShape
 from models.tcn import CandleTCN
-from models.transformer import CandleTransformer
+from models.transformer import CandleTransformer, initialise_by_activation
 
 ModelMaker = Callable[[ModelShape], nn.Module]
 """A class, mostly."""
@@ -30,7 +29,7 @@ MODELS: dict[str, ModelMaker] = {
 def build_model(name: str, shape: ModelShape, seed: int, initialisation: str = "torch") -> nn.Module:
     """A new model whose initial weights depend on `seed` alone; the global generator is not changed.
 
-    initialisation: "torch" (that of each torch module), or "by-activation" (`models.initialise`) of the transformer.
+    initialisation: "torch" (that of each torch module), or "by-activation" of the transformer.
 
     Raises KeyError for a name that is not registered.
     """

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from core.domain.quantities import SIGNED, FloatArray, Quantity
 from core.forecast.arrays import Arrays, named, part_of
+from core.forecast.averages import TimeOfDayMeans
 from core.forecast.baseline_inputs import (
     HAR_READ,
     LAGS_READ,
@@ -39,7 +40,6 @@ from core.forecast.other_markets import MOST_LEADERS, Leaders
 from core.forecast.reference_forecast import FEWEST_OUTCOMES, REFERENCE_WINDOW, reference_quantiles
 from core.forecast.regression import DiscountedRegression
 from core.forecast.residuals import ResidualQuantiles
-from core.forecast.seasons import TimeOfDayMeans
 from core.forecast.switching import RegimeSwitching
 
 _LEARNED = (

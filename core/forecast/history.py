@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,11 @@ from core.domain.quantities import (
     units,
 )
 from core.forecast.averages import WeightedMoments
-from core.forecast.coarse import NUMBERS, SPANS, coarse_numbers
 
+SPANS = (4, 16, 64)
+"""Coarser candles from the same data, the last so many; shorter near the start of the history."""
+NUMBERS = 2
+"""Per coarse candle: range and volume."""
 FEATURES = 12 + len(SPANS) * NUMBERS
 OTHERS = 4
 """Features of the markets that are learned with this one, see `core.forecast.other_markets`."""
@@ -286,3 +290,27 @@ def shape_of(candle: Candle) -> dict[str, float]:
         "lower_wick": math.log(bottom / candle.low),
         "log_range": math.log(max(math.log(candle.high / candle.low), SMALLEST_RANGE)),
     }
+
+
+def coarse_numbers(columns: Mapping[str, FloatArray], row: int) -> list[float]:
+    """The scale-free numbers of the coarse candles that end at `row`, [len(SPANS) * NUMBERS]. Reads no later row.
+
+    They end at every candle instead of on the clock, so none is ever incomplete, and a hole does not shift them. Their
+    units are those known before their first candle. Their direction is omitted: with it the model memorised directions
+    (docs/forecasts.md). columns: those of a `History`, [candle] each.
+    """
+    window = slice(max(row + 1 - max(SPANS), 0), row + 1)
+    close, body = columns["log_close"][window], columns["body"][window]
+    high = close + np.maximum(-body, 0.0) + columns["upper_wick"][window]
+    low = close - np.maximum(body, 0.0) - columns["lower_wick"][window]
+    volume = np.exp(columns["log_volume"][window])
+    numbers: list[float] = []
+    for span in SPANS:
+        size = min(span, close.size)
+        before = max(row - size, 0)
+        top, bottom = float(high[-size:].max()), float(low[-size:].min())
+        numbers += [
+            math.log(max(top - bottom, SMALLEST_RANGE)) - float(columns["range_level"][before]) - 0.5 * math.log(size),
+            math.log(float(volume[-size:].mean())) - float(columns["volume_level"][before]),
+        ]
+    return numbers

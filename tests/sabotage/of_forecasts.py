@@ -37,7 +37,7 @@ FAULTS = (
     ),
     Fault(
         "coarse-candle-in-its-own-units",
-        "core/forecast/coarse.py",
+        "core/forecast/history.py",
         "before = max(row - size, 0)",
         "before = row",
     ),
@@ -115,7 +115,7 @@ FAULTS = (
     ),
     Fault(
         "one-time-of-day-too-many",
-        "core/forecast/seasons.py",
+        "core/forecast/averages.py",
         "open_time_ms // self._width_ms % buckets",
         "open_time_ms // self._width_ms % (buckets + 1)",
     ),

@@ -139,13 +139,13 @@ FAULTS = (
     ),
     Fault(
         "skipped-spikes-not-remembered",
-        "core/training/recovery/spikes.py",
+        "core/training/recovery/step_watches.py",
         "result.is_spike and result.loss is None",
         "result.is_spike and result.loss is not None",
     ),
     Fault(
         "overflow-put-up-with-for-ever",
-        "core/training/recovery/overflow.py",
+        "core/training/recovery/step_watches.py",
         "return self._in_a_row <= _FREE_IN_A_ROW",
         "return self._in_a_row >= _FREE_IN_A_ROW",
     ),

@@ -16,7 +16,7 @@ from core.training.engine.device_faults import DeviceFault
 from core.training.recovery.failure import Failure, failure_of
 from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.ladder import Recovered, RecoveryLadder
-from core.training.recovery.micro_batching import empty_caches
+from core.training.recovery.step_watches import empty_caches
 
 Forecasts = Sequence[Quantiles]
 """One of each market."""

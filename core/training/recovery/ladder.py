@@ -30,10 +30,8 @@ from core.training.recovery.budget import RollbackBudget
 from core.training.recovery.failure import Failure, failure_of, name_operation
 from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.known_good import KnownGood
-from core.training.recovery.micro_batching import MicroBatching
-from core.training.recovery.overflow import ScaleSearch
 from core.training.recovery.quarantine import Quarantine, non_finite_parts
-from core.training.recovery.spikes import SpikeWatch
+from core.training.recovery.step_watches import MicroBatching, ScaleSearch, SpikeWatch
 
 _RATE_AFTER_ROLLBACK = 0.5
 _AS_USUAL = "The step was done as usual."

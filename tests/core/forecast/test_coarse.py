@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain.candle import Candle
-from core.forecast.coarse import NUMBERS, SPANS, coarse_numbers
-from core.forecast.history import FEATURES, History
+from core.forecast.history import FEATURES, NUMBERS, SPANS, History, coarse_numbers
 from tests.support.candles import MINUTE, random_walk, without
 
 COARSE = len(SPANS) * NUMBERS
