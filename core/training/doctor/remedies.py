@@ -94,24 +94,14 @@ def _schedule_words(rate: float, evidence: Evidence, settings: Settings) -> str:
 
 def against_dead_layers(settings: Settings) -> Remedy:
     """Activation, then the initial weights, then the numerics."""
-    if settings.model.activation != "gelu":
-        return Remedy(
-            f"Use GELU instead of {settings.model.activation}: it passes a gradient on both sides of zero.",
-            SettingChange("model", "activation", "gelu"),
-        )
-    return _against_lost_signal(settings) or Remedy(
+    return _against_lost_signal(settings, "it passes a gradient on both sides of zero") or Remedy(
         "No remaining setting would help: restore an earlier checkpoint, or start a new run."
     )
 
 
 def against_vanishing(settings: Settings) -> Remedy:
     """Activation, then the initial weights, then the numerics, then fewer layers."""
-    if settings.model.activation != "gelu":
-        return Remedy(
-            f"Use GELU instead of {settings.model.activation}: of all changes the activation has the strongest effect.",
-            SettingChange("model", "activation", "gelu"),
-        )
-    remedy = _against_lost_signal(settings)
+    remedy = _against_lost_signal(settings, "of all changes the activation has the strongest effect")
     if remedy is not None:
         return remedy
     if settings.model.layers > 1:
@@ -225,7 +215,12 @@ def _was_large_from_the_start(evidence: Evidence) -> bool:
     return begins_early and trend is not None and math.exp(min(700.0, trend.start)) > EXPLODING_NORM
 
 
-def _against_lost_signal(settings: Settings) -> Remedy | None:
+def _against_lost_signal(settings: Settings, why_gelu: str) -> Remedy | None:
+    if settings.model.activation != "gelu":
+        return Remedy(
+            f"Use GELU instead of {settings.model.activation}: {why_gelu}.",
+            SettingChange("model", "activation", "gelu"),
+        )
     if settings.model.initialisation != "by-activation":
         return Remedy(
             "Choose the initial weights by the activation, so that each layer keeps the size of its signal.",
