@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.domain.quantities import FloatArray
+from core.domain.candle import Candle, Interval
+from core.domain.quantities import FloatArray, within_bounds
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.baseline_inputs import Outcomes
 from core.forecast.combination import Combination, prior
 from core.forecast.history import History
+from core.forecast.reference_forecast import REFERENCE_WINDOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +77,30 @@ class BaselineForecast:
         pairs = zip(made["experts"].astype(np.float64), made["combined"].astype(np.float64), strict=True)
         self._made.clear()
         self._made.extend(BaselineQuantiles(experts, combined) for experts, combined in pairs)
+
+
+class SimpleRules:
+    """The reference and the baselines, mixed by their prior trust. It needs no training, so it is available as soon as
+    there are candles, which it takes in order. Not calibrated: nothing has been scored yet."""
+
+    def __init__(self, interval: Interval, horizons: int) -> None:
+        self._history = History(interval, REFERENCE_WINDOW + horizons, horizons)
+        self._baselines = BaselineExperts(self._history)
+        self._mixture = Combination(prior(with_model=False), horizons)
+
+    @property
+    def position_ms(self) -> int | None:
+        """The opening time of the newest candle taken."""
+        return self._history.last_open_time_ms
+
+    def observe(self, candle: Candle) -> None:
+        """Take the next closed candle. Raises ValueError for one that is not later than the last."""
+        self._history.append(candle)
+        self._baselines.observe()
+
+    def forecast(self) -> FloatArray:
+        """Quantiles of the candles after the newest one, natural units: [H, Q, L]. Requires at least one candle."""
+        mixed = self._mixture.predict(self._baselines.quantiles())
+        newest = np.array([len(self._history) - 1], dtype=np.int64)
+        factor, offset = (units[0][..., None] for units in self._history.units(newest))
+        return within_bounds(offset + factor * mixed)

@@ -175,7 +175,7 @@ FAULTS = (
     ),
     Fault(
         "average-of-the-newest",
-        "core/training/engine/averaging.py",
+        "core/training/engine/optimizer.py",
         "1.0 - self._decay",
         "self._decay",
     ),

@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from core.domain.diagnosis import NonFiniteOrigin
 from core.domain.quantities import QUANTITIES, FloatArray
 from core.settings.tree import GradientSettings, TrainingSettings
-from core.training.engine.averaging import AveragedWeights
 from core.training.engine.clipping import Clipped, Clipper
 from core.training.engine.cuda_graph import CudaGraphs, GraphedUpdate, Update
 from core.training.engine.flat_parameters import FlatParameters
@@ -26,7 +25,7 @@ from core.training.engine.gradient_measure import GradientMeter, finite
 from core.training.engine.guard import StepCheck, StepGuard, origin_of, skip_reason
 from core.training.engine.noise import restore_noise
 from core.training.engine.objective import DeviceBatch, QuantileObjective
-from core.training.engine.optimizer import build_optimizer, is_usable, load_optimizer, set_rate
+from core.training.engine.optimizer import AveragedWeights, build_optimizer, is_usable, load_optimizer, set_rate
 from core.training.engine.precision import Precision
 from core.training.engine.replicas import Replicas
 from core.training.engine.result import StepResult

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.events import FirstForecast, ForecastMade, ForecastMode
+from core.forecast.baseline_forecast import SimpleRules
 from core.forecast.ghosts import ghosts
-from core.forecast.simple_rules import SimpleRules
 from core.storage.candles import CandleStore
 from core.training.online.trainer_spec import SessionSpec
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.forecast.simple_rules import SimpleRules
+from core.forecast.baseline_forecast import SimpleRules
 from tests.support.candles import MINUTE, random_walk
 
 
