@@ -33,7 +33,6 @@ def newest_candles(newest: NewestCandles) -> Element | None:
         *_past_bands(newest, across, upward),
         *_bands(newest, across, upward),
         *_candles(newest, across, upward),
-        *_ghosts(newest, across, upward),
         *svg.legend([("ghosts", "curve ghost"), ("candles", "candle up")]),
     ]
     return svg.chart("newest", "The newest candles and the ghosts after them", _described(newest), drawn)
@@ -79,28 +78,17 @@ def _bands(newest: NewestCandles, across: svg.Axis, upward: svg.Axis) -> list[El
 
 
 def _candles(newest: NewestCandles, across: svg.Axis, upward: svg.Axis) -> list[Element]:
+    """And the ghosts after them."""
+    shown = [(prices, "candle up" if prices[3] >= prices[0] else "candle down") for prices in newest.prices.T.tolist()]
+    shown += [([ghost.open, ghost.high, ghost.low, ghost.close], "candle ghost") for ghost in newest.ghosts]
     return [
         part
-        for row, (opened, high, low, close) in enumerate(newest.prices.T.tolist())
-        for part in _candle(
-            across, upward, float(row), (opened, high, low, close), "candle up" if close >= opened else "candle down"
-        )
+        for row, (prices, class_) in enumerate(shown)
+        for part in _candle(across, upward, float(row), prices, class_)
     ]
 
 
-def _ghosts(newest: NewestCandles, across: svg.Axis, upward: svg.Axis) -> list[Element]:
-    return [
-        part
-        for row, ghost in enumerate(newest.ghosts, newest.open_time_ms.size)
-        for part in _candle(
-            across, upward, float(row), (ghost.open, ghost.high, ghost.low, ghost.close), "candle ghost"
-        )
-    ]
-
-
-def _candle(
-    across: svg.Axis, upward: svg.Axis, row: float, prices: tuple[float, float, float, float], class_: str
-) -> list[Element]:
+def _candle(across: svg.Axis, upward: svg.Axis, row: float, prices: list[float], class_: str) -> list[Element]:
     """prices: open, high, low, close."""
     opened, high, low, close = prices
     x = across.at(row)
