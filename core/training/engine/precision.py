@@ -60,10 +60,7 @@ class Precision:
 
     def reset(self) -> None:
         """Drop an interrupted step; the scale stays."""
-        if self._scaler is not None:
-            state = self._scaler.state_dict()
-            self._scaler = torch.amp.GradScaler(self._device.type, init_scale=_FIRST_SCALE)
-            self._scaler.load_state_dict(state)
+        self.restore(self.state())
 
     def state(self) -> dict[str, Any]:
         """The whole state, as JSON."""
