@@ -110,7 +110,7 @@ class RunningAccuracy:
         if not self._origins.open_time_ms.size:
             self._origins.read_until_ms = self._reader.start(self._most + _ORIGINS_BEFORE)
         while True:
-            opened, closes = self._reader.origins(self._origins.read_until_ms, _AT_ONCE)
+            opened, closes, _ = self._reader.origins(self._origins.read_until_ms, _AT_ONCE)
             self._origins.append(opened, closes)
             if opened.size < _AT_ONCE:
                 return

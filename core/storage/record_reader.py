@@ -28,8 +28,7 @@ from core.storage.evidence import (
     read_expert_sums,
 )
 from core.storage.packed_forecasts import unpack_drawn
-from core.storage.packed_scores import MODE_OF, MODES, to_score
-from core.storage.past_forecasts import CORRECTIONS_SQL, NEWEST_CORRECTION_SQL, read_past, read_span
+from core.storage.packed_scores import MODE_OF, MODES, flag, to_score, unpack_scores
 from core.storage.record_tables import DETAILS, FORECAST_DETAILS, FORECASTS, RUN, SCORES, STEP_DETAILS, STEPS, scores_at
 from core.storage.records import ConditionRows, Counts, PastRows, StoredForecast, StoredScore
 from core.storage.rows import (
@@ -43,7 +42,7 @@ from core.storage.rows import (
     to_incident,
     to_step,
 )
-from core.storage.score_blocks import BlockReader, ScoreBlock
+from core.storage.score_blocks import BlockReader, Origins, ScoreBlock
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -58,6 +57,22 @@ SELECT
     (SELECT COUNT(*) FROM checkpoints WHERE run_id = :run AND is_deleted = 0)
 """
 _MODES = f"SELECT mode, after_gap, COUNT(*) FROM scores WHERE run = {RUN} AND version = 1 AND target_open_time_ms <= ? "
+# Every scored target has a score one step ahead.
+_CORRECTIONS = """
+SELECT c.id, c.open_time_ms FROM runs CROSS JOIN candle_corrections AS c
+    ON c.market_id = runs.market_id AND c.id > runs.corrections_taken
+WHERE runs.run_id = ? AND EXISTS (
+    SELECT 1 FROM scores AS s WHERE s.run = runs.sequence AND s.target_open_time_ms = c.open_time_ms
+)
+ORDER BY c.id
+LIMIT ?
+"""
+_NEWEST_CORRECTION = """
+SELECT COALESCE(MAX(c.id), 0) FROM runs JOIN candle_corrections AS c ON c.market_id = runs.market_id
+WHERE runs.run_id = ?
+"""
+_LOOKED_THROUGH = 64
+"""Targets at either end of the record, where the first and last few have no scores at long horizons."""
 _FOREVER = 2**63 - 1
 _log = logging.getLogger("ghostcandle")
 
@@ -87,13 +102,9 @@ class RecordReader:
         """All horizons of the forecast made at this candle, horizon 1 first."""
         return self._forecasts("f.origin_open_time_ms = ?", (origin_open_time_ms,))
 
-    def origins(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    def origins(self) -> Origins:
         """For every forecast origin: opening time, close, and when the forecast was made; each [n]."""
-        sql = f"SELECT {FORECASTS.select()} FROM forecasts WHERE run = {RUN} ORDER BY origin_open_time_ms"
-        rows = whole_rows(FORECASTS, self._select(sql), self._on_damage)
-        places = [FORECASTS.names.index(name) for name in ("origin_open_time_ms", "origin_close", "made_at_ms")]
-        opened, closes, made = ([row[place] for row in rows] for place in places)
-        return np.array(opened, dtype=np.int64), np.array(closes, dtype=np.float64), np.array(made, dtype=np.int64)
+        return self._blocks.origins()
 
     def log_ranges(
         self, horizons: int, until_ms: int | None, most: int | None, after_ms: int | None = None
@@ -201,21 +212,21 @@ class RecordReader:
     def corrections(self, most: int) -> list[tuple[int, int]]:
         """Corrections of scored targets that are not processed yet: the number of each, ascending, and the opening
         time; at most `most`."""
-        return self._select(CORRECTIONS_SQL, most)
+        return self._select(_CORRECTIONS, most)
 
     def newest_correction(self) -> int:
         """The number of the newest correction in the run's market; 0 if there is none."""
-        return int(self._select(NEWEST_CORRECTION_SQL)[0][0])
+        return int(self._select(_NEWEST_CORRECTION)[0][0])
 
-    def steps(self, newest: int | None = None, *, thin_to: int | None = None) -> list[StepDone]:
-        """The `newest` steps (None: all), ascending by candle and step.
-
-        With `thin_to`, those whose number k divides, and the last: about that many, at most `thin_to` + 1 of steps
-        of steps numbered without going back. The selection does not change with new steps until k does.
-        """
-        if thin_to is not None:
-            return self._thinned_steps(newest, thin_to)
-        return self._steps("", "DESC LIMIT ?", _limit(newest))[::-1]
+    def steps(self, newest: int | None = None) -> list[StepDone]:
+        """The `newest` steps (None: all), ascending by candle and step."""
+        sql = (
+            f"SELECT {STEPS.select('s')}, {STEP_DETAILS.select('d')} FROM steps AS s "
+            f"LEFT JOIN step_details AS d ON d.id = s.id WHERE s.run = {RUN} "
+            "ORDER BY s.candle_open_time_ms DESC, s.step DESC LIMIT ?"
+        )
+        rows = self._whole(STEPS, self._select(sql, _limit(newest)))
+        return [to_step(self.run_id, row, gradients) for row, gradients in reversed(rows)]
 
     def step_losses(self) -> tuple[NDArray[np.float64], int]:
         """The loss of each completed step, ascending, and the number of skipped ones."""
@@ -246,21 +257,42 @@ class RecordReader:
         sql = f"SELECT {_named(DRIFT_COLUMNS)} FROM drifts WHERE run_id = ? ORDER BY candle_open_time_ms DESC LIMIT ?"
         return [DriftFound(self.run_id, *row) for row in reversed(self._select(sql, _limit(newest)))]
 
-    def outcome(self, target_open_time_ms: int, *, horizon: int = 1) -> tuple[StoredForecast, StoredScore] | None:
-        """The forecast for this candle and its score. None if it has not been scored."""
-        versions = self.score_versions(target_open_time_ms, horizon=horizon)
-        if not versions:
-            return None
-        score = versions[-1]
-        return self.forecasts_of(score.origin_open_time_ms)[horizon - 1], score
-
     def past_forecasts(self, horizon: int, first_ms: int, stop_ms: int, most: int) -> PastRows:
         """At most `most` scored forecasts of one horizon whose targets open in first_ms..stop_ms - 1."""
-        return read_past(self._blocks, horizon, first_ms, stop_ms, most)
+        block = self._blocks.scores(scores_at(horizon), first_ms, stop_ms - 1, with_losses=False).at(horizon).newest
+        block = block.taken(np.arange(len(block)) < most)
+        block, made = self._blocks.with_forecasts(block)
+        records = block.records
+        return PastRows(
+            target_open_time_ms=block.target_open_time_ms,
+            origin_open_time_ms=records["origin_open_time_ms"].astype(np.int64),
+            made_at_ms=made.integers("made_at_ms"),
+            step=made.integers("step"),
+            mode=tuple(MODE_OF[number] for number in records["mode"].tolist()),
+            checkpoint_id=made.checkpoint_id,
+            origin_close=made.origin_close,
+            quantiles=made.quantiles,
+            before=made.before,
+            after_gap=flag(records, "after_gap"),
+            inside_50=flag(records, "inside_50"),
+            inside_90=flag(records, "inside_90"),
+            direction_hit=records["direction_hit"].astype(np.int8),
+        )
 
     def scored_span(self, horizon: int) -> tuple[int, int] | None:
         """Opening times of the first and the last target scored at this horizon; None if there is none."""
-        return read_span(self._db, self.run_id, horizon)
+        first_ms, last_ms = self._first_scored(horizon, "ASC"), self._first_scored(horizon, "DESC")
+        return None if first_ms is None or last_ms is None else (first_ms, last_ms)
+
+    def _first_scored(self, horizon: int, order: str) -> int | None:
+        sql = (
+            f"SELECT target_open_time_ms, form, records FROM {scores_at(horizon).name} WHERE run = {RUN} "
+            f"ORDER BY target_open_time_ms {order} LIMIT ?"
+        )
+        for target, form, packed in self._select(sql, _LOOKED_THROUGH):
+            if horizon in unpack_scores([(form, packed)])["horizon"]:
+                return int(target)
+        return None
 
     def kept_checkpoints(self) -> tuple[tuple[int, str], ...]:
         """Step and id of each stored checkpoint, ascending."""
@@ -287,36 +319,6 @@ class RecordReader:
             for origin, known_by in cursor:
                 digest.update(struct.pack("<q", origin) + known_by)
         return digest.hexdigest()
-
-    def _thinned_steps(self, newest: int | None, thin_to: int) -> list[StepDone]:
-        if thin_to < 1:
-            raise ValueError(f"thinning must leave at least one step, was {thin_to}")
-        total = int(self._select(f"SELECT COUNT(*) FROM steps WHERE run = {RUN}")[0][0])
-        wanted = total if newest is None else min(total, newest)
-        stride = -(-wanted // thin_to) or 1
-        if not wanted:
-            return []
-        first = self._select(
-            f"SELECT candle_open_time_ms, step FROM steps WHERE run = {RUN} "
-            "ORDER BY candle_open_time_ms DESC, step DESC LIMIT 1 OFFSET ?",
-            wanted - 1,
-        )[0]
-        condition = "AND (s.candle_open_time_ms, s.step) >= (?, ?) AND s.step % ? = 0"
-        thinned = self._steps(condition, "ASC", *first, stride)
-        last = self.steps(min(wanted, 1))
-        return thinned if thinned[-1:] == last else thinned + last
-
-    def _steps(self, condition: str, order: str, *values: object) -> list[StepDone]:
-        """order: ASC or DESC, by candle and step, and the rest of the statement."""
-        first, _, rest = order.partition(" ")
-        sql = (
-            f"SELECT {STEPS.select('s')}, {STEP_DETAILS.select('d')} FROM steps AS s "
-            f"LEFT JOIN step_details AS d ON d.id = s.id WHERE s.run = {RUN} {condition} "
-            f"ORDER BY s.candle_open_time_ms {first}, s.step {first} {rest}"
-        )
-        return [
-            to_step(self.run_id, row, gradients) for row, gradients in self._whole(STEPS, self._select(sql, *values))
-        ]
 
     def _forecasts(self, condition: str, values: Sequence[object]) -> list[StoredForecast]:
         sql = (

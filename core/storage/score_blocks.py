@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 OnDamage = Callable[[SealedTable, int], None]
 """Called with the table and the id of a damaged row."""
+Origins = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]
 _FOREVER = 2**63 - 1
+_ORIGINS = f"""
+SELECT {FORECASTS.select()} FROM forecasts
+WHERE run = {RUN} AND origin_open_time_ms > ? ORDER BY origin_open_time_ms LIMIT ?
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,6 +123,15 @@ class BlockReader:
             wanted = [each for each, is_here in zip(wanted, here, strict=True) if is_here]
         chosen = [rows[origin] for origin, _ in wanted]
         return block, ForecastBlock(self.run_id, chosen, [horizon for _, horizon in wanted])
+
+    def origins(self, after_ms: int = -(2**63), most: int = -1) -> Origins:
+        """The first `most` forecast origins (all: -1) after this time: opening time, close, and when the forecast was
+        made; each [n]."""
+        found = select(self._db, _ORIGINS, (self.run_id, after_ms, most))
+        rows = whole_rows(FORECASTS, found, self._on_damage)
+        places = [FORECASTS.names.index(name) for name in ("origin_open_time_ms", "origin_close", "made_at_ms")]
+        opened, closes, made = ([row[place] for row in rows] for place in places)
+        return np.array(opened, dtype=np.int64), np.array(closes, dtype=np.float64), np.array(made, dtype=np.int64)
 
     def _is_whole(self, table: SealedTable, row: Row) -> bool:
         if table.is_whole(row):

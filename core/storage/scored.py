@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.events import ForecastMode
-from core.storage.checksums import Row, whole_rows
+from core.storage.checksums import Row
 from core.storage.database import select
 from core.storage.packed_scores import MODES, flag
-from core.storage.record_tables import FORECASTS, RUN, scores_at
+from core.storage.record_tables import RUN, scores_at
 from core.storage.records import SHOWN_LOSSES
-from core.storage.score_blocks import BlockReader, OnDamage, ScoreBlock
+from core.storage.score_blocks import BlockReader, OnDamage, Origins, ScoreBlock
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -29,10 +29,6 @@ WHERE run_id = ? AND origin_open_time_ms BETWEEN ? AND ? ORDER BY origin_open_ti
 _START = f"""
 SELECT target_open_time_ms FROM scores
 WHERE run = {RUN} AND version = 1 ORDER BY target_open_time_ms DESC LIMIT 1 OFFSET ?
-"""
-_ORIGINS = f"""
-SELECT {FORECASTS.select()} FROM forecasts
-WHERE run = {RUN} AND origin_open_time_ms > ? ORDER BY origin_open_time_ms LIMIT ?
 """
 _NTH_ORIGIN = f"""
 SELECT origin_open_time_ms FROM forecasts WHERE run = {RUN} ORDER BY origin_open_time_ms LIMIT 1 OFFSET ?
@@ -82,7 +78,6 @@ class ScoredReader:
         self._db = db
         self._run_id = run_id
         self._own_mode = own_mode
-        self._on_damage = on_damage
         self._blocks = BlockReader(db, run_id, on_damage)
 
     def scores(self, horizons: Sequence[int], after_ms: int, most: int) -> dict[int, ScoredRows]:
@@ -124,12 +119,9 @@ class ScoredReader:
         rows = select(self._db, _NTH_ORIGIN, (self._run_id, number))
         return int(rows[0][0]) if rows else None
 
-    def origins(self, after_ms: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Opening time and close of the first `most` forecast origins after this time."""
-        rows = whole_rows(FORECASTS, select(self._db, _ORIGINS, (self._run_id, after_ms, most)), self._on_damage)
-        opened, close = FORECASTS.names.index("origin_open_time_ms"), FORECASTS.names.index("origin_close")
-        times = np.array([row[opened] for row in rows], dtype=np.int64)
-        return times, np.array([row[close] for row in rows], dtype=np.float64)
+    def origins(self, after_ms: int, most: int) -> Origins:
+        """As `BlockReader.origins`."""
+        return self._blocks.origins(after_ms, most)
 
     def _regimes(self, origins: NDArray[np.int64]) -> dict[int, int]:
         """The index in REGIMES of the most probable regime, for the candles of this time."""

@@ -102,10 +102,10 @@ FAULTS = (
         "        temporary.replace",
     ),
     Fault(
-        "outcome-of-the-first-version",
-        "core/storage/record_reader.py",
-        "score = versions[-1]",
-        "score = versions[0]",
+        "oldest-version-of-a-score-is-read",
+        "core/storage/score_blocks.py",
+        "is_newest[:-1] = target[1:]",
+        "is_newest[1:] = target[1:]",
     ),
     Fault(
         "unmoved-close-counts-as-missed",

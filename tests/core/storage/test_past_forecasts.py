@@ -39,19 +39,18 @@ def test_the_columns_equal_the_stored_rows(reader: RecordReader, horizon: int) -
     assert len(rows) == len(expected) > 2
     for index, origin in enumerate(expected):
         stored = reader.forecasts_of(origin * MINUTE_MS)
-        ours, came = stored[horizon - 1], reader.outcome((origin + horizon) * MINUTE_MS, horizon=horizon)
-        assert came is not None
-        assert rows.target_open_time_ms[index] == came[1].target_open_time_ms
+        ours, (came,) = stored[horizon - 1], reader.score_versions((origin + horizon) * MINUTE_MS, horizon=horizon)
+        assert rows.target_open_time_ms[index] == came.target_open_time_ms
         assert rows.origin_open_time_ms[index] == ours.origin_open_time_ms
         assert (rows.made_at_ms[index], rows.step[index]) == (ours.made_at_ms, ours.step)
         assert rows.checkpoint_id[index] == ours.checkpoint_id
-        assert rows.mode[index] is came[1].mode
+        assert rows.mode[index] is came.mode
         assert rows.origin_close[index] == ours.origin_close
         np.testing.assert_array_equal(rows.quantiles[index], drawn(ours.quantiles))
         assert rows.before[index] == (0.0 if horizon == 1 else drawn(stored[horizon - 2].quantiles)[0, 3])
         flags = (rows.after_gap[index], rows.inside_50[index], rows.inside_90[index])
-        assert flags == (came[1].after_gap, came[1].inside_50, came[1].inside_90)
-        assert rows.direction_hit[index] == {None: -1, False: 0, True: 1}[came[1].direction_hit]
+        assert flags == (came.after_gap, came.inside_50, came.inside_90)
+        assert rows.direction_hit[index] == {None: -1, False: 0, True: 1}[came.direction_hit]
 
 
 def test_the_row_limit_is_respected(reader: RecordReader) -> None:

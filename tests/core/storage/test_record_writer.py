@@ -8,7 +8,6 @@ import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -207,21 +206,19 @@ def test_readers_return_the_requested_rows_ascending(db: Database) -> None:
     assert open_record(db).reader.latest_origin_ms() is None
 
 
-def test_the_outcome_of_a_candle_has_its_forecast_and_score(db: Database) -> None:
+def test_the_scores_of_a_candle_lead_to_their_forecasts(db: Database) -> None:
     record = open_record(db)
     with record.write():
         record.add_forecasts([*forecasts(1), *forecasts(2)])
         record.add_scores([score(1), score(2), score(1, 2)])
-    found = record.reader.outcome(3 * MINUTE_MS, horizon=2)
-    assert found is not None
-    made, came_out = found
+    reader = record.reader
+    (came_out,) = reader.score_versions(3 * MINUTE_MS, horizon=2)
+    assert came_out == score(1, 2)
+    made = reader.forecasts_of(came_out.origin_open_time_ms)[1]
     assert keys([made]) == [(1, 2)]
     assert np.array_equal(made.experts, forecast(1, 2).experts)
-    assert came_out == score(1, 2)
-    later = record.reader.outcome(3 * MINUTE_MS)
-    assert later is not None
-    assert later[1] == score(2)
-    assert record.reader.outcome(9 * MINUTE_MS) is None
+    assert reader.score_versions(3 * MINUTE_MS) == [score(2)]
+    assert reader.score_versions(9 * MINUTE_MS) == []
 
 
 def test_a_restored_model_repeats_step_numbers_without_losing_rows(db: Database) -> None:
@@ -232,34 +229,6 @@ def test_a_restored_model_repeats_step_numbers_without_losing_rows(db: Database)
         assert [record.add_step(row) for row in written] == [1] * 5
     assert record.reader.steps() == written
     assert record.reader.steps(2) == written[-2:]
-
-
-@pytest.mark.parametrize(("total", "newest", "thin_to"), [(0, None, 5), (7, None, 10), (100, None, 10), (100, 35, 4)])
-def test_thinned_steps_are_evenly_spaced_and_include_the_last(
-    db: Database, total: int, newest: int | None, thin_to: int
-) -> None:
-    record = open_record(db)
-    with record.write():
-        for number in range(total):
-            record.add_step(step(number))
-    window = record.reader.steps(newest)
-    thinned = record.reader.steps(newest, thin_to=thin_to)
-    assert len(thinned) <= thin_to + 1
-    assert set(thinned) <= set(window)
-    assert thinned[-1:] == window[-1:]
-    gaps = {later.step - earlier.step for earlier, later in pairwise(thinned[:-1])}
-    assert len(gaps) <= 1
-
-
-def test_thinned_steps_do_not_change_when_one_is_added(db: Database) -> None:
-    record = open_record(db)
-    with record.write():
-        for number in range(91):
-            record.add_step(step(number))
-    before = record.reader.steps(thin_to=10)[:-1]
-    with record.write():
-        record.add_step(step(91))
-    assert record.reader.steps(thin_to=10)[: len(before)] == before
 
 
 def test_incidents_belong_to_the_run_in_the_order_of_writing(db: Database) -> None:

@@ -31,8 +31,6 @@ def test_readers_use_the_newest_version_and_all_remain_readable(db: Database) ->
     assert reader.scores() == [SECOND, score(2)]
     assert reader.scores(1) == [score(2)]
     assert reader.score_versions(FIRST.target_open_time_ms) == [FIRST, SECOND]
-    found = reader.outcome(FIRST.target_open_time_ms)
-    assert found is not None and found[1] == SECOND
     past = reader.past_forecasts(1, 0, 10**15, 100)
     assert past.inside_50.tolist() == [True, False], "each target once, as its newest version has it"
     assert reader.counts().scored == 2

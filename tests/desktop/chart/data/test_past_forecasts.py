@@ -57,11 +57,12 @@ def brute_force(
     """Row by row, through the code for a single forecast."""
     found: dict[int, dict[str, object]] = {}
     for index in range(first, stop):
-        stored = reader.outcome(int(series.open_time_ms[index]), horizon=horizon)
-        if stored is None:
+        versions = reader.score_versions(int(series.open_time_ms[index]), horizon=horizon)
+        if not versions:
             continue
-        forecast, score = stored
-        ghost = from_rows(reader.forecasts_of(forecast.origin_open_time_ms), series.interval).ghosts[horizon - 1]
+        score = versions[-1]
+        forecasts = reader.forecasts_of(score.origin_open_time_ms)
+        forecast, ghost = forecasts[horizon - 1], from_rows(forecasts, series.interval).ghosts[horizon - 1]
         found[index] = {
             "prices": (ghost.open, ghost.high, ghost.low, ghost.close),
             "bands": tuple(ghost.close_quantiles[each] for each in (0, 2, 4, 6)),
