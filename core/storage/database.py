@@ -280,8 +280,7 @@ def give_back_room(connection: sqlite3.Connection) -> None:
 
 
 def _refuse_newer_schema(db: Database, path: Path) -> None:
-    known = {step.__name__ for step in STEPS}
-    if any(applied.name not in known for applied in schema().applied(db)):
+    if any(applied.name not in STEPS for applied in schema().applied(db)):
         raise NewerDatabaseError(
             f"The database {path} was written by a newer version of Ghostcandle, and was left as it is. "
             "Update Ghostcandle, or choose another data folder."

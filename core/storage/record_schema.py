@@ -1,4 +1,4 @@
-"""The SQL of the step `migrations.bounded_record`; never edited; later steps add to it."""
+"""The SQL of the step `bounded_record` of `migrations`; never edited; later steps add to it."""
 
 from __future__ import annotations
 

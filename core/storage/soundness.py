@@ -74,7 +74,7 @@ def steps_of(connection: sqlite3.Connection) -> tuple[str, ...]:
 
 def is_newer(steps: tuple[str, ...]) -> bool:
     """Whether it has schema steps of a later version."""
-    return not {step.__name__ for step in STEPS}.issuperset(steps)
+    return not STEPS.keys() >= set(steps)
 
 
 @functools.cache

@@ -9,24 +9,18 @@ from pathlib import Path
 
 import numpy as np
 from sqlite_utils import Database
-from sqlite_utils.migrations import Migrations
 
 from core.domain.events import StepDone
 from core.storage.gradients import pack_gradients
-from core.storage.migrations import STEPS
+from core.storage.migrations import schema
 from core.storage.records import StoredForecast, StoredScore
 
-BEFORE = [step.__name__ for step in STEPS].index("bounded_record")
 
-
-def open_old_database(path: Path, steps: int = BEFORE) -> Database:
-    """A new one with the first so many steps of the schema. The caller closes it."""
-    older = Migrations("ghostcandle")
-    for step in STEPS[:steps]:
-        older()(step)
+def open_old_database(path: Path, before: str = "bounded_record") -> Database:
+    """A new one with the steps of the schema before this one. The caller closes it."""
     db: Database = Database(sqlite3.connect(path, isolation_level=None))
     db.enable_wal()
-    older.apply(db)
+    schema().apply(db, stop_before=before)
     return db
 
 

@@ -43,7 +43,7 @@ def test_migrating_twice_changes_nothing(folder: DataFolder) -> None:
     filled(folder.database)
     with open_database(folder.database) as db:
         before = db.schema
-        assert [applied.name for applied in schema().applied(db)] == [step.__name__ for step in STEPS]
+        assert [applied.name for applied in schema().applied(db)] == list(STEPS)
         schema().apply(db)
         assert db.schema == before
         assert CandleStore(db).count(MARKET) == 500

@@ -15,7 +15,6 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.storage.migrations import STEPS
 from core.storage.record_writer import Fenced, TrainingRecord
 from core.storage.records import ChallengerFigures, ChallengerWork
 from core.storage.runs import Run, RunStore, challenger_figures
@@ -138,8 +137,7 @@ def test_the_fence_of_a_head_locks_all_runs_of_its_model(db: Database) -> None:
 
 
 def test_runs_of_older_folders_have_a_model_each(tmp_path: Path) -> None:
-    before = [step.__name__ for step in STEPS].index("universes")
-    with closing(open_old_database(tmp_path / "old.sqlite3", before)) as db:
+    with closing(open_old_database(tmp_path / "old.sqlite3", "universes")) as db:
         ids = [add_old_run(db, f"old-{number}", number) for number in (1, 2)]
     with closing(open_database(tmp_path / "old.sqlite3")) as db:
         runs = RunStore(db)
@@ -192,8 +190,7 @@ def test_the_work_of_challengers_adds_up(db: Database) -> None:
 
 
 def test_runs_of_older_folders_have_no_challengers(tmp_path: Path) -> None:
-    before = [step.__name__ for step in STEPS].index("challengers")
-    with closing(open_old_database(tmp_path / "old.sqlite3", before)) as db:
+    with closing(open_old_database(tmp_path / "old.sqlite3", "challengers")) as db:
         add_old_run(db, "old", 1)
     with closing(open_database(tmp_path / "old.sqlite3")) as db:
         assert [run.challengers for run in RunStore(db).list()] == [()]
