@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -13,9 +14,9 @@ from core.domain.candle import Market
 from core.domain.clock import SystemClock
 from core.domain.counts import counted
 from core.domain.events import JobProgress
+from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.moments import moment_text, parse_moment
-from core.market.history.venue_source import open_venue
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import INTERRUPTED, UserError
@@ -23,6 +24,8 @@ from desktop.commands.history_store import HistoryAccess, open_history
 from desktop.commands.market_options import market_options, read_interval, require_exchange
 from desktop.commands.options import common_options, print_json, with_context
 from desktop.commands.stopping import stopped_by_signals
+
+_REQUEST_S = 20.0
 
 
 @click.command("backfill")
@@ -70,9 +73,8 @@ class _Audience:
 
 
 def _job(context: Context, market: Market, history: HistoryAccess, audience: _Audience) -> Backfill:
-    clock = SystemClock()
-    source = open_venue(market, clock, context.urls)
-    return Backfill(market, history.store, history.holes, history.writer, clock, source, audience)
+    open_venue = partial(CcxtVenue, market, context.urls, _REQUEST_S)
+    return Backfill(market, history.store, history.holes, history.writer, SystemClock(), open_venue, audience)
 
 
 async def _run(job: Backfill, span_ms: tuple[int, int | None], asks_again: bool) -> BackfillReport:

@@ -188,8 +188,8 @@ FAULTS = (
     Fault(
         "backfill-of-what-has-just-closed",
         "core/market/history/backfilling.py",
-        "source.now_ms() - forming_ms >= _GRACE_MS",
-        "source.now_ms() - forming_ms <= _GRACE_MS",
+        "self._time.now_ms() - forming_ms >= _GRACE_MS",
+        "self._time.now_ms() - forming_ms <= _GRACE_MS",
     ),
     Fault(
         "first-answer-forgotten",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 from core.domain.candle_series import CandleSeries
 from core.domain.spans import TimeSpan
 from core.market.feeds.base import MissingCandles
+from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.importing import DatabaseWriter
-from core.market.history.venue_source import open_venue
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
@@ -57,8 +58,8 @@ async def watch_until_a_hole(path: Path, exchange: LoopbackExchange) -> tuple[Ti
 async def fill(path: Path, exchange: LoopbackExchange, first_ms: int, stop_ms: int) -> BackfillReport:
     with open_database(path) as db:
         async with exchange:
-            source, clock = open_venue(MARKET, loop_time(), exchange.urls, 5.0), loop_time()
-            job = Backfill(MARKET, CandleStore(db), HoleStore(db), DatabaseWriter(db), clock, source, Silent())
+            venue, clock = partial(CcxtVenue, MARKET, exchange.urls, 5.0), loop_time()
+            job = Backfill(MARKET, CandleStore(db), HoleStore(db), DatabaseWriter(db), clock, venue, Silent())
             return await job.run(first_ms, stop_ms)
 
 

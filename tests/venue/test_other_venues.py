@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,6 @@ from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.feeds.trouble import HttpResponse, VenueError
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.importing import DatabaseWriter
-from core.market.history.venue_source import open_venue
 from core.market.pipeline import MarketPipeline
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -124,9 +124,9 @@ async def test_a_corrected_candle_is_reported_and_stored(venue: str, tmp_path: P
 async def fill(served: ServedVenue, path: Path, candles: int) -> BackfillReport:
     with open_database(path) as db:
         async with served.exchange:
-            source = open_venue(served.market, served.clock, served.exchange.urls)
+            venue = partial(CcxtVenue, served.market, served.exchange.urls, 20.0)
             store, holes, writer = CandleStore(db), HoleStore(db), DatabaseWriter(db)
-            job = Backfill(served.market, store, holes, writer, served.clock, source, Silent())
+            job = Backfill(served.market, store, holes, writer, served.clock, venue, Silent())
             until_ms = MINUTE.open_time_ms(served.exchange.now_ms())
             return await job.run(until_ms - candles * STEP_MS, until_ms)
 

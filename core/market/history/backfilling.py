@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -20,7 +19,9 @@ from core.domain.clock import Clock
 from core.domain.spans import TimeSpan, candles_in, without
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.requests import is_cut_list
+from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.trouble import VenueError
+from core.market.feeds.venue import OpenVenue, Venue
 from core.market.history.checks import check_columns
 from core.market.history.errors import HistoryError
 from core.market.history.importing import HistoryWriter
@@ -31,27 +32,7 @@ from core.storage.holes import HoleStore
 _MOST_TRIES = 12
 _GRACE_MS = 2_000
 _LONG_WAIT_S = 3.0
-
-
-class HistorySource(Protocol):
-    """A source of pages, such as `core.market.feeds.venue.Venue`. All methods except `close` raise VenueError."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def page_rows(self) -> int: ...
-
-    @property
-    def listed_rows(self) -> int | None: ...
-
-    async def candles(self, since_ms: int) -> list[Candle]: ...
-
-    def now_ms(self) -> int: ...
-
-    def forming_ms(self) -> int: ...
-
-    async def close(self) -> None: ...
+_SYNC_EVERY_S = 600.0
 
 
 class BackfillListener(Protocol):
@@ -82,10 +63,6 @@ class BackfillReport:
     rejected: dict[str, int]
 
 
-OpenSource = Callable[[HistorySource | None], Awaitable[HistorySource]]
-"""Connects, given the previous, closed source or None. Raises VenueError."""
-
-
 @dataclass(slots=True)
 class Backfill:
     """One market's backfill, run once. `store` and `holes` read what `writer` stores."""
@@ -95,11 +72,12 @@ class Backfill:
     holes: HoleStore
     writer: HistoryWriter
     clock: Clock
-    open_source: OpenSource
+    open_venue: OpenVenue
     listener: BackfillListener
     backoff: Backoff = field(default_factory=Backoff)
-    _source: HistorySource | None = None
-    _older: HistorySource | None = None
+    _time: ServerClock = field(init=False)
+    _venue: Venue | None = None
+    _older: Venue | None = None
     _tries: int = 0
     _requests: int = 0
     stored: int = 0
@@ -107,6 +85,9 @@ class Backfill:
     _absent: int = 0
     _out_of_reach: int = 0
     _rejected: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._time = ServerClock(self.clock, self.market.interval)
 
     async def run(self, since_ms: int, until_ms: int | None = None, *, asks_again: bool = False) -> BackfillReport:
         """Fetch the missing candles of since..until (default: now).
@@ -140,9 +121,9 @@ class Backfill:
         interval = self.market.interval
         if interval.duration_ms > DAY_MS:
             await self._ask(since_ms)  # weeks open on Mondays: a candle tells
-        source = await self._connected()
-        forming_ms = source.forming_ms()
-        stop_ms = forming_ms if source.now_ms() - forming_ms >= _GRACE_MS else forming_ms - interval.duration_ms
+        await self._connected()
+        forming_ms = self._time.forming_ms()
+        stop_ms = forming_ms if self._time.now_ms() - forming_ms >= _GRACE_MS else forming_ms - interval.duration_ms
         phase_ms = forming_ms % interval.duration_ms
         if until_ms is not None:
             stop_ms = min(stop_ms, first_on_grid(until_ms, interval, phase_ms))
@@ -217,31 +198,48 @@ class Backfill:
         """A page, and the time that it covers. Retries after temporary errors."""
         while True:
             try:
-                source = await self._connected()
+                venue = await self._connected()
                 self._requests += 1
-                rows = await source.candles(since_ms)
+                if self._time.age_s > _SYNC_EVERY_S:
+                    await self._sync(venue)
+                rows = await venue.candles(since_ms)
             except VenueError as trouble:
                 await self._wait_out(trouble)
                 continue
+            self._time.learn(rows)
             self._tries = 0
             self.backoff.reset()
             interval = self.market.interval
-            covered = TimeSpan(since_ms, since_ms + source.page_rows * interval.duration_ms)
+            covered = TimeSpan(since_ms, since_ms + venue.page_rows * interval.duration_ms)
             if rows:
-                is_cut = is_cut_list(rows, since_ms, source.listed_rows, interval)
+                is_cut = is_cut_list(rows, since_ms, venue.listed_rows, interval)
                 covered = TimeSpan(
                     rows[0].open_time_ms if is_cut else since_ms, interval.close_time_ms(rows[-1].open_time_ms)
                 )
             return {row.open_time_ms: row for row in rows}, covered
 
-    async def _connected(self) -> HistorySource:
-        """The open source; after an error, a new one."""
-        while self._source is None:
+    async def _connected(self) -> Venue:
+        """The open venue; after an error, a new one."""
+        while self._venue is None:
             try:
-                self._source = await self.open_source(self._older)
+                self._venue = await self._opened()
             except VenueError as trouble:
                 await self._wait_out(trouble)
-        return self._source
+        return self._venue
+
+    async def _opened(self) -> Venue:
+        venue = self.open_venue()
+        try:
+            await venue.open(self._older)
+            await self._sync(venue)
+        except BaseException:
+            await venue.close()
+            raise
+        return venue
+
+    async def _sync(self, venue: Venue) -> None:
+        asked_s = self.clock.monotonic_s()
+        self._time.set(await venue.server_ms(), asked_s)
 
     async def _wait_out(self, trouble: VenueError) -> None:
         """Raises HistoryError where waiting does not help, or did not help often enough."""
@@ -256,6 +254,6 @@ class Backfill:
         await asyncio.sleep(wait_s)
 
     async def _close(self) -> None:
-        if self._source is not None:
-            self._older, self._source = self._source, None
+        if self._venue is not None:
+            self._older, self._venue = self._venue, None
             await self._older.close()

@@ -178,11 +178,11 @@ class Exchange:
     page_rows: int = 10
     listed_rows: int | None = None
 
-    def now_ms(self) -> int:
-        return NOW_MS
+    async def open(self, older: object) -> None:
+        """It is one already."""
 
-    def forming_ms(self) -> int:
-        return NOW_MS // 60_000 * 60_000
+    async def server_ms(self) -> int:
+        return NOW_MS
 
     async def candles(self, since_ms: int) -> list[Candle]:
         self.pages += 1
@@ -201,10 +201,7 @@ SINCE = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(WANTED[0].open_time_ms / 100
 
 
 def fill(data: Path, exchange: Exchange, *options: str) -> subprocess.CompletedProcess[str]:
-    async def connect(older: object) -> Exchange:
-        return exchange
-
-    with patch.object(backfill_command, "open_venue", lambda market, clock, urls: connect):
+    with patch.object(backfill_command, "CcxtVenue", lambda market, urls, request_s: exchange):
         return commands.invoke("backfill", *NAMED, "--since", SINCE, *options, "--data-dir", str(data))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -13,10 +14,10 @@ import pytest
 from core.domain.candle import Candle, Interval, Market
 from core.domain.spans import TimeSpan
 from core.market.feeds.backoff import Backoff
+from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.errors import HistoryError
 from core.market.history.importing import DatabaseWriter
-from core.market.history.venue_source import open_venue
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
@@ -59,9 +60,9 @@ class Desk:
     received: RecordedProgress = field(default_factory=RecordedProgress)
 
     async def fill(self, since_ms: int = FIRST_MS, until_ms: int | None = None, **how: bool) -> BackfillReport:
-        source = open_venue(MARKET, loop_time(), self.exchange.urls, 5.0)
+        venue = partial(CcxtVenue, MARKET, self.exchange.urls, 5.0)
         backoff = Backoff(1.0, 2.0, Random(1))
-        job = Backfill(MARKET, self.store, self.holes, self.writer, loop_time(), source, self.received, backoff=backoff)
+        job = Backfill(MARKET, self.store, self.holes, self.writer, loop_time(), venue, self.received, backoff=backoff)
         return await job.run(since_ms, until_ms, **how)
 
     def klines(self) -> int:
