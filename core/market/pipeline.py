@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from typing import Protocol
 
-from core.domain.candle import DAY_MS, Candle, Market
+from core.domain.candle import DAY_MS, Candle
 from core.domain.clock import Clock
 from core.domain.plain_text import plain
 from core.domain.spans import TimeSpan
@@ -30,7 +29,9 @@ from core.market.feeds.base import (
 )
 from core.market.feeds.ledger import REMEMBERED
 from core.market.shown_names import shown_market
+from core.storage.candles import CandleStore
 from core.storage.errors import FullDiskError, StorageError
+from core.storage.holes import HoleStore
 
 _BATCH_CANDLES = 256
 _BATCH_S = 0.05
@@ -38,22 +39,6 @@ _log = logging.getLogger("ghostcandle.feed")
 
 FeedReport = MissingCandles | RejectedMessage | FeedVitals
 """What a feed reports about itself. Only holes are stored."""
-
-
-class CandleSink(Protocol):
-    """The table. `core.storage.candles.CandleStore` is one."""
-
-    def save(self, market: Market, candles: Sequence[Candle]) -> int: ...
-
-    def newest(self, market: Market, count: int) -> list[Candle]: ...
-
-
-class HoleSink(Protocol):
-    """Stores the candles that the exchange does not have. `core.storage.holes.HoleStore` is one."""
-
-    def add_of_exchange(self, market: Market, holes: Sequence[TimeSpan], asked_at_ms: int) -> None: ...
-
-    def of_exchange(self, market: Market, span: TimeSpan) -> list[TimeSpan]: ...
 
 
 class PipelineListener:
@@ -82,7 +67,7 @@ class MarketPipeline:
     """Consumes one feed. History is stored in batches, a live candle at once."""
 
     def __init__(
-        self, feed: Feed, store: CandleSink, holes: HoleSink, clock: Clock, listener: PipelineListener
+        self, feed: Feed, store: CandleStore, holes: HoleStore, clock: Clock, listener: PipelineListener
     ) -> None:
         self._feed = feed
         self._store = store

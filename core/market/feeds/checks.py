@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from core.domain.candle import Interval
 from core.domain.clock import Clock
 from core.market.feeds.ledger import Ledger
 from core.market.feeds.requests import Page, Requests
@@ -18,14 +17,11 @@ _log = logging.getLogger("ghostcandle.feed")
 class Checks:
     """One request at a time. A failed one is retried later: the stream continues without it."""
 
-    def __init__(
-        self, requests: Requests, clock: Clock, times: ExchangeTimes, ledger: Ledger, interval: Interval
-    ) -> None:
+    def __init__(self, requests: Requests, clock: Clock, times: ExchangeTimes, ledger: Ledger) -> None:
         self._requests = requests
         self._clock = clock
         self._times = times
         self._ledger = ledger
-        self._interval = interval
         self._request: asyncio.Task[Page] | None = None
         self.since_ms = 0
         """Start of the newest request."""
@@ -40,7 +36,7 @@ class Checks:
             self._not_before_s = self._clock.monotonic_s() + self._times.vitals_s
         else:
             self.since_ms = since_ms
-            self._request = asyncio.ensure_future(self._requests.page(since_ms, self._interval, is_urgent=False))
+            self._request = asyncio.ensure_future(self._requests.page(since_ms, is_urgent=False))
 
     def finished(self) -> Page | None:
         """The result of a finished request, once."""

@@ -10,7 +10,7 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Iterator
 
-from core.domain.candle import Candle, Market
+from core.domain.candle import Candle, Interval
 from core.domain.clock import Clock, SleepWatch
 from core.domain.counts import counted
 from core.market.feeds.base import (
@@ -59,7 +59,7 @@ class Connection:
         self,
         venue: Venue,
         gate: RequestGate,
-        market: Market,
+        interval: Interval,
         clock: Clock,
         times: ExchangeTimes,
         ledger: Ledger,
@@ -69,8 +69,7 @@ class Connection:
     ) -> None:
         """life_s: the connection is renewed after this time."""
         self.venue = venue
-        self._market = market
-        self._step_ms = market.interval.duration_ms
+        self._step_ms = interval.duration_ms
         self._clock = clock
         self._times = times
         self._ledger = ledger
@@ -79,10 +78,10 @@ class Connection:
         self._life_s = life_s
         self._opened_s: float | None = None
         self._skipped = 0
-        self._server = ServerClock(clock, market.interval)
+        self._server = ServerClock(clock, interval)
         self._requests = Requests(venue, gate, clock, self._server, times, tally)
-        self._settler = Settler(self._requests, clock, times, market.interval, closing)
-        self._checks = Checks(self._requests, clock, times, ledger, market.interval)
+        self._settler = Settler(self._requests, clock, times, closing)
+        self._checks = Checks(self._requests, clock, times, ledger)
         self._sleep = SleepWatch(clock)
         self._forming: FormingCandles | None = None
         self._finals: dict[int, Candle] = {}
@@ -149,7 +148,7 @@ class Connection:
     async def _sound_page(self, since_ms: int) -> Page:
         """Fetch a page; repeat the request a few times while it has invalid rows."""
         for _ in range(_BAD_PAGE_TRIES):
-            asked = self._requests.page(since_ms, self._market.interval, is_urgent=False)
+            asked = self._requests.page(since_ms, is_urgent=False)
             page = await self._closing.run_until_closed(asked)
             if not page.refused:
                 break
@@ -181,10 +180,8 @@ class Connection:
     async def live(self, greeting: str, lost: str | None = None) -> AsyncIterator[FeedEvent]:
         """Stream events. greeting: the status sentence once the stream is connected. lost: of a silent exchange what
         is known; not None after any lost connection: the stream then counts as connected with its first message."""
-        forming = self._forming = FormingCandles(
-            self._market.interval, self._server, has_consecutive_ids=self.venue.has_consecutive_ids
-        )
-        watch = StreamWatch(self.venue, self._clock, self._times, forming, self._ask_open)
+        forming = self._forming = FormingCandles(self._server, has_consecutive_ids=self.venue.has_consecutive_ids)
+        watch = StreamWatch(self.venue, self._clock, self._times, forming, self._requests.open_candle)
         self._due_ms = self._first_due_ms()
         is_announced = False
         while not self._is_done:
@@ -383,9 +380,6 @@ class Connection:
         return min(
             max(0.0, until_due_s), max(0.0, until_vitals_s), self._times.vitals_s if is_announced else _DIAL_LOOK_S
         )
-
-    async def _ask_open(self) -> list[Candle]:
-        return await self._requests.open_candle(self._market.interval)
 
     @property
     def _is_done(self) -> bool:

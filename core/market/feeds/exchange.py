@@ -134,7 +134,7 @@ class ExchangeFeed:
         self._connection = Connection(
             self._open_venue(),
             self._gate,
-            self.market,
+            self.market.interval,
             self._clock,
             self._times,
             self._ledger,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 
-from core.domain.candle import Candle, Interval
+from core.domain.candle import Candle
 from core.domain.clock import Clock
 from core.market.feeds.forming import FormingCandles
 from core.market.feeds.interruptible_wait import CloseSignal
@@ -19,13 +19,10 @@ _VOLUME_TOLERANCE = 1e-9
 class Settler:
     """A response may be stale, so it must agree with the stream or come twice."""
 
-    def __init__(
-        self, requests: Requests, clock: Clock, times: ExchangeTimes, interval: Interval, closing: CloseSignal
-    ) -> None:
+    def __init__(self, requests: Requests, clock: Clock, times: ExchangeTimes, closing: CloseSignal) -> None:
         self._requests = requests
         self._clock = clock
         self._times = times
-        self._interval = interval
         self._closing = closing
 
     async def settle(self, over_ms: int, position_ms: int, forming: FormingCandles) -> Page:
@@ -48,7 +45,7 @@ class Settler:
     async def _page(self, position_ms: int, is_last: bool) -> Page:
         """A brief error gives an empty page, except at the last attempt."""
         try:
-            return await self._closing.run_until_closed(self._requests.page(position_ms + 1, self._interval))
+            return await self._closing.run_until_closed(self._requests.page(position_ms + 1))
         except VenueError as trouble:
             if is_last or not trouble.is_brief:
                 raise

@@ -5,7 +5,7 @@ Volume only grows while a candle is open, so of two versions of a candle the one
 
 from __future__ import annotations
 
-from core.domain.candle import Candle, Interval
+from core.domain.candle import Candle
 from core.domain.validation import problem_of
 from core.market.aggregate import Trade, TradeAggregator, TradeFate
 from core.market.feeds.server_clock import ServerClock
@@ -19,10 +19,9 @@ _TOLERANCE = 1e-9
 class FormingCandles:
     """The newest candles of one connection."""
 
-    def __init__(self, interval: Interval, clock: ServerClock, *, has_consecutive_ids: bool) -> None:
-        self._interval = interval
+    def __init__(self, clock: ServerClock, *, has_consecutive_ids: bool) -> None:
         self._clock = clock
-        self._trades = TradeAggregator(interval, clock.phase_ms, has_consecutive_ids=has_consecutive_ids)
+        self._trades = TradeAggregator(clock.interval, clock.phase_ms, has_consecutive_ids=has_consecutive_ids)
         self._seen: dict[int, Candle] = {}
         self._price: float | None = None
         self.newest_ms: int | None = None
@@ -35,7 +34,7 @@ class FormingCandles:
 
     def rejection_reason(self, candle: Candle) -> str | None:
         """Why a streamed candle is implausible, or None."""
-        problem = problem_of(candle, self._interval, self._clock.phase_ms)
+        problem = problem_of(candle, self._clock.interval, self._clock.phase_ms)
         if problem is not None:
             return problem.value
         if self._clock.is_ahead(candle.open_time_ms):

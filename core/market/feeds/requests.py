@@ -57,6 +57,7 @@ class Requests:
         self._server = server
         self._times = times
         self._tally = tally
+        self._interval = server.interval
 
     @property
     def held(self) -> RateLimitedError | None:
@@ -93,46 +94,46 @@ class Requests:
         self._tally.request_ms = took_ms
         return rows, min(asked_ms, int(self._server.surely_ms() - took_ms))
 
-    async def page(self, since_ms: int, interval: Interval, *, is_urgent: bool = True) -> Page:
+    async def page(self, since_ms: int, *, is_urgent: bool = True) -> Page:
         """One validated page from `since_ms` on, without the last row unless that candle had certainly closed when the
         request was sent. is_urgent: before other requests that wait."""
         rows, asked_ms = await self._rows(since_ms, is_urgent=is_urgent)
         if rows and self._server.is_ahead(rows[-1].open_time_ms):
             await self.sync()
-        sound, refused = self._sifted(rows, interval)
+        sound, refused = self._sifted(rows)
         self._server.learn(sound)
         if not sound:
             return Page([], None, refused)
         newest_ms = sound[-1].open_time_ms
-        final_from_ms = newest_ms + interval.duration_ms + self._times.grace_s * 1000.0
+        final_from_ms = newest_ms + self._interval.duration_ms + self._times.grace_s * 1000.0
         is_final = asked_ms >= final_from_ms
-        is_cut = is_cut_list(rows, since_ms, self._venue.listed_rows, interval)
+        is_cut = is_cut_list(rows, since_ms, self._venue.listed_rows, self._interval)
         return Page(sound if is_final else sound[:-1], newest_ms, refused, is_cut)
 
-    async def open_candle(self, interval: Interval) -> list[Candle]:
+    async def open_candle(self) -> list[Candle]:
         """The open candle, if it has trades."""
         rows, _ = await self._rows(self._server.forming_ms(), is_urgent=True)
-        sound, _ = self._sifted(rows, interval)
+        sound, _ = self._sifted(rows)
         return sound
 
-    def _sifted(self, rows: list[Candle], interval: Interval) -> tuple[list[Candle], list[Refused]]:
+    def _sifted(self, rows: list[Candle]) -> tuple[list[Candle], list[Refused]]:
         sound, refused = [], []
         for row in rows:
-            reason = self._problem(row, interval)
+            reason = self._problem(row)
             if reason is None:
                 sound.append(row)
             else:
                 refused.append(Refused(reason, str(row)))
         return sound, refused
 
-    def _problem(self, row: Candle, interval: Interval) -> str | None:
-        problem = problem_of(row, interval, row.open_time_ms % interval.duration_ms)
-        if problem is None and not self._is_on_grid(row, interval):
+    def _problem(self, row: Candle) -> str | None:
+        problem = problem_of(row, self._interval, row.open_time_ms % self._interval.duration_ms)
+        if problem is None and not self._is_on_grid(row):
             problem = RejectionReason.GRID
         if problem is not None:
             return problem.value
         return "a time in the future" if self._server.is_ahead(row.open_time_ms) else None
 
-    def _is_on_grid(self, row: Candle, interval: Interval) -> bool:
+    def _is_on_grid(self, row: Candle) -> bool:
         """Weeks start where the exchange has them start; all other intervals count from the epoch."""
-        return self._server.has_own_grid or row.open_time_ms % interval.duration_ms == 0
+        return self._server.has_own_grid or row.open_time_ms % self._interval.duration_ms == 0

@@ -13,7 +13,7 @@ class ServerClock:
 
     def __init__(self, clock: Clock, interval: Interval) -> None:
         self._clock = clock
-        self._interval = interval
+        self.interval = interval
         self._server_ms = float(clock.now_ms())
         self._synced_s = clock.monotonic_s()
         self._doubt_ms = 0.0
@@ -37,7 +37,7 @@ class ServerClock:
     @property
     def has_own_grid(self) -> bool:
         """Whether opening times may lie off the epoch's grid, as those of weeks do."""
-        return self._interval.duration_ms > DAY_MS
+        return self.interval.duration_ms > DAY_MS
 
     @property
     def offset_ms(self) -> float | None:
@@ -56,11 +56,11 @@ class ServerClock:
 
     def forming_ms(self) -> int:
         """The opening time of the open candle."""
-        return self._interval.open_time_ms(self.now_ms() - self.phase_ms) + self.phase_ms
+        return self.interval.open_time_ms(self.now_ms() - self.phase_ms) + self.phase_ms
 
     def is_ahead(self, time_ms: int) -> bool:
         """Whether a time is so far in the future that it or this clock is wrong."""
-        return time_ms > self.now_ms() + min(self._interval.duration_ms, _AHEAD_MS)
+        return time_ms > self.now_ms() + min(self.interval.duration_ms, _AHEAD_MS)
 
     def learn(self, candles: list[Candle]) -> None:
         """Take the time and the grid from candles: one that exists has opened, and weeks open on Mondays."""
@@ -68,7 +68,7 @@ class ServerClock:
             return
         newest_ms = candles[-1].open_time_ms
         if self.has_own_grid:
-            self.phase_ms = newest_ms % self._interval.duration_ms
+            self.phase_ms = newest_ms % self.interval.duration_ms
         if newest_ms > self.now_ms():
             self._server_ms, self._synced_s = float(newest_ms), self._clock.monotonic_s()
             self._doubt_ms = 0.0

@@ -19,7 +19,7 @@ LATER = replace(CANDLE, close=CANDLE.high, volume=2.0 * CANDLE.volume)
 @pytest.fixture
 def forming() -> FormingCandles:
     clock = ManualClock(START_MS + 30_000)
-    return FormingCandles(MINUTE, ServerClock(clock, MINUTE), has_consecutive_ids=True)
+    return FormingCandles(ServerClock(clock, MINUTE), has_consecutive_ids=True)
 
 
 @pytest.mark.parametrize("views", [(CANDLE, LATER), (LATER, CANDLE)])

@@ -52,7 +52,7 @@ def page_after(meanwhile: Meanwhile) -> Page:
         venue = _Slow(clock)
         server = ServerClock(clock, MINUTE)
         requests = Requests(venue, RateLimitHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
-        asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms, MINUTE))
+        asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms))
         await asyncio.sleep(0)
         other = await meanwhile(requests, venue)
         venue.waiting.popleft().set_result([CLOSED, HALF])
@@ -70,7 +70,7 @@ async def time_passes(_: Requests, venue: _Slow) -> None:
 
 async def another_asks(requests: Requests, venue: _Slow) -> asyncio.Task[Page]:
     venue.clock.advance_ms(40_000)
-    task = asyncio.ensure_future(requests.page(CLOSED.open_time_ms, MINUTE))
+    task = asyncio.ensure_future(requests.page(CLOSED.open_time_ms))
     await asyncio.sleep(0)
     return task
 
@@ -92,7 +92,7 @@ def test_a_clock_set_back_during_a_request_was_ahead_at_its_start() -> None:
         venue, server = _Slow(clock, ahead_ms=60_000), ServerClock(clock, MINUTE)
         requests = Requests(venue, RateLimitHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
         await requests.sync()
-        asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms, MINUTE))
+        asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms))
         await asyncio.sleep(0)
         venue.ahead_ms = 0
         await requests.sync()
@@ -107,7 +107,7 @@ def test_a_newest_row_that_ended_well_before_the_request_is_closed() -> None:
         clock = ManualClock(START_MS + MINUTE.duration_ms + late_ms)
         venue, server = _Slow(clock), ServerClock(clock, MINUTE)
         requests = Requests(venue, RateLimitHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
-        asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms, MINUTE))
+        asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms))
         await asyncio.sleep(0)
         venue.waiting.popleft().set_result([CLOSED, HALF])
         return await asked

@@ -45,7 +45,7 @@ class Watched:
     def __init__(self, *answers: Candle | VenueError) -> None:
         self._clock = ManualClock(START_MS)
         self._answers = deque(answers)
-        forming = FormingCandles(MINUTE, ServerClock(self._clock, MINUTE), has_consecutive_ids=True)
+        forming = FormingCandles(ServerClock(self._clock, MINUTE), has_consecutive_ids=True)
         self.venue = SilentVenue(self._clock)
         self._watch = StreamWatch(
             cast("Venue", cast("Any", self.venue)), self._clock, ExchangeTimes(), forming, self._ask
