@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
-USUAL_QUOTES = ("USDT", "USD", "USDC", "EUR", "BTC", "ETH")
+_USUAL_QUOTES = ("USDT", "USD", "USDC", "EUR", "BTC", "ETH")
 _MOST = 3
 
 
@@ -33,15 +33,19 @@ def _is_similar(quote: str, wanted: str) -> bool:
 
 
 def _usual_first(symbol: str) -> tuple[int, int, str]:
-    quote = symbol.upper().partition("/")[2]
-    rank = USUAL_QUOTES.index(quote) if quote in USUAL_QUOTES else len(USUAL_QUOTES)
-    return rank, len(symbol), symbol
+    return quote_rank(symbol.upper().partition("/")[2]), len(symbol), symbol
 
 
 def _similar_spelling(symbol: str, symbols: Sequence[str]) -> list[str]:
-    letters = {_letters(each): each for each in reversed(symbols)}
-    return [letters[each] for each in difflib.get_close_matches(_letters(symbol), letters, n=_MOST)]
+    spelt = {letters(each): each for each in reversed(symbols)}
+    return [spelt[each] for each in difflib.get_close_matches(letters(symbol), spelt, n=_MOST)]
 
 
-def _letters(symbol: str) -> str:
-    return "".join(letter for letter in symbol.upper() if letter.isalnum())
+def letters(text: str) -> str:
+    """Its letters and digits, in upper case."""
+    return "".join(letter for letter in text.upper() if letter.isalnum())
+
+
+def quote_rank(quote: str) -> int:
+    """0 for the most usual currency of prices."""
+    return _USUAL_QUOTES.index(quote) if quote in _USUAL_QUOTES else len(_USUAL_QUOTES)

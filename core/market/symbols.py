@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from core.domain.clock import Clock
 from core.files.durable import write_durably
-from core.market.feeds.ccxt_objects import make_exchange
 from core.market.feeds.rate_limits import RateLimitHold
-from core.market.feeds.trouble import HttpResponse, VenueError, explain
+from core.market.feeds.tickers import TickerSource
+from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
-from core.market.near_symbols import USUAL_QUOTES
+from core.market.near_symbols import letters, quote_rank
 
 FRESH_MS = 86_400_000
 """An older list is fetched again, and used until the new one has come."""
@@ -49,7 +47,7 @@ class SymbolIndex:
 
     def search(self, text: str, limit: int = 50) -> list[str]:
         """The best first, at most `limit`: those whose base is the text, then begins with it, then the rest."""
-        wanted = _plain(text)
+        wanted = letters(text)
         if not wanted:
             return []
         found = [(rank, row) for row in self._rows if (rank := _rank(row, wanted, text)) is not None]
@@ -98,27 +96,14 @@ async def fetch_symbols(
     hold: shared with everything else that sends requests to this exchange.
     The answer of a large exchange takes seconds to parse: await it on a loop that serves nothing else.
     """
-    answer = HttpResponse()
-    exchange = make_exchange(venue, urls, _REQUEST_S, answer)
-
-    async def ask() -> list[dict[str, Any]]:
-        try:
-            found: list[dict[str, Any]] = await exchange.fetch_markets()
-        except Exception as error:
-            raise explain(error, str(exchange.name), answer) from error
-        return found
-
+    source = TickerSource(venue, urls, _REQUEST_S, hold or RateLimitHold(clock))
     try:
-        markets = await (hold or RateLimitHold(clock)).ask(ask)
+        symbols = await source.all_symbols()
     finally:
-        with contextlib.suppress(Exception):
-            await exchange.close()
-    symbols = sorted(
-        {str(market["symbol"]) for market in markets if market.get("spot") and market.get("active") is not False}
-    )
+        await source.close()
     if not symbols:
-        raise VenueError(f"{exchange.name} lists no spot markets.")
-    return SymbolList(venue, tuple(symbols), clock.now_ms())
+        raise VenueError(f"{source.name} lists no spot markets.")
+    return SymbolList(venue, symbols, clock.now_ms())
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +116,13 @@ class _Row:
 
 def _row(symbol: str) -> _Row:
     base, _, quote = symbol.upper().partition("/")
-    rank = USUAL_QUOTES.index(quote) if quote in USUAL_QUOTES else len(USUAL_QUOTES)
-    return _Row(symbol, base, _plain(symbol), rank)
-
-
-def _plain(text: str) -> str:
-    return "".join(letter for letter in text.upper() if letter.isalnum())
+    return _Row(symbol, base, letters(symbol), quote_rank(quote))
 
 
 def _rank(row: _Row, wanted: str, text: str) -> int | None:
     """0 is best; None: it does not match. A slash after the base means that the base ends there."""
     base, slash, _ = text.strip().partition("/")
-    if slash and row.base != _plain(base):
+    if slash and row.base != letters(base):
         return None
     if wanted in (row.base, row.plain):
         return 0

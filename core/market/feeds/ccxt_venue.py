@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from core.domain.candle import Candle, Market
 from core.domain.validation import LATEST_MS
 from core.market.feeds.ccxt_objects import BINANCE_FAMILY
 from core.market.feeds.ccxt_session import CcxtSession
 from core.market.feeds.ccxt_tap import reports_close
-from core.market.feeds.stream_inbox import candle_of
+from core.market.feeds.stream_inbox import candles_of
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import Updates
@@ -64,7 +62,7 @@ class CcxtVenue:
         rows = await self._session.ask(
             symbol, self._exchange.fetch_ohlcv(symbol, self._session.timeframe, since_ms, self.page_rows)
         )
-        return [candle for candle in _candles(rows) if candle.open_time_ms >= since_ms]
+        return [candle for candle in candles_of(rows) if candle.open_time_ms >= since_ms]
 
     async def updates(self, timeout_s: float) -> Updates:
         if self._is_closed:  # ccxt would open a new session that is never closed
@@ -75,9 +73,3 @@ class CcxtVenue:
     async def close(self) -> None:
         self._is_closed = True
         await self._session.leave(self._inbox)
-
-
-def _candles(rows: Iterable[list[float | None]]) -> list[Candle]:
-    """ccxt's rows as candles, ascending, each time once. Rows with an empty cell are skipped."""
-    found = {candle.open_time_ms: candle for candle in map(candle_of, rows) if candle is not None}
-    return [found[time_ms] for time_ms in sorted(found)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from core.domain.candle import Candle
@@ -107,6 +108,12 @@ def candle_of(row: list[float | None]) -> Candle | None:
     time_ms, *numbers = row[:6]
     values = [float(number) for number in numbers if number is not None]
     return Candle(int(time_ms), *values) if time_ms is not None and len(values) == 5 else None
+
+
+def candles_of(rows: Iterable[list[float | None]]) -> list[Candle]:
+    """ccxt's rows as candles, ascending, each time once. Rows with an empty cell are skipped."""
+    found = {candle.open_time_ms: candle for candle in map(candle_of, rows) if candle is not None}
+    return [found[time_ms] for time_ms in sorted(found)]
 
 
 def _trade_of(row: dict[str, Any]) -> Trade | None:

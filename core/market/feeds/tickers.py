@@ -19,6 +19,7 @@ from core.market.feeds.ccxt_objects import (
     timeframe_of,
 )
 from core.market.feeds.rate_limits import RateLimitHold
+from core.market.feeds.stream_inbox import candles_of
 from core.market.feeds.trouble import HttpResponse, VenueError, explain, refuses_interval
 from core.market.feeds.urls import ExchangeUrls
 
@@ -117,6 +118,12 @@ class TickerSource:
                 unknown[symbol] = no_such_market(self.name, symbol, self._described)
         return unknown
 
+    async def all_symbols(self) -> tuple[str, ...]:
+        """Request all spot markets that are traded, in the order of their names."""
+        markets: list[dict[str, Any]] = await self._ask(self._exchange.fetch_markets)
+        traded = (each for each in markets if each.get("spot") and each.get("active") is not False)
+        return tuple(sorted({str(each["symbol"]) for each in traded}))
+
     async def last_prices(self, symbols: Sequence[str]) -> dict[str, float]:
         if not symbols:
             return {}
@@ -133,7 +140,7 @@ class TickerSource:
         name, interval_ms = self._spark_interval()
         count = DAY_MS // interval_ms + _MARGIN
         rows = await self._ask(partial(self._exchange.fetch_ohlcv, symbol, name, None, count))
-        return day_of(_candles(rows), interval_ms)
+        return day_of(candles_of(rows), interval_ms)
 
     async def close(self) -> None:
         with contextlib.suppress(Exception):
@@ -181,12 +188,6 @@ def day_of(candles: Sequence[Candle], interval_ms: int) -> DayOfPrices:
     begin_ms = sound[-1].open_time_ms - DAY_MS
     closes = tuple(candle.close for candle in sound if candle.open_time_ms > begin_ms)
     return DayOfPrices(closes, _price_at(sound, begin_ms, interval_ms))
-
-
-def _candles(rows: Iterable[Sequence[float | None]]) -> list[Candle]:
-    """ccxt's rows as candles, ascending. Rows with an empty cell are skipped."""
-    whole = [[float(cell) for cell in row[:6] if cell is not None] for row in rows]
-    return sorted((Candle(int(row[0]), *row[1:]) for row in whole if len(row) == 6), key=lambda each: each.open_time_ms)
 
 
 def _price_at(candles: Sequence[Candle], time_ms: int, interval_ms: int) -> float | None:
