@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -51,7 +50,7 @@ class Rejection:
 
 
 class Validator:
-    """Checks candles of one interval in order of arrival, and counts the rejected ones."""
+    """Checks candles of one interval in order of arrival."""
 
     def __init__(self, interval: Interval, phase_ms: int = 0) -> None:
         """phase_ms: how far opening times lie off the epoch's grid; stock sessions may begin off it."""
@@ -59,7 +58,6 @@ class Validator:
         self._phase_ms = phase_ms % interval.duration_ms
         self._last_close: float | None = None
         self._suspect_close: float | None = None
-        self.rejected: Counter[RejectionReason] = Counter()
 
     def check(self, candle: Candle) -> Rejection | None:
         """None if the candle is accepted, else the reason. The chart shows a gap in its place."""
@@ -67,25 +65,15 @@ class Validator:
         self._suspect_close = candle.close if reason is RejectionReason.JUMP else None
         if reason is None:
             self._last_close = candle.close
-            return None
-        self.rejected[reason] += 1
-        return Rejection(reason, f"The candle of {candle.open_time_ms} was rejected: {reason.value} ({candle}).")
+        return _rejection(reason, f"The candle of {candle.open_time_ms}", candle)
 
     def check_forming(self, candle: Candle) -> Rejection | None:
         """Check a candle that is still open; its price is not the reference for the next jump."""
-        reason = self._own_problem(candle) or self._jump(candle)
-        if reason is None:
-            return None
-        self.rejected[reason] += 1
-        return Rejection(reason, f"The forming candle was rejected: {reason.value} ({candle}).")
+        return _rejection(self._own_problem(candle) or self._jump(candle), "The forming candle", candle)
 
     def check_correction(self, candle: Candle) -> Rejection | None:
         """Check a replacement for an old candle: without the jump test, as later prices say nothing about it."""
-        reason = self._own_problem(candle)
-        if reason is None:
-            return None
-        self.rejected[reason] += 1
-        return Rejection(reason, f"The correction was rejected: {reason.value} ({candle}).")
+        return _rejection(self._own_problem(candle), "The correction", candle)
 
     def _own_problem(self, candle: Candle) -> RejectionReason | None:
         return problem_of(candle, self._interval, self._phase_ms)
@@ -96,6 +84,10 @@ class Validator:
             return None
         agrees = self._suspect_close is not None and is_near(candle.close, self._suspect_close)
         return None if agrees else RejectionReason.JUMP
+
+
+def _rejection(reason: RejectionReason | None, what: str, candle: Candle) -> Rejection | None:
+    return None if reason is None else Rejection(reason, f"{what} was rejected: {reason.value} ({candle}).")
 
 
 def problem_of(candle: Candle, interval: Interval, phase_ms: int = 0) -> RejectionReason | None:

@@ -39,13 +39,11 @@ PRICE = st.floats(1e-2, 1e5)
         ({"open_time_ms": -60_000}, RejectionReason.TIME_UNIT),
     ],
 )
-def test_each_fault_has_its_reason_and_is_counted(change: dict[str, float], reason: RejectionReason) -> None:
-    validator = Validator(MINUTE)
-    rejection = validator.check(dataclasses.replace(GOOD, **change))  # type: ignore[arg-type]
+def test_each_fault_has_its_reason(change: dict[str, float], reason: RejectionReason) -> None:
+    rejection = Validator(MINUTE).check(dataclasses.replace(GOOD, **change))  # type: ignore[arg-type]
     assert rejection is not None
     assert rejection.reason is reason
     assert rejection.sentence
-    assert validator.rejected == {reason: 1}
 
 
 @given(st.builds(Candle, st.just(START_MS), ANY_FLOAT, ANY_FLOAT, ANY_FLOAT, ANY_FLOAT, ANY_FLOAT))
