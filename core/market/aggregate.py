@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from core.domain.candle import Candle, Interval
-from core.market.trade_ids import ConsecutiveIds, LostTrades, RecentIds, TradeIds
-
-_YEAR_2100_MS = 4_102_444_800_000
+from core.domain.validation import LATEST_MS
+from core.market.trade_ids import ConsecutiveIds, LostTrades, RecentIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class TradeAggregator:
         jump means lost trades."""
         self._interval = interval
         self._phase_ms = phase_ms
-        self._ids: TradeIds = ConsecutiveIds() if has_consecutive_ids else RecentIds()
+        self._ids: RecentIds | ConsecutiveIds = ConsecutiveIds() if has_consecutive_ids else RecentIds()
         self._buckets: dict[int, _Bucket] = {}
         self._torn: set[int] = set()
         self._earliest_ms: int | None = None
@@ -135,7 +134,7 @@ class TradeAggregator:
 
 def _is_sound(trade: Trade) -> bool:
     numbers = (trade.price, trade.amount)
-    return all(map(math.isfinite, numbers)) and min(numbers) > 0.0 and 0 < trade.time_ms < _YEAR_2100_MS
+    return all(map(math.isfinite, numbers)) and min(numbers) > 0.0 and 0 < trade.time_ms < LATEST_MS
 
 
 def _add_exactly(parts: list[float], number: float) -> None:

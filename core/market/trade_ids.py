@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Protocol
 
 _RECENT = 50_000
 _LARGEST_GAP = 10_000
@@ -23,29 +22,14 @@ class LostTrades:
     before_ms: int
 
 
-class TradeIds(Protocol):
-    """Remembers ids."""
-
-    def take(self, trade_id: int | str | None, time_ms: int) -> bool | None:
-        """True: new. False: a duplicate. None: implausible."""
-        ...
-
-    def is_torn(self, from_ms: int, until_ms: int) -> bool:
-        """Whether a trade within this time is still missing."""
-        ...
-
-    def take_losses(self) -> list[LostTrades]:
-        """The trades declared lost since the last call."""
-        ...
-
-
 class RecentIds:
-    """Arbitrary ids: the last 50,000 are remembered. Losses cannot be detected."""
+    """Remembers arbitrary ids, the last 50,000 of them. Losses cannot be detected."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[int | str, None] = OrderedDict()
 
     def take(self, trade_id: int | str | None, time_ms: int) -> bool | None:
+        """True: new. False: a duplicate. None: implausible."""
         if trade_id is None:
             return True
         if trade_id in self._known:
@@ -56,9 +40,11 @@ class RecentIds:
         return True
 
     def is_torn(self, from_ms: int, until_ms: int) -> bool:
+        """Whether a trade within this time is still missing."""
         return False
 
     def take_losses(self) -> list[LostTrades]:
+        """The trades declared lost since the last call."""
         return []
 
 

@@ -19,6 +19,7 @@ from core.market.feeds.ccxt_objects import (
     use_one_socket,
 )
 from core.market.feeds.ccxt_tap import announces_shutdown, closed_times, guard_clients, tap_candles, tap_trades
+from core.market.feeds.interruptible_wait import is_cancelled
 from core.market.feeds.stream_inbox import StreamInbox, raw_text
 from core.market.feeds.trouble import HttpResponse, VenueError, explain, refuses_interval
 from core.market.feeds.urls import ExchangeUrls
@@ -191,7 +192,7 @@ class CcxtSession:
                 if self._is_shared:
                     await asyncio.sleep(_ASK_AGAIN_S)
         except asyncio.CancelledError:
-            if _is_cancelled():
+            if is_cancelled():
                 raise
             self.fail(self._closed_stream())
         except Exception as error:
@@ -311,8 +312,3 @@ def _rows_of(found: dict[str, dict[str, list[Any]]]) -> Iterator[tuple[str, list
     for symbol, frames in found.items():
         for rows in frames.values():
             yield symbol, rows
-
-
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

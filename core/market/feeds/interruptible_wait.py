@@ -35,7 +35,7 @@ class CloseSignal:
         try:
             result = await task
         except (Exception, asyncio.CancelledError) as error:
-            if self.is_closed and not _is_cancelled():
+            if self.is_closed and not is_cancelled():
                 raise ClosedError from error
             raise
         finally:
@@ -54,7 +54,7 @@ async def happens_within(event: asyncio.Event, seconds: float) -> bool:
     return True
 
 
-def _is_cancelled() -> bool:
-    """Whether the waiting task itself was cancelled."""
+def is_cancelled() -> bool:
+    """Whether the current task itself was cancelled, not only what it awaits."""
     current = asyncio.current_task()
     return current is not None and current.cancelling() > 0
