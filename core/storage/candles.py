@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.candle import Candle, Market
+from core.domain.candle import SIMULATED_VENUE, Candle, Market
 from core.domain.validation import number_faults, problem_of_numbers
 from core.storage.database import select, translated, write
-from core.storage.markets import add_market, find_market, last_simulated, with_candles
+from core.storage.markets import add_market, find_market, market_of
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -39,6 +39,19 @@ SELECT market_id, {_COLUMNS}, ? FROM candles WHERE market_id = ? AND open_time_m
 _REMOVE = "DELETE FROM candles WHERE market_id = ? AND open_time_ms = ?"
 _UNANNOUNCED = "SELECT open_time_ms, reason FROM set_aside_candles WHERE market_id = ? AND NOT is_announced"
 _ANNOUNCED = "UPDATE set_aside_candles SET is_announced = 1 WHERE market_id = ?"
+_LAST_SIMULATED = """
+SELECT venue, symbol, interval_ms FROM markets LEFT JOIN runs ON runs.market_id = markets.id AND fence > 0
+WHERE venue = ? AND (fence > 0 OR EXISTS (SELECT 1 FROM candles WHERE candles.market_id = markets.id))
+ORDER BY max(
+    runs.created_at_ms,
+    coalesce((SELECT max(created_at_ms) FROM checkpoints WHERE checkpoints.run_id = runs.run_id), 0)
+) DESC, runs.sequence DESC, markets.id DESC LIMIT 1
+"""
+"""Imported runs had no trainer here; markets with candles but without a run come after all runs."""
+_WITH_CANDLES = """
+SELECT venue, symbol, interval_ms FROM markets
+WHERE EXISTS (SELECT 1 FROM candles WHERE candles.market_id = markets.id) ORDER BY id DESC
+"""
 
 CHUNK_ROWS = 4_000
 """Read in about 5 ms, the longest time for which the interpreter is blocked."""
@@ -82,11 +95,12 @@ class CandleStore:
 
     def last_simulated(self) -> Market | None:
         """The simulated market trained on last, else one with candles; None if there is none."""
-        return last_simulated(self._db)
+        rows = select(self._db, _LAST_SIMULATED, (SIMULATED_VENUE,))
+        return market_of(*rows[0]) if rows else None
 
     def markets(self) -> tuple[Market, ...]:
         """All markets with stored candles, newest first."""
-        return with_candles(self._db)
+        return tuple(market_of(*row) for row in select(self._db, _WITH_CANDLES))
 
     def save(self, market: Market, candles: Iterable[Candle]) -> int:
         """Store in one transaction; existing candles are replaced if they differ.
@@ -161,20 +175,14 @@ class CandleStore:
 
     def columns_before(self, market: Market, before_ms: int | None, limit: int) -> StoredColumns:
         """The newest `limit` candles that opened before `before_ms` (of all without it), without an object for each."""
-        market_id = find_market(self._db, market)
-        values = (market_id, _AFTER_ALL_MS if before_ms is None else before_ms, max(0, limit))
-        with translated(self._db), closing(self._db.conn.execute(_NEWEST_FIRST, values)) as cursor:
-            rows = np.fromiter(cursor, dtype=_ROW)[::-1]
-        return StoredColumns(rows["open_time_ms"].copy(), np.stack([rows[name] for name in _NUMBERS]))
+        before = _AFTER_ALL_MS if before_ms is None else before_ms
+        return _columns(self._rows(_NEWEST_FIRST, market, before, max(0, limit))[::-1])
 
     def columns_between(
         self, market: Market, first_ms: int, stop_ms: int = _AFTER_ALL_MS, limit: int = -1
     ) -> StoredColumns:
         """The oldest `limit` candles (all without it) that opened in first_ms..stop_ms - 1."""
-        values = (find_market(self._db, market), first_ms, stop_ms, limit)
-        with translated(self._db), closing(self._db.conn.execute(_BETWEEN, values)) as cursor:
-            rows = np.fromiter(cursor, dtype=_ROW)
-        return StoredColumns(rows["open_time_ms"].copy(), np.stack([rows[name] for name in _NUMBERS]))
+        return _columns(self._rows(_BETWEEN, market, first_ms, stop_ms, limit))
 
     def ascending_chunks(
         self, market: Market, first_ms: int, stop_ms: int = _AFTER_ALL_MS, chunk: int = _ROWS_AT_ONCE
@@ -184,14 +192,13 @@ class CandleStore:
             yield columns
             first_ms = int(columns.open_time_ms[-1]) + 1
 
-    def column_chunks(
-        self, market: Market, before_ms: int | None = None, chunk: int = CHUNK_ROWS
-    ) -> Iterator[StoredColumns]:
-        """All candles that opened before `before_ms`, in chunks, the newest chunk first; each ascends in itself.
+    def column_chunks(self, market: Market, chunk: int = CHUNK_ROWS) -> Iterator[StoredColumns]:
+        """All candles in chunks, the newest chunk first; each ascends in itself.
 
         Each chunk is a separate transaction, so that a slow reader does not block checkpoints of the log: a candle
         that is stored meanwhile is in a later chunk, or in none.
         """
+        before_ms = _AFTER_ALL_MS
         while len(columns := self.columns_before(market, before_ms, chunk)):
             yield columns
             before_ms = int(columns.open_time_ms[0])
@@ -206,6 +213,15 @@ class CandleStore:
         condition, values = ("", []) if after_ms is None else ("AND open_time_ms > ?", [after_ms])
         sql = f"SELECT COUNT(*) FROM candles WHERE market_id = ? {condition}"
         return int(select(self._db, sql, (market_id, *values))[0][0])
+
+    def _rows(self, sql: str, market: Market, *values: int) -> NDArray[np.void]:
+        parameters = (find_market(self._db, market), *values)
+        with translated(self._db), closing(self._db.conn.execute(sql, parameters)) as cursor:
+            return np.fromiter(cursor, dtype=_ROW)
+
+
+def _columns(rows: NDArray[np.void]) -> StoredColumns:
+    return StoredColumns(rows["open_time_ms"].copy(), np.stack([rows[name] for name in _NUMBERS]))
 
 
 def _row(candle: Candle) -> tuple[int, float, float, float, float, float]:

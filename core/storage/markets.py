@@ -4,26 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.domain.candle import SIMULATED_VENUE, Interval, Market
+from core.domain.candle import Interval, Market
 from core.storage.database import select
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
-
-_LAST_SIMULATED = """
-SELECT venue, symbol, interval_ms FROM markets LEFT JOIN runs ON runs.market_id = markets.id AND fence > 0
-WHERE venue = ? AND (fence > 0 OR EXISTS (SELECT 1 FROM candles WHERE candles.market_id = markets.id))
-ORDER BY max(
-    runs.created_at_ms,
-    coalesce((SELECT max(created_at_ms) FROM checkpoints WHERE checkpoints.run_id = runs.run_id), 0)
-) DESC, runs.sequence DESC, markets.id DESC LIMIT 1
-"""
-"""Imported runs had no trainer here; markets with candles but without a run come after all runs."""
-
-_WITH_CANDLES = """
-SELECT venue, symbol, interval_ms FROM markets
-WHERE EXISTS (SELECT 1 FROM candles WHERE candles.market_id = markets.id) ORDER BY id DESC
-"""
 
 
 def find_market(db: Database, market: Market) -> int | None:
@@ -39,17 +24,6 @@ def add_market(db: Database, market: Market) -> int:
     number = find_market(db, market)
     assert number is not None
     return number
-
-
-def last_simulated(db: Database) -> Market | None:
-    """The simulated market trained on last, else one with candles; None if there is none."""
-    rows = select(db, _LAST_SIMULATED, (SIMULATED_VENUE,))
-    return market_of(*rows[0]) if rows else None
-
-
-def with_candles(db: Database) -> tuple[Market, ...]:
-    """All markets with stored candles, newest first. Raises StorageError."""
-    return tuple(market_of(*row) for row in select(db, _WITH_CANDLES, ()))
 
 
 def market_of(venue: str, symbol: str, interval_ms: int) -> Market:
