@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import secrets
 import stat
@@ -48,6 +49,12 @@ def _of_the_user(path: Path) -> tuple[Path, BinaryIO]:
     with contextlib.suppress(OSError):  # no file to replace, or a disk without modes
         temporary.chmod(stat.S_IMODE(path.stat().st_mode))
     return temporary, file
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of the file in lower-case hex. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sync_folder(folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,14 +11,13 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as validated_dataclass
 
 from core.domain.dates import utc_text
-from core.files.durable import write_durably
+from core.files.durable import sha256_of, write_durably
 from core.storage.record_tables import DETAILS
 
 DATABASE, RECORD, CHECKPOINTS = "database.sqlite3", "backup.json", "checkpoints"
 UNFINISHED = ".making-"
 _UNEVEN = frozenset({"forecasts", "scores", "further_scores", *(table.name for table in DETAILS.values())})
 _LARGEST_RECORD = 4_000_000
-_PIECE_BYTES = 1 << 20
 _CONFIG = ConfigDict(extra="forbid")
 
 _Count = Annotated[int, Field(ge=0, lt=2**53)]
@@ -109,15 +107,6 @@ def verify(backup: Backup) -> str | None:
     except OSError as error:
         return f"it cannot be read ({error.strerror or error})"
     return None
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of the file in lower-case hex. Raises OSError."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(_PIECE_BYTES):
-            digest.update(piece)
-    return digest.hexdigest()
 
 
 def same_rows(one: Mapping[str, int], other: Mapping[str, int]) -> str | None:

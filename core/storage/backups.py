@@ -19,7 +19,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from core.domain.clock import Clock
-from core.files.durable import sync_folder
+from core.files.durable import sha256_of, sync_folder
 from core.files.private import make_private, make_private_folder
 from core.storage.backup_record import (
     CHECKPOINTS,
@@ -31,7 +31,6 @@ from core.storage.backup_record import (
     folder_name,
     list_backups,
     same_rows,
-    sha256_of,
     write_record,
 )
 from core.storage.checkpoints import can_be_best

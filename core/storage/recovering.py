@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from core.domain.clock import Clock, SystemClock
 from core.domain.dates import local_text, utc_text
-from core.files.durable import sync_folder
-from core.storage.backup_record import Backup, list_backups, sha256_of, verify
+from core.files.durable import sha256_of, sync_folder
+from core.storage.backup_record import Backup, list_backups, verify
 from core.storage.backups import damage_answered, damage_found, last_written_ms, link_or_copy
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import Watch, open_database, select

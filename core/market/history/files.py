@@ -10,9 +10,9 @@ from typing import overload
 
 from core.domain.candle import Candle, Interval
 from core.domain.validation import RejectionReason
+from core.files.durable import sha256_of
 from core.market.history.errors import CandleFileError as CandleFileError
 from core.market.history.reading import ReadOptions, Watch, read_candle_table
-from core.market.history.source import sha256_of
 from core.storage.candles import StoredColumns
 
 MOST_CANDLES = 10_000_000

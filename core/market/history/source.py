@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import stat
 import zipfile
@@ -51,12 +50,6 @@ def empty(path: Path) -> CandleFileError:
     return CandleFileError(
         f"{path.name} is empty. A candle file has a line for each candle: time, open, high, low, close."
     )
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of the file on disk."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
