@@ -37,11 +37,7 @@ _MONTHS_FIRST = 12
 
 
 class TimeColumnError(ValueError):
-    """A time cannot be read. `row` is its place in the column, from 0, or None where the whole column is meant."""
-
-    def __init__(self, sentence: str, row: int | None = None) -> None:
-        super().__init__(sentence)
-        self.row = row
+    """The times of a column cannot be read. The message is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
