@@ -8,7 +8,7 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,11 +24,18 @@ def write_durably(path: Path, data: bytes, *, is_private: bool = True) -> None:
 
 def write_pieces_durably(path: Path, pieces: Iterable[bytes | memoryview], *, is_private: bool = True) -> None:
     """`write_durably` for generated content. Errors of the generator are passed on; no temporary file is left."""
+    with replacing(path, is_private=is_private) as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+@contextlib.contextmanager
+def replacing(path: Path, *, is_private: bool = True) -> Iterator[BinaryIO]:
+    """`write_durably` for what writes into an open file, which takes its place after the block unless that raises."""
     temporary, file = _private(path) if is_private else _of_the_user(path)
     try:
         with file:
-            for piece in pieces:
-                file.write(piece)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
 import pandas as pd
 
+from core.files.durable import replacing
 from core.market.history.table import arrow_is_missing
 from core.run_data.reader import RunData
 from core.storage.errors import StorageError
@@ -48,17 +48,11 @@ def export_tables(
 
 
 def _write(frame: pd.DataFrame, path: Path, format: Format) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with replacing(path, is_private=False) as file:
         if format == "parquet":
-            frame.to_parquet(temporary, index=False)
+            frame.to_parquet(file, index=False)
         else:
-            frame.to_csv(temporary, index=False, lineterminator="\n")
-        with temporary.open("rb+") as file:  # Windows syncs no file that cannot be written
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+            frame.to_csv(file, mode="wb", index=False, lineterminator="\n")
 
 
 def _require_arrow() -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
 from core.domain.candle import Market
 from core.domain.spans import TimeSpan
+from core.files.durable import replacing
 from core.market.history.candle_csv import COLUMNS, csv_pieces
 from core.market.history.errors import HistoryError
 from core.market.history.table import arrow_is_missing
@@ -42,7 +41,7 @@ def export_candles(
         raise HistoryError(f"No candle of {market} is stored in that stretch of time, so {path.name} was not written.")
     chunks = store.ascending_chunks(market, span.first_ms, span.stop_ms)
     try:
-        with _whole(path) as file:
+        with replacing(path, is_private=False) as file:
             return write(file, _counted(chunks, on_progress))
     except OSError as error:
         raise HistoryError(f"{path} cannot be written ({error.strerror or error}).") from error
@@ -54,20 +53,6 @@ def _counted(chunks: Iterator[StoredColumns], on_progress: OnRows) -> Iterator[S
         yield chunk
         done += len(chunk)
         on_progress(done)
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[IO[bytes]]:
-    """A file beside the one that is meant, which takes its place at the end."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with temporary.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _writer_of(path: Path) -> Callable[[IO[bytes], Iterator[StoredColumns]], int]:

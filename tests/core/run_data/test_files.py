@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 from functools import partial
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def test_a_file_that_is_there_is_kept_unless_asked_otherwise(folder: Path, tmp_p
 
 def test_files_are_synced_as_windows_allows_it(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def sync(handle: int) -> None:
-        if fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+        if stat.S_ISREG(os.fstat(handle).st_mode) and fcntl.fcntl(handle, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
             raise OSError(errno.EBADF, "Bad file descriptor")
 
     monkeypatch.setattr(os, "fsync", sync)
