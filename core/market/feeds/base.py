@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from core.domain.candle import Candle, Market
+from core.domain.counts import in_words
 from core.domain.venue_names import venue_name
-from core.market.feeds.words import in_words
 
 
 class FeedKind(StrEnum):

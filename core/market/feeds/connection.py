@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from core.domain.candle import Candle, Interval
 from core.domain.clock import Clock, SleepWatch
-from core.domain.counts import counted
+from core.domain.counts import counted, in_words
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
@@ -35,7 +35,6 @@ from core.market.feeds.stream_watch import StreamWatch
 from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Kline, Refused, Venue
-from core.market.feeds.words import in_words
 
 FARTHEST_BACK = 20_000
 """Candles fetched at most after a long pause, as the trainer processes all of them before it is live again. Older ones

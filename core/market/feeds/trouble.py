@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from core.domain.counts import in_words
 from core.domain.plain_text import plain
-from core.market.feeds.words import in_words
 
 _BAN_WAIT_S = 120.0
 _SLOW_DOWN_WAIT_S = 30.0

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from core.domain.candle import Market
 from core.domain.clock import ManualClock
+from core.domain.counts import in_words
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.feeds.exchange import ExchangeFeed
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Venue
-from core.market.feeds.words import in_words
 from tests.support.candles import MINUTE, START_MS
 
 MARKET = Market("binance", "BTC/USDT", MINUTE)
