@@ -15,8 +15,9 @@ from core.evaluation.paper import TRADE_COST, PaperScore, directly_after, paper_
 from core.evaluation.running_touches import RunningTouches
 from core.forecast.experts import ExpertList
 from core.storage.checksums import SealedTable
+from core.storage.rows import REGIME_COLUMNS
 from core.storage.runs import RunStore
-from core.storage.scored import REGIMES, ScoredReader
+from core.storage.scored import ScoredReader
 from core.training.online.trainer_spec import own_mode_of
 
 if TYPE_CHECKING:
@@ -122,12 +123,14 @@ class RunningAccuracy:
         counts[: max(len(columns) - self._most, 0)] = False
         counts &= columns["after_gap"] if group == AFTER_GAP else ~columns["after_gap"]
         if group not in (OVERALL, AFTER_GAP):
-            counts &= columns["regime"] == (REGIMES.index(group) if group in REGIMES else len(REGIMES))
+            counts &= columns["regime"] == (
+                REGIME_COLUMNS.index(group) if group in REGIME_COLUMNS else len(REGIME_COLUMNS)
+            )
         return counts
 
     def _groups(self, columns: ScoreColumns) -> tuple[str, ...]:
         """The groups that have at least one score."""
-        regimes = groups_of(columns["regime"][self._counted(columns, OVERALL)], REGIMES)
+        regimes = groups_of(columns["regime"][self._counted(columns, OVERALL)], REGIME_COLUMNS)
         after_gap = (AFTER_GAP,) if bool(self._counted(columns, AFTER_GAP).any()) else ()
         return (OVERALL, *regimes, *after_gap)
 

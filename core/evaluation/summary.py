@@ -87,7 +87,7 @@ def stored_status(db: Database, run: Run, settings: Settings) -> TrainerStatus:
 def stored_market(db: Database, run: Run, settings: Settings) -> MarketStatus:
     """What `stored_status` has of the run's market alone. Raises StorageError."""
     reader = RecordReader(db, run.run_id)
-    by_mode, ledger = reader.scored_by_mode(_FOREVER), _score_ledger(reader, run)
+    by_mode, ledger = reader.scored_by_mode(), _score_ledger(reader, run)
     counts = sum(by_mode.values()), sum(count for (mode, _), count in by_mode.items() if mode is ForecastMode.LIVE)
     return MarketStatus(
         member=MemberRun(run.run_id, run.market, run.is_learned),

@@ -56,7 +56,7 @@ SELECT
     (SELECT COUNT(*) FROM checkpoints WHERE run_id = :run),
     (SELECT COUNT(*) FROM checkpoints WHERE run_id = :run AND is_deleted = 0)
 """
-_MODES = f"SELECT mode, after_gap, COUNT(*) FROM scores WHERE run = {RUN} AND version = 1 AND target_open_time_ms <= ? "
+_MODES = f"SELECT mode, after_gap, COUNT(*) FROM scores WHERE run = {RUN} AND version = 1 GROUP BY mode, after_gap"
 # Every scored target has a score one step ahead.
 _CORRECTIONS = """
 SELECT c.id, c.open_time_ms FROM runs CROSS JOIN candle_corrections AS c
@@ -195,9 +195,9 @@ class RecordReader:
         first: int | None = self._select(sql, MODES[mode], until_ms, most)[0][0]
         return until_ms if first is None else first
 
-    def scored_by_mode(self, until_ms: int) -> dict[tuple[ForecastMode, bool], int]:
-        """The number of one-step scores up to this target (inclusive), by mode and whether they follow a gap."""
-        rows = self._select(f"{_MODES} GROUP BY mode, after_gap", until_ms)
+    def scored_by_mode(self) -> dict[tuple[ForecastMode, bool], int]:
+        """The number of one-step scores, by mode and whether they follow a gap."""
+        rows = self._select(_MODES)
         return {(MODE_OF[mode], bool(after_gap)): int(count) for mode, after_gap, count in rows if mode in MODE_OF}
 
     def score_versions(self, target_open_time_ms: int, *, horizon: int = 1) -> list[StoredScore]:
@@ -349,7 +349,7 @@ class RecordReader:
         return self._blocks.scores(scores_at(horizon), first_ms, last_ms, with_losses=True).at(horizon)
 
     def _to_scores(self, block: ScoreBlock) -> list[StoredScore]:
-        regimes = self._regimes(block)
+        regimes = {origin: RegimeProbabilities(*regime) for origin, regime in self._blocks.regimes(block).items()}
         return [
             replace(to_score(record, target, version, at_ms, losses), regime=regimes.get(int(record[0])))
             for record, target, version, at_ms, losses in zip(
@@ -361,18 +361,6 @@ class RecordReader:
                 strict=True,
             )
         ]
-
-    def _regimes(self, block: ScoreBlock) -> dict[int, RegimeProbabilities]:
-        """The market's regimes at the origins of these scores."""
-        if not len(block):
-            return {}
-        origins = block.records["origin_open_time_ms"]
-        sql = (
-            f"SELECT origin_open_time_ms, {_named(REGIME_COLUMNS)} FROM conditions "
-            "WHERE run_id = ? AND origin_open_time_ms BETWEEN ? AND ?"
-        )
-        rows = self._select(sql, int(origins.min()), int(origins.max()))
-        return {row[0]: RegimeProbabilities(*row[1:]) for row in rows}
 
     def _on_damage(self, table: SealedTable, id_: int) -> None:
         known = self.damaged.setdefault(table.name, set())

@@ -14,7 +14,7 @@ from core.storage.database import select
 from core.storage.packed_forecasts import unpack_drawn
 from core.storage.packed_scores import Records, losses_of, records_in, unpack_scores
 from core.storage.record_tables import DETAILS, FORECASTS, RUN
-from core.storage.rows import to_checkpoint_id
+from core.storage.rows import REGIME_COLUMNS, to_checkpoint_id
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 OnDamage = Callable[[SealedTable, int], None]
 """Called with the table and the id of a damaged row."""
 Origins = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]
+_REGIMES = f"""
+SELECT origin_open_time_ms, {", ".join(REGIME_COLUMNS)} FROM conditions
+WHERE run_id = ? AND origin_open_time_ms BETWEEN ? AND ? ORDER BY origin_open_time_ms
+"""
 _FOREVER = 2**63 - 1
 _ORIGINS = f"""
 SELECT {FORECASTS.select()} FROM forecasts
@@ -108,6 +112,14 @@ class BlockReader:
         )
         found = select(self._db, sql, (self.run_id, int(origins.min()), int(origins.max())))
         return {int(row[2]): row for row in whole_rows(FORECASTS, found, self._on_damage)}
+
+    def regimes(self, block: ScoreBlock) -> dict[int, list[float]]:
+        """REGIME_COLUMNS at the origins of these scores, by origin; may include others of the same time."""
+        if not len(block):
+            return {}
+        origins = block.records["origin_open_time_ms"]
+        rows = select(self._db, _REGIMES, (self.run_id, int(origins.min()), int(origins.max())))
+        return {int(origin): regime for origin, *regime in rows}
 
     def with_forecasts(
         self, block: ScoreBlock, known: dict[int, Row] | None = None

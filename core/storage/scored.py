@@ -20,12 +20,6 @@ from core.storage.score_blocks import BlockReader, OnDamage, Origins, ScoreBlock
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-REGIMES = ("calm", "trending", "volatile")
-"""The columns of the table `conditions`."""
-_CONDITIONS = f"""
-SELECT origin_open_time_ms, {", ".join(REGIMES)} FROM conditions
-WHERE run_id = ? AND origin_open_time_ms BETWEEN ? AND ? ORDER BY origin_open_time_ms
-"""
 _START = f"""
 SELECT target_open_time_ms FROM scores
 WHERE run = {RUN} AND version = 1 ORDER BY target_open_time_ms DESC LIMIT 1 OFFSET ?
@@ -41,8 +35,8 @@ class ScoredRows:
 
     after_gap: a hole lies before the target. direction_hit: 1 hit, 0 missed, -1 not counted. losses: [n], packed
     (`core.forecast.experts.pack_losses`).
-    close: [n, level], the quantiles of the close return that were shown. regime: [n], the place in REGIMES of the one
-    that was likeliest where the forecast was made; -1 where none is known.
+    close: [n, level], the quantiles of the close return that were shown. regime: [n], the place in REGIME_COLUMNS of
+    the one that was likeliest where the forecast was made; -1 where none is known.
     """
 
     target_open_time_ms: NDArray[np.int64]
@@ -86,7 +80,8 @@ class ScoredReader:
         horizons: those that are stored together: the first one, or further ones."""
         table = scores_at(horizons[0])
         block = self._blocks.scores(table, after_ms + 1, most=most, with_losses=True)
-        forecasts, regimes = self._blocks.forecasts(block), self._regimes(block.records["origin_open_time_ms"])
+        forecasts = self._blocks.forecasts(block)
+        regimes = {origin: regime.index(max(regime)) for origin, regime in self._blocks.regimes(block).items()}
         return {horizon: self._rows(block.at(horizon).newest, forecasts, regimes) for horizon in horizons}
 
     def _rows(self, block: ScoreBlock, forecasts: dict[int, Row], regimes: dict[int, int]) -> ScoredRows:
@@ -122,10 +117,3 @@ class ScoredReader:
     def origins(self, after_ms: int, most: int) -> Origins:
         """As `BlockReader.origins`."""
         return self._blocks.origins(after_ms, most)
-
-    def _regimes(self, origins: NDArray[np.int64]) -> dict[int, int]:
-        """The index in REGIMES of the most probable regime, for the candles of this time."""
-        if not len(origins):
-            return {}
-        rows = select(self._db, _CONDITIONS, (self._run_id, int(origins.min()), int(origins.max())))
-        return {int(origin): likeliest.index(max(likeliest)) for origin, *likeliest in rows}

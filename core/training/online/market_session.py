@@ -30,8 +30,6 @@ from core.training.online.ledger import ScoreLedger, learned_loss, take_scores
 from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceForecasts
 
-_FOREVER = 2**63 - 1
-
 
 class MarketSession:
     """For each closed candle: `take`, `observe`, `score`, `issue`, `store` in a transaction, then `account`."""
@@ -95,7 +93,7 @@ class MarketSession:
                 self._pending.append(forecast)
             else:
                 self._pending.clear()  # the k-th newest pending forecast belongs to the k-th newest candle
-        known = reader.scored_by_mode(_FOREVER)
+        known = reader.scored_by_mode()
         self.scored = sum(known.values())
         self.live_scored = sum(count for (mode, _), count in known.items() if mode is ForecastMode.LIVE)
         self.after_gap = known.get((self.scores.own_mode, True), 0)
