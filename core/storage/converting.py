@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -125,54 +126,26 @@ class _Before:
                 self._on_progress(self._done, self._total)
 
 
-_PLAIN_FORECAST = (
-    "origin_open_time_ms",
-    "horizon",
-    "inputs_until_ms",
-    "made_at_ms",
-    "step",
-    "checkpoint_id",
-    "origin_close",
-    "scale",
-)
-
-
 def _forecast(row: sqlite3.Row) -> StoredForecast:
     shape = row["expert_count"], row["quantity_count"], row["level_count"]
-    plain: dict[str, Any] = {name: row[name] for name in _PLAIN_FORECAST}
-    return StoredForecast(
-        **plain,
-        mode=ForecastMode(row["mode"]),
-        quantiles=np.frombuffer(row["quantiles"], "<f8").reshape(shape[1:]),
-        experts=np.frombuffer(row["experts"], "<f8").reshape(shape),
-    )
-
-
-_PLAIN_SCORE = (
-    "origin_open_time_ms",
-    "horizon",
-    "target_open_time_ms",
-    "loss",
-    "model_loss",
-    "reference_loss",
-    "range_loss",
-    "range_model_loss",
-    "range_reference_loss",
-    "overlap",
-    "reference_overlap",
-    "scored_at_ms",
-    "version",
-    "expert_losses",
-    "twin_loss",
-    "range_twin_loss",
-)
+    values = _fields_of(StoredForecast, row) | {
+        "mode": ForecastMode(row["mode"]),
+        "quantiles": np.frombuffer(row["quantiles"], "<f8").reshape(shape[1:]),
+        "experts": np.frombuffer(row["experts"], "<f8").reshape(shape),
+    }
+    return StoredForecast(**values)
 
 
 def _score(row: sqlite3.Row) -> StoredScore:
     hit = row["direction_hit"]
-    plain: dict[str, Any] = {name: row[name] for name in _PLAIN_SCORE}
-    plain |= {name: bool(row[name]) for name in ("after_gap", "inside_50", "inside_90")}
-    return StoredScore(**plain, mode=ForecastMode(row["mode"]), direction_hit=None if hit is None else bool(hit))
+    flags = {name: bool(row[name]) for name in ("after_gap", "inside_50", "inside_90")}
+    judged = {"mode": ForecastMode(row["mode"]), "direction_hit": None if hit is None else bool(hit)}
+    return StoredScore(**_fields_of(StoredScore, row) | flags | judged)
+
+
+def _fields_of(kind: type[StoredForecast | StoredScore], row: sqlite3.Row) -> dict[str, Any]:
+    stored = dict(row)
+    return {field.name: stored[field.name] for field in fields(kind) if field.name in stored}
 
 
 def _target(run: int, scores: Sequence[StoredScore]) -> _Converted:
