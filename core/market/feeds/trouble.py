@@ -6,7 +6,7 @@ import json
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -73,6 +73,7 @@ def _moment(text: str) -> datetime | None:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
+@dataclass(eq=False, repr=False)
 class VenueError(Exception):
     """A request to an exchange failed. The message is a sentence for the user.
 
@@ -83,30 +84,17 @@ class VenueError(Exception):
     markets that share it.
     """
 
-    def __init__(
-        self,
-        sentence: str,
-        *,
-        is_final: bool = False,
-        wait_s: float = 0.0,
-        is_asked: bool = False,
-        is_brief: bool = False,
-        is_of_venue: bool = False,
-        is_planned: bool = False,
-        is_absent: bool = False,
-        is_silence: bool = False,
-        is_of_socket: bool = False,
-    ) -> None:
-        super().__init__(sentence)
-        self.is_final = is_final
-        self.wait_s = wait_s
-        self.is_asked = is_asked
-        self.is_brief = is_brief
-        self.is_of_venue = is_of_venue
-        self.is_planned = is_planned
-        self.is_absent = is_absent
-        self.is_silence = is_silence
-        self.is_of_socket = is_of_socket
+    sentence: str
+    _: KW_ONLY
+    is_final: bool = False
+    wait_s: float = 0.0
+    is_asked: bool = False
+    is_brief: bool = False
+    is_of_venue: bool = False
+    is_planned: bool = False
+    is_absent: bool = False
+    is_silence: bool = False
+    is_of_socket: bool = False
 
 
 def explain(error: Exception, name: str, answer: HttpResponse, is_stream: bool = False) -> VenueError:
@@ -156,7 +144,7 @@ def _proxy_status(error: Exception) -> int | None:
 def _by_status(status: int | None, name: str, answer: HttpResponse) -> VenueError | None:
     trouble = _of_status(status, name, answer)
     if trouble is not None and trouble.wait_s and answer.ignored_wait_notice:
-        trouble.args = (f"{trouble} {answer.ignored_wait_notice}",)
+        return replace(trouble, sentence=f"{trouble} {answer.ignored_wait_notice}")
     return trouble
 
 
