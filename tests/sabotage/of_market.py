@@ -121,7 +121,7 @@ FAULTS = (
     ),
     Fault(
         "settled-with-less-volume-than-shown",
-        "core/market/feeds/final_candle.py",
+        "core/market/feeds/checks.py",
         "found.volume < shown.volume",
         "found.volume > shown.volume",
     ),

@@ -1,21 +1,76 @@
-"""Compares the candles passed on with the exchange's own list, in parallel to the stream."""
+"""Requests that confirm candles: one that has just closed, until its numbers are final, and the last few, once more."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
 
+from core.domain.candle import Candle
 from core.domain.clock import Clock
+from core.market.feeds.forming import FormingCandles
+from core.market.feeds.interruptible_wait import CloseSignal
 from core.market.feeds.ledger import Ledger
 from core.market.feeds.requests import Page, Requests
 from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 
+_VOLUME_TOLERANCE = 1e-9
 _log = logging.getLogger("ghostcandle.feed")
 
 
+class Settler:
+    """A response may be stale, so it must agree with the stream or come twice."""
+
+    def __init__(self, requests: Requests, clock: Clock, times: ExchangeTimes, closing: CloseSignal) -> None:
+        self._requests = requests
+        self._clock = clock
+        self._times = times
+        self._closing = closing
+
+    async def settle(self, over_ms: int, position_ms: int, forming: FormingCandles) -> Page:
+        """The candles after the position, with the final candle of `over_ms`, or what is available at the deadline.
+        Raises VenueError if every request has failed."""
+        deadline_s = self._clock.monotonic_s() + self._times.patience_s
+        retry_s = self._times.retry_s
+        shown, before = forming.shown(over_ms), None
+        while True:
+            is_late = self._clock.monotonic_s() >= deadline_s
+            page = await self._page(position_ms, is_last=is_late)
+            found = page.at(over_ms)
+            if is_late or (not page.refused and _is_final(found, before, shown, over_ms, page.newest_ms)):
+                return page
+            before = found
+            left_s = max(0.0, deadline_s - self._clock.monotonic_s())
+            await self._closing.run_until_closed(asyncio.sleep(min(retry_s, left_s)))
+            retry_s *= 2.0
+
+    async def _page(self, position_ms: int, is_last: bool) -> Page:
+        """A brief error gives an empty page, except at the last attempt."""
+        try:
+            return await self._closing.run_until_closed(self._requests.page(position_ms + 1))
+        except VenueError as trouble:
+            if is_last or not trouble.is_brief:
+                raise
+            return Page([], None)
+
+
+def _is_final(
+    found: Candle | None, before: Candle | None, shown: Candle | None, over_ms: int, newest_ms: int | None
+) -> bool:
+    """Whether the response agrees with the stream's newest version, or, if the stream has less volume, with the
+    previous response. A missing candle had no trades if a later one is there."""
+    if found is None:
+        return shown is None and newest_ms is not None and newest_ms > over_ms
+    if shown is not None and math.isclose(found.volume, shown.volume, rel_tol=_VOLUME_TOLERANCE):
+        return True
+    is_older = shown is not None and found.volume < shown.volume
+    return found == before and not is_older
+
+
 class Checks:
-    """One request at a time. A failed one is retried later: the stream continues without it."""
+    """Compares candles that were passed on with the exchange's own list. One request at a time; a failed one is retried
+    later, and the stream continues without it."""
 
     def __init__(self, requests: Requests, clock: Clock, times: ExchangeTimes, ledger: Ledger) -> None:
         self._requests = requests

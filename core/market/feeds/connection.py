@@ -22,9 +22,8 @@ from core.market.feeds.base import (
     FormingCandle,
     RejectedMessage,
 )
-from core.market.feeds.checks import Checks
+from core.market.feeds.checks import Checks, Settler
 from core.market.feeds.counters import Tally
-from core.market.feeds.final_candle import Settler
 from core.market.feeds.forming import FormingCandles
 from core.market.feeds.interruptible_wait import CloseSignal
 from core.market.feeds.ledger import Ledger
