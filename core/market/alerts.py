@@ -9,13 +9,17 @@ armed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from core.domain.candle import Candle, Interval
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
+from core.domain.clock import Clock
 from core.domain.price_lines import Direction, KnownCandle, PriceLine
 
 _MARGIN = 1e-4
 """How far, as a share of the price, it must leave a line that it was at when that was armed."""
+_TIMELESS = (FILE_VENUE, SIMULATED_VENUE)
+"""Venues whose candle times are unrelated to any clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +37,13 @@ class PriceWatch:
 
     def __init__(self, interval: Interval) -> None:
         self._interval = interval
-        self._newest: Candle | None = None
+        self.newest: Candle | None = None
 
     def observe(self, candle: Candle) -> Observation:
         """Record a candle's current state, forming or closed."""
-        is_newest = self._newest is None or candle.open_time_ms >= self._newest.open_time_ms
+        is_newest = self.newest is None or candle.open_time_ms >= self.newest.open_time_ms
         if is_newest:
-            self._newest = candle
+            self.newest = candle
         return Observation(candle, self._interval.close_time_ms(candle.open_time_ms), is_newest)
 
     def armed(self, line: PriceLine, market_ms: int | None, *, tick: float, is_again: bool = False) -> PriceLine:
@@ -50,7 +54,7 @@ class PriceWatch:
         is_again: it has fired before. A price very close to it must then leave it first, or the line would fire at
         every small move; a new line counts from its exact price on.
         """
-        newest = self._newest
+        newest = self.newest
         if newest is None:
             raise ValueError("an alert cannot be armed before a price is known")
         reach = margin(line.price, tick) if is_again else 0.0
@@ -59,6 +63,72 @@ class PriceWatch:
         if market_ms is not None and market_ms >= closes_at + self._interval.duration_ms:
             return replace(fresh, known=None, watched_from_ms=market_ms)
         return _from(fresh, newest, closes_at)
+
+
+class AlertMonitor:
+    """Takes each forming or closed candle once. `on_crossed` gets the lines that fired at one candle or tick."""
+
+    def __init__(
+        self,
+        lines: Callable[[], Iterable[PriceLine]],
+        on_changed: Callable[[PriceLine], object],
+        clock: Clock,
+        on_crossed: Callable[[Sequence[PriceLine]], object],
+    ) -> None:
+        """lines: those of the market. on_changed: called with each line that the market has changed."""
+        self._lines, self._on_changed, self._clock, self._on_crossed = lines, on_changed, clock, on_crossed
+        self._watch: PriceWatch | None = None
+        self._seen_at_s: float | None = None
+        """When the newest candle was last received, on the monotonic clock; None while it is a stored one."""
+        self.is_timeless = False
+        """Whether the candle times are unrelated to the clock."""
+        self._tick = 0.0
+
+    def open(self, market: Market, newest: Candle | None) -> None:
+        """Switch to another market. Watching begins at its newest stored candle."""
+        self._watch, self._seen_at_s = PriceWatch(market.interval), None
+        self.is_timeless = market.venue in _TIMELESS
+        if newest is not None:
+            self._watch.observe(newest)
+
+    def update(self, candles: Sequence[Candle], tick: float) -> bool:
+        """Take candles, forming or closed, in ascending time. Returns whether any line changed. tick: the smallest step
+        of the market's prices."""
+        if self._watch is None:
+            return False
+        self._tick = tick
+        has_changed = False
+        for candle in candles:
+            observed = self._watch.observe(candle)
+            if observed.is_newest:
+                self._seen_at_s = self._clock.monotonic_s()
+            crossed = []
+            for line in self._lines():
+                after = judge(line, observed, tick=tick, now_ms=self._clock.now_ms())
+                if after is not line:
+                    has_changed = True
+                    self._on_changed(after)
+                    if after.crossed_at_ms is not None:
+                        crossed.append(after)
+            if crossed:
+                self._on_crossed(crossed)
+        return has_changed
+
+    def armed(self, line: PriceLine, *, is_again: bool = False) -> PriceLine:
+        """The line, watched from now on. is_again: it has fired before."""
+        if self._watch is None or self._watch.newest is None:
+            from_ms = 0 if self.is_timeless else self._clock.now_ms()
+            return replace(rearmed(line, Direction.EITHER), known=None, watched_from_ms=from_ms)
+        return self._watch.armed(line, self._market_ms(self._watch.newest), tick=self._tick, is_again=is_again)
+
+    def _market_ms(self, newest: Candle) -> int | None:
+        """A lower bound of the market's time. The computer's clock may differ from the exchange's, so it is only used
+        before the first candle has come."""
+        if self.is_timeless:
+            return None
+        if self._seen_at_s is None:
+            return self._clock.now_ms()
+        return newest.open_time_ms + round(1000.0 * (self._clock.monotonic_s() - self._seen_at_s))
 
 
 def judge(line: PriceLine, observed: Observation, *, tick: float, now_ms: int) -> PriceLine:
