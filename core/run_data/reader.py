@@ -1,29 +1,55 @@
-"""Opens a data folder for reading, beside a window or trainer that is writing to it."""
+"""A run's record as data frames, read beside a window or trainer that is writing to it.
+
+Times are UTC milliseconds, returns and ranges natural logarithms.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from core.forecast.experts import ExpertList
-from core.run_data.frames import forecast_frame, score_frame
+from core.domain.challenger_sources import column_of
+from core.domain.events import QUANTILE_LEVELS
+from core.domain.quantities import QUANTITIES, Quantity
+from core.forecast.experts import ExpertList, unpack_losses
 from core.storage.candles import CandleStore
-from core.storage.checksums import SealedTable, whole_rows
+from core.storage.checksums import Row, SealedTable, whole_rows
 from core.storage.database import open_database, select
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
+from core.storage.packed_forecasts import unpack_drawn
+from core.storage.packed_scores import MODE_OF, flag
 from core.storage.record_tables import FORECASTS, FURTHER_SCORES, RUN, SCORES, STEPS
-from core.storage.rows import CHECKPOINT_COLUMNS
+from core.storage.rows import CHECKPOINT_COLUMNS, to_checkpoint_id
 from core.storage.runs import Run, RunStore
-from core.storage.score_blocks import BlockReader
+from core.storage.score_blocks import BlockReader, ScoreBlock
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+CLOSE_QUANTILES = tuple(f"close_q{100 * level:02.0f}" for level in QUANTILE_LEVELS)
+"""Columns of the close's quantiles, as log returns since the origin's close."""
+MEDIANS = tuple(f"{quantity.name.lower()}_median" for quantity in Quantity if quantity is not Quantity.CLOSE)
+_SHOWN = {
+    "close_loss": "loss",
+    "range_loss": "range_loss",
+    "body_loss": "body_loss",
+    "upper_wick_loss": "upper_wick_loss",
+    "lower_wick_loss": "lower_wick_loss",
+    "volume_loss": "volume_loss",
+    "close_loss_reference_model": "twin_loss",
+    "range_loss_reference_model": "range_twin_loss",
+    "overlap": "overlap",
+    "reference_overlap": "reference_overlap",
+}
+"""Columns by the record's names."""
+_BY_EXPERT = {"close": Quantity.CLOSE, "range": Quantity.RANGE}
 _CANDLE_COLUMNS = ("open", "high", "low", "close", "volume")
 _FIRST_MS = -(2**63)
 
@@ -46,14 +72,14 @@ class RunData:
 
     def forecasts(self) -> pd.DataFrame:
         """One row a forecast and horizon, ascending by origin and horizon; quantiles in single precision, as drawn."""
-        return forecast_frame(self.run.run_id, self._whole(FORECASTS, self.run.run_id, "origin_open_time_ms"))
+        return _forecast_frame(self.run.run_id, self._whole(FORECASTS, self.run.run_id, "origin_open_time_ms"))
 
     def scores(self) -> pd.DataFrame:
         """All scores, ascending by horizon, target and version: 1, and one more for each later correction of the
         target."""
         reader = BlockReader(self._db, self.run.run_id, self._on_damage)
         blocks = [reader.scores(table, _FIRST_MS, with_losses=True) for table in (SCORES, FURTHER_SCORES)]
-        return score_frame(blocks, ExpertList(self.run.challengers))
+        return _score_frame(blocks, ExpertList(self.run.challengers))
 
     def steps(self) -> pd.DataFrame:
         """The training steps of the run's model, ascending by candle and step."""
@@ -97,3 +123,82 @@ def runs(folder: Path) -> list[Run]:
     """All runs of this data folder, the newest first. Raises StorageError."""
     with closing(open_database(DataFolder(folder).database, readonly=True)) as db:
         return RunStore(db).list()
+
+
+def _forecast_frame(run_id: str, rows: Sequence[Row]) -> pd.DataFrame:
+    """One row a forecast and horizon, ascending. rows: undamaged ones of the table `forecasts`."""
+    frame = pd.DataFrame(rows, columns=list(FORECASTS.names))
+    horizons = frame.pop("horizons").to_numpy(dtype=np.int64)
+    shapes, drawn = frame[["quantities", "levels"]], frame.pop("drawn")
+    quantiles = [
+        unpack_drawn(each, int(quantities), int(levels))
+        for each, (quantities, levels) in zip(drawn, shapes.to_numpy(), strict=True)
+    ]
+    frame["mode"] = frame["mode"].map(MODE_OF).astype(str)
+    frame["checkpoint_id"] = [to_checkpoint_id(run_id, each) for each in frame["checkpoint_id"]]
+    frame = frame.drop(columns=["id", "run", "quantities", "levels", "digest", "checksum"])
+    frame = frame.loc[frame.index.repeat(horizons)].reset_index(drop=True)
+    frame.insert(1, "horizon", _from_one(horizons))
+    values = _columns_of(np.concatenate(quantiles) if quantiles else np.empty((0, QUANTITIES, len(QUANTILE_LEVELS))))
+    return pd.concat([frame, values], axis=1)
+
+
+def _score_frame(blocks: Sequence[ScoreBlock], experts: ExpertList) -> pd.DataFrame:
+    """One row a target, horizon and version, ascending by horizon, target and version. experts: of the run."""
+    parts = [_of_block(block, experts) for block in blocks]
+    frame = pd.concat(parts, ignore_index=True)
+    return frame.sort_values(["horizon", "target_open_time_ms", "version"], ignore_index=True)
+
+
+def expert_column(quantity: str, row: str) -> str:
+    """The column of an expert's loss. quantity: close or range. row: of `ExpertList.loss_rows`."""
+    return f"{quantity}_loss_{column_of(row)}"
+
+
+def _from_one(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """1, 2, ... up to each of these counts."""
+    starts = np.repeat(np.cumsum(counts) - counts, counts)
+    numbers: NDArray[np.int64] = np.arange(int(counts.sum()), dtype=np.int64) - starts + 1
+    return numbers
+
+
+def _columns_of(quantiles: NDArray[np.float64]) -> pd.DataFrame:
+    """quantiles: [n, Q, L]."""
+    medians = quantiles[:, 1:, QUANTILE_LEVELS.index(0.5)]
+    return pd.DataFrame(np.hstack([quantiles[:, Quantity.CLOSE], medians]), columns=[*CLOSE_QUANTILES, *MEDIANS])
+
+
+def _of_block(block: ScoreBlock, experts: ExpertList) -> pd.DataFrame:
+    records = block.records
+    hits = records["direction_hit"]
+    return pd.DataFrame(
+        {
+            "target_open_time_ms": block.target_open_time_ms,
+            "origin_open_time_ms": records["origin_open_time_ms"].astype(np.int64),
+            "horizon": records["horizon"].astype(np.int64),
+            "version": block.version,
+            "mode": [str(MODE_OF[number]) for number in records["mode"].tolist()],
+            "after_gap": flag(records, "after_gap"),
+            "inside_50": flag(records, "inside_50"),
+            "inside_90": flag(records, "inside_90"),
+            "direction_hit": pd.Series(hits == 1, dtype="boolean").mask(hits < 0),
+            **{column: records[name].astype(np.float64) for column, name in _SHOWN.items()},
+            **_expert_losses(block.losses, experts),
+            "scored_at_ms": block.scored_at_ms,
+        }
+    )
+
+
+def _expert_losses(packed: Sequence[bytes], experts: ExpertList) -> dict[str, NDArray[np.float64]]:
+    """Of close and range, by column; NaN where the experts' losses are not stored any more."""
+    rows = experts.loss_rows
+    losses = np.full((len(packed), len(rows), QUANTITIES), np.nan)
+    for place, each in enumerate(packed):
+        known = unpack_losses(each)
+        if known is not None and len(known) == len(rows):
+            losses[place] = known
+    return {
+        expert_column(name, row): losses[:, number, quantity]
+        for name, quantity in _BY_EXPERT.items()
+        for number, row in enumerate(rows)
+    }

@@ -235,7 +235,7 @@ FAULTS = (
     ),
     Fault(
         "export-counts-superseded-directions",
-        "core/run_data/frames.py",
+        "core/run_data/reader.py",
         ".mask(hits < 0)",
         ".mask(hits < 1)",
     ),

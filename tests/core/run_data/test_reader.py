@@ -18,7 +18,7 @@ from core.domain.quantities import MEDIAN, Quantity
 from core.evaluation.details import evaluate_run
 from core.forecast.experts import LOSS_ROWS, ExpertList, unpack_losses
 from core.run_data import RunData, open_run, runs
-from core.run_data.frames import CLOSE_QUANTILES, expert_column
+from core.run_data.reader import CLOSE_QUANTILES, expert_column
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
