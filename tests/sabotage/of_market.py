@@ -169,7 +169,7 @@ FAULTS = (
     ),
     Fault(
         "queued-requests-sent-during-a-wait",
-        "core/market/feeds/shared_connection.py",
+        "core/market/feeds/rate_limits.py",
         "return await self._hold.ask(request)",
         "return await request()",
     ),

@@ -24,8 +24,7 @@ from core.market.feeds.base import (
     StoredCandles,
 )
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
-from core.market.feeds.rate_limits import RateLimitHold, RequestGate
-from core.market.feeds.shared_connection import RequestQueue
+from core.market.feeds.rate_limits import RateLimitHold, RequestGate, RequestQueue
 from core.market.pipeline import FeedReport, MarketPipeline
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import heapq
+import itertools
 import threading
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from core.domain.clock import Clock
 from core.market.feeds.trouble import VenueError
@@ -17,23 +20,6 @@ T = TypeVar("T")
 class RateLimitedError(VenueError):
     """No request was sent, because the exchange demands a wait of `wait_s` more seconds. The sentence is that of the
     original error."""
-
-
-class RequestGate(Protocol):
-    """What a feed's requests pass, and what it reports its errors to."""
-
-    @property
-    def held(self) -> RateLimitedError | None:
-        """Why and for how long no request may be sent; None if it may."""
-        ...
-
-    def record(self, trouble: VenueError) -> None:
-        """Take note of an error that ended a connection."""
-        ...
-
-    async def ask(self, request: Callable[[], Awaitable[T]], *, is_urgent: bool = True) -> T:
-        """Send a request, if no rate limit forbids it. is_urgent: before others that wait. Raises VenueError."""
-        ...
 
 
 class RateLimitHold:
@@ -81,13 +67,66 @@ class RateLimitHold:
             raise held
 
     async def ask(self, request: Callable[[], Awaitable[T]], *, is_urgent: bool = True) -> T:
-        """Send a request at once unless on hold, and record its error. Raises VenueError."""
+        """Send a request at once unless on hold, and record its error. Raises VenueError. is_urgent: before others that
+        wait, where they do."""
         self.check()
         try:
             return await request()
         except VenueError as trouble:
             self.record(trouble)
             raise
+
+
+class RequestQueue:
+    """In order of arrival, urgent ones first. When the exchange demands a wait, none that waits here is sent any more:
+    each fails with RateLimitedError."""
+
+    def __init__(self, hold: RateLimitHold) -> None:
+        """hold: shared with everything else that sends requests to this exchange."""
+        self._hold = hold
+        self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []
+        self._numbers = itertools.count()
+        self._is_busy = False
+
+    @property
+    def held(self) -> RateLimitedError | None:
+        return self._hold.held
+
+    def record(self, trouble: VenueError) -> None:
+        self._hold.record(trouble)
+
+    async def ask(self, request: Callable[[], Awaitable[T]], *, is_urgent: bool = True) -> T:
+        self._hold.check()
+        await self._turn(is_urgent)
+        try:
+            return await self._hold.ask(request)
+        finally:
+            self._next()
+
+    async def _turn(self, is_urgent: bool) -> None:
+        if not self._is_busy:
+            self._is_busy = True
+            return
+        turn = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (not is_urgent, next(self._numbers), turn))
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if not turn.cancelled():  # it had its turn already
+                self._next()
+            raise
+
+    def _next(self) -> None:
+        while self._waiting:
+            turn = heapq.heappop(self._waiting)[-1]
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._is_busy = False
+
+
+RequestGate = RateLimitHold | RequestQueue
+"""What a feed's requests pass, and what it reports its errors to."""
 
 
 class RateLimitHolds:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from core.domain.clock import ManualClock
-from core.market.feeds.rate_limits import RateLimitedError, RateLimitHold
-from core.market.feeds.shared_connection import RequestQueue
+from core.market.feeds.rate_limits import RateLimitedError, RateLimitHold, RequestQueue
 from core.market.feeds.trouble import VenueError
 from tests.simulation.virtual_time import run_virtually
 
