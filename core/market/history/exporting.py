@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -63,7 +64,7 @@ def _writer_of(path: Path) -> Callable[[IO[bytes], Iterator[StoredColumns]], int
         return _write_packed_csv
     if name.endswith(_FORMS):
         _require_arrow(path)
-        return _write_feather if name.endswith(".feather") else _write_parquet
+        return partial(_write_arrow, is_feather=name.endswith(".feather"))
     endings = f"{', '.join(_FORMS[:-1])} or {_FORMS[-1]}"
     raise HistoryError(f"The name '{path.name}' does not tell the format. Use one that ends in {endings}.")
 
@@ -99,26 +100,15 @@ def _batch(chunk: StoredColumns) -> Any:
     return pa.record_batch([chunk.open_time_ms, *chunk.values], names=list(COLUMNS))
 
 
-def _write_feather(file: IO[bytes], chunks: Iterator[StoredColumns]) -> int:
+def _write_arrow(file: IO[bytes], chunks: Iterator[StoredColumns], *, is_feather: bool) -> int:
     import pyarrow as pa  # noqa: PLC0415
-
-    first = _batch(next(chunks))
-    with pa.ipc.new_file(file, first.schema) as writer:
-        return _write_batches(writer, first, chunks)
-
-
-def _write_parquet(file: IO[bytes], chunks: Iterator[StoredColumns]) -> int:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     first = _batch(next(chunks))
-    with pq.ParquetWriter(file, first.schema) as writer:
-        return _write_batches(writer, first, chunks)
-
-
-def _write_batches(writer: Any, first: Any, chunks: Iterator[StoredColumns]) -> int:
-    writer.write_batch(first)
-    count = int(first.num_rows)
-    for chunk in chunks:
-        writer.write_batch(_batch(chunk))
-        count += len(chunk)
+    with (pa.ipc.new_file if is_feather else pq.ParquetWriter)(file, first.schema) as writer:
+        writer.write_batch(first)
+        count = int(first.num_rows)
+        for chunk in chunks:
+            writer.write_batch(_batch(chunk))
+            count += len(chunk)
     return count
