@@ -137,8 +137,9 @@ def _forecast_frame(run_id: str, rows: Sequence[Row]) -> pd.DataFrame:
     frame["mode"] = frame["mode"].map(MODE_OF).astype(str)
     frame["checkpoint_id"] = [to_checkpoint_id(run_id, each) for each in frame["checkpoint_id"]]
     frame = frame.drop(columns=["id", "run", "quantities", "levels", "digest", "checksum"])
-    frame = frame.loc[frame.index.repeat(horizons)].reset_index(drop=True)
-    frame.insert(1, "horizon", _from_one(horizons))
+    frame = frame.loc[frame.index.repeat(horizons)]
+    frame.insert(1, "horizon", frame.groupby(level=0).cumcount() + 1)
+    frame = frame.reset_index(drop=True)
     values = _columns_of(np.concatenate(quantiles) if quantiles else np.empty((0, QUANTITIES, len(QUANTILE_LEVELS))))
     return pd.concat([frame, values], axis=1)
 
@@ -153,13 +154,6 @@ def _score_frame(blocks: Sequence[ScoreBlock], experts: ExpertList) -> pd.DataFr
 def expert_column(quantity: str, row: str) -> str:
     """The column of an expert's loss. quantity: close or range. row: of `ExpertList.loss_rows`."""
     return f"{quantity}_loss_{column_of(row)}"
-
-
-def _from_one(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """1, 2, ... up to each of these counts."""
-    starts = np.repeat(np.cumsum(counts) - counts, counts)
-    numbers: NDArray[np.int64] = np.arange(int(counts.sum()), dtype=np.int64) - starts + 1
-    return numbers
 
 
 def _columns_of(quantiles: NDArray[np.float64]) -> pd.DataFrame:
