@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from core.domain.clock import SystemClock
-from core.market.history.files import CandleFile, read_candle_file
-from core.market.history.sample import SAMPLE_FILE
+from core.market.history.files import read_candle_file, sample_file
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.options import absolute, common_options, print_json, with_context
@@ -54,7 +52,7 @@ def check_model(context: Context, wanted: str, candle_file: Path | None, count: 
 def _checks(context: Context, model: str, candle_file: Path | None, count: int) -> list[Check]:
     from core.training.checking.check import FEWEST_CANDLES, Subject, check_model  # noqa: PLC0415 - torch
 
-    file = _read(candle_file)
+    file = sample_file() if candle_file is None else read_candle_file(candle_file)
     if len(file.candles) < FEWEST_CANDLES:
         raise UserError(f"{len(file.candles)} candles are too few to check a model; give {FEWEST_CANDLES} or more.", 2)
     training = context.settings.training
@@ -62,13 +60,6 @@ def _checks(context: Context, model: str, candle_file: Path | None, count: int) 
     subject = Subject(model, list(file.candles[:count]), file.interval, candle_file, settings)
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
         return check_model(subject, Path(folder), SystemClock(), _say_on_stderr(context))
-
-
-def _read(candle_file: Path | None) -> CandleFile:
-    if candle_file is not None:
-        return read_candle_file(candle_file)
-    with resources.as_file(resources.files("resources") / SAMPLE_FILE) as sample:
-        return read_candle_file(sample)
 
 
 def _say_on_stderr(context: Context) -> Any:

@@ -13,12 +13,11 @@ from core.domain.clock import Clock
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.exchange import ExchangeFeed, probe
 from core.market.feeds.rate_limits import RateLimitHold, RateLimitHolds
-from core.market.feeds.replay import ReplayFeed, StoredFeed, replay_name
+from core.market.feeds.replay import ReplayFeed, StoredFeed, replay_name, sample_feed
 from core.market.feeds.simulated import SimulatedFeed, seed_of
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.files import read_candle_file
 from core.market.history.reading import Watch
-from core.market.history.sample import sample_feed
 from core.market.shown_names import shown_market
 from core.settings.tree import MarketSettings
 

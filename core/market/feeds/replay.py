@@ -23,7 +23,7 @@ from core.market.feeds.base import (
 from core.market.feeds.interruptible_wait import happens_within
 from core.market.feeds.pace import ReplayPace
 from core.market.feeds.step_order import StepOrder
-from core.market.history.files import CandleFile, rejections_in_words
+from core.market.history.files import CandleFile, rejections_in_words, sample_file
 from core.market.shown_names import file_symbol, shown_market, shown_symbol
 
 _log = logging.getLogger("ghostcandle.feed")
@@ -145,6 +145,14 @@ class ReplayFeed:
 def _at_once(catch_up: int, candles: int, limit: int | None) -> int:
     """Half of a short file, as a replay that starts at its end shows nothing. A limited one is short on purpose."""
     return catch_up if catch_up < candles else candles // 2 if limit is None else candles
+
+
+SAMPLE_NAME = "EUR/USD sample"
+
+
+def sample_feed(clock: Clock, speed: float = 2.0, catch_up: int = 1000, limit: int | None = None) -> ReplayFeed:
+    """The included sample: the first part at once, then `speed` candles a second."""
+    return ReplayFeed(sample_file(), SAMPLE_NAME, clock, speed, catch_up, limit)
 
 
 class StoredFeed:

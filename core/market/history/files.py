@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import overload
 
@@ -74,6 +75,12 @@ def read_candle_file(path: Path, watch: Watch = lambda done, total: None) -> Can
         raise CandleFileError(f"{path.name} holds more than {MOST_CANDLES:,} candles; split it, or import it instead.")
     rejected = {RejectionReason(why): count for why, count in table.rejected.items()}
     return CandleFile(CandleRows(table.columns), table.interval, rejected, sha256_of(path))
+
+
+def sample_file() -> CandleFile:
+    """The included sample: hourly EUR/USD candles of 2017."""
+    with resources.as_file(resources.files("resources") / "sample_eurusd_1h.csv") as path:
+        return read_candle_file(path)
 
 
 def rejections_in_words(rejected: Mapping[RejectionReason, int]) -> str:

@@ -10,10 +10,10 @@ import pytest
 from core.domain.candle import Market
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import FeedError, FeedKind
+from core.market.feeds.replay import SAMPLE_NAME
 from core.market.feeds.simulated import seed_of
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.files import CandleFileError
-from core.market.history.sample import SAMPLE_NAME
 from core.settings.tree import MarketSettings
 from tests.support.candles import random_walk
 from tests.support.feeds import record_events

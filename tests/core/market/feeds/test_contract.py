@@ -16,10 +16,9 @@ from core.domain.clock import ManualClock
 from core.domain.validation import Validator
 from core.market.feeds.base import ClosedCandle, Feed, FeedEvent, FeedKind, FeedState, FeedStatus, FormingCandle
 from core.market.feeds.many import open_feeds
-from core.market.feeds.replay import ReplayFeed
+from core.market.feeds.replay import ReplayFeed, sample_feed
 from core.market.feeds.simulated import SimulatedFeed
 from core.market.history.files import CandleFile
-from core.market.history.sample import sample_feed
 from tests.support.candles import MINUTE, random_walk
 from tests.support.exchange.many import ManyMarkets
 from tests.support.exchange.minutes import fast_venue, minute_venue, without_a_pace

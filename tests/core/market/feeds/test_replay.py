@@ -10,9 +10,8 @@ import pytest
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import ManualClock
 from core.market.feeds.base import CatchUpProgress, ClosedCandle, Feed, FeedEvent, FeedKind, FeedState, FeedStatus
-from core.market.feeds.replay import ReplayFeed, replay_name
+from core.market.feeds.replay import SAMPLE_NAME, ReplayFeed, replay_name, sample_feed
 from core.market.history.files import CandleFile, read_candle_file
-from core.market.history.sample import SAMPLE_NAME, sample_feed
 from tests.simulation.virtual_time import VirtualLoop, run_virtually
 from tests.support.candles import MINUTE, random_walk, without
 
