@@ -82,11 +82,11 @@ def test_files_without_a_fast_test_are_not_counted() -> None:
 def test_changed_files_without_a_test_file_are_listed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    change(monkeypatch, ".ci/icons.py", "README.md", "core/domain/candle_series.py", "resources/peers/finplot_chart.py")
+    change(monkeypatch, ".ci/icons.py", "README.md", "core/domain/candle_series.py", "resources/icon.svg")
     assert check.main() == 0
     listed = [line for line in capsys.readouterr().out.splitlines() if line.startswith("no test file was chosen")]
     assert len(listed) == 1
-    assert ".ci/icons.py, README.md, resources/peers/finplot_chart.py;" in listed[0]
+    assert ".ci/icons.py, README.md, resources/icon.svg;" in listed[0]
 
 
 @pytest.mark.usefixtures("replaced")

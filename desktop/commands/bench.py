@@ -97,16 +97,13 @@ def _train_markets(context: Context, markets: tuple[int, ...], closes: int) -> N
     help="Stored candles, by commas.",
 )
 @click.option("--repeats", type=click.IntRange(20), default=400, show_default=True, help="Samples of each figure.")
-@click.option("--peers", is_flag=True, help="Measure finplot as well; it is installed into a separate environment.")
 @click.option("--seconds", type=click.FloatRange(1.0, 120.0), default=10.0, show_default=True, help=_SECONDS_HELP)
 @click.option(
     "--while-training/--no-while-training", default=True, show_default=True, help="Measure frames beside one."
 )
 @common_options
 @with_context
-def chart(
-    context: Context, sizes: tuple[int, ...], repeats: int, peers: bool, seconds: float, while_training: bool
-) -> None:
+def chart(context: Context, sizes: tuple[int, ...], repeats: int, seconds: float, while_training: bool) -> None:
     """Time the real chart, offscreen: from the call that brings the news to the return of the paint that shows it."""
     from desktop.app.garbage_collection import freeze_imports  # noqa: PLC0415
     from desktop.commands.bench_chart.rig import MeasureError  # noqa: PLC0415
@@ -114,7 +111,7 @@ def chart(
 
     freeze_imports()  # as the window does
     say = (lambda sentence: None) if context.as_json else (lambda sentence: click.echo(sentence, err=True))
-    wanted = ChartBench(sizes, repeats, peers, seconds if while_training else None)
+    wanted = ChartBench(sizes, repeats, seconds if while_training else None)
     try:
         measured = wanted.run(context.settings, say)
     except MeasureError as error:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from desktop.commands.bench_chart.peers import PeerEnvironment, paired_ticks
 from desktop.commands.bench_chart.rig import MeasureError
+from tests.benchmarks.peers import PeerEnvironment, paired_ticks
 
 
 @pytest.mark.benchmark

@@ -38,8 +38,8 @@ FAULTS = (
     Fault(
         "promise-kept-from-the-wrong-side",
         "desktop/commands/bench_chart/report.py",
-        "return self.value <= self.bound if",
-        "return self.value >= self.bound if",
+        "None if value is None else value <= bound",
+        "None if value is None else value >= bound",
     ),
     Fault(
         "lines-within-the-sections-of-a-menu",

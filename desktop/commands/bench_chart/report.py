@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.console import Console
@@ -25,58 +23,35 @@ _MOMENTS = {
 _FRAMES_OF_LOADING = {"while_loading": "Frames meanwhile", "before_loading": "Frames before"}
 _HOSTS = {"none": "no trainer", "process": "trainer in a process", "thread": "trainer in a thread"}
 
+_LIMITS: dict[str, tuple[float, tuple[str, ...]]] = {
+    "tick p50 at 1,000,000 candles over that at 1,000": (1.2, ("tick_ratio_1e6_to_1e3",)),
+    "pan p99 at 1,000,000 candles, ms": (8.0, ("sizes", "1000000", "pan_ms", "p99")),
+    "all of 1,000,000 in view p99, ms": (16.0, ("sizes", "1000000", "all_ms", "p99")),
+    "paints of closed candles by mouse moves": (0.0, ("closed_paints",)),
+    "newest 2,000 of 1,000,000 stored candles painted, ms": (200.0, ("loading", "newest_painted_ms")),
+    "all of 1,000,000 stored candles painted, ms": (3_000.0, ("loading", "all_painted_ms")),
+    "longest frame while they load, ms": (33.0, ("loading", "while_loading", "worst_ms")),
+    "frame p99 beside a trainer's process, ms": (16.7, ("while_training", "process", "frame_ms", "p99")),
+    "longest frame while they load, with everything switched on, ms": (
+        33.0,
+        ("with_everything", "loading", "while_loading", "worst_ms"),
+    ),
+}
+"""Upper limits that the documentation promises, and where the figures have their values."""
+
 Measured = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One thing that was promised. `value` and `is_met` are None where it was not measured."""
-
-    name: str
-    bound: float
-    is_upper: bool
-    value: float | None
-
-    @property
-    def is_met(self) -> bool | None:
-        if self.value is None:
-            return None
-        return self.value <= self.bound if self.is_upper else self.value >= self.bound
-
-    def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "is_met": self.is_met}
-
-
 def with_ratios(measured: Measured) -> Measured:
-    """The figures with the ratios and the bars that follow from them."""
-    ratios = {
-        "tick_ratio_1e6_to_1e3": _ratio(measured, ("sizes", "1000000"), ("sizes", "1000")),
-        "ratio_finplot_tick_1e4": _at(measured, "peers", "finplot", "tick_pairs", "ratio"),
-    }
-    whole = {**measured, **ratios}
-    return {**whole, "bars": [bar.as_dict() for bar in bars(whole)]}
+    """The figures with the ratio and the limits that follow from them."""
+    whole = {**measured, "tick_ratio_1e6_to_1e3": _tick_ratio(measured)}
+    found = {**whole, "closed_paints": _closed_paints(measured)}
+    return {**whole, "bars": [_bar(name, bound, _at(found, *path)) for name, (bound, path) in _LIMITS.items()]}
 
 
-def bars(measured: Measured) -> list[Bar]:
-    """The limits that the documentation promises, with the measured values."""
-    at: Callable[..., float | None] = lambda *path: _at(measured, *path)  # noqa: E731
-    return [
-        Bar("tick p50 at 1,000,000 candles over that at 1,000", 1.2, True, at("tick_ratio_1e6_to_1e3")),
-        Bar("finplot's tick p50 over ours, at 10,000 candles", 15.0, False, at("ratio_finplot_tick_1e4")),
-        Bar("pan p99 at 1,000,000 candles, ms", 8.0, True, at("sizes", "1000000", "pan_ms", "p99")),
-        Bar("all of 1,000,000 in view p99, ms", 16.0, True, at("sizes", "1000000", "all_ms", "p99")),
-        Bar("paints of closed candles by mouse moves", 0.0, True, _closed_paints(measured)),
-        Bar("newest 2,000 of 1,000,000 stored candles painted, ms", 200.0, True, at("loading", "newest_painted_ms")),
-        Bar("all of 1,000,000 stored candles painted, ms", 3_000.0, True, at("loading", "all_painted_ms")),
-        Bar("longest frame while they load, ms", 33.0, True, at("loading", "while_loading", "worst_ms")),
-        Bar("frame p99 beside a trainer's process, ms", 16.7, True, at("while_training", "process", "frame_ms", "p99")),
-        Bar(
-            "longest frame while they load, with everything switched on, ms",
-            33.0,
-            True,
-            at("with_everything", "loading", "while_loading", "worst_ms"),
-        ),
-    ]
+def _bar(name: str, bound: float, value: float | None) -> Measured:
+    """`value` and `is_met` are None where it was not measured."""
+    return {"name": name, "bound": bound, "value": value, "is_met": None if value is None else value <= bound}
 
 
 def print_report(measured: Measured) -> None:
@@ -91,8 +66,6 @@ def print_report(measured: Measured) -> None:
     }
     if any(loadings.values()):
         console.print(_loading_table({name: figures for name, figures in loadings.items() if figures}))
-    for name, peer in measured["peers"].items():
-        console.print(_peer_table(name, peer))
     if measured["while_training"]:
         console.print(_frames_table(measured["while_training"]))
     for entry in measured["bars"]:
@@ -137,16 +110,6 @@ def _frame_times(times: dict[str, float]) -> str:
     return f"{times['p50_ms']:.1f}/{times['p99_ms']:.1f}/{times['worst_ms']:.1f}"
 
 
-def _peer_table(name: str, peer: Measured) -> Table:
-    table = Table(title=f"{name} over the same candles (candles alone); p50/p99 in ms")
-    for label in ("Stored candles", "Tick", "Pan"):
-        table.add_column(label, justify="right")
-    for size, figures in peer.items():
-        if size.isdecimal():
-            table.add_row(f"{int(size):,}", _spread(figures["tick_ms"]), _spread(figures["pan_ms"]))
-    return table
-
-
 def _frames_table(hosts: Measured) -> Table:
     table = Table(title="Frames with the mouse moving and 100 ticks a second; p50/p99/longest in ms")
     for label in ("Beside", "Frame", "From paint to paint", "Ticks/s", "Training steps/s"):
@@ -159,10 +122,10 @@ def _frames_table(hosts: Measured) -> Table:
 
 
 def _bar_text(entry: Measured) -> str:
-    wanted = f"{'at most' if entry['is_upper'] else 'at least'} {entry['bound']:g}"
     if entry["is_met"] is None:
-        return f"not measured  {entry['name']} ({wanted})"
-    return f"{'met' if entry['is_met'] else 'NOT MET':<12}  {entry['name']}: {entry['value']:.2f} ({wanted})"
+        return f"not measured  {entry['name']} (at most {entry['bound']:g})"
+    verdict = "met" if entry["is_met"] else "NOT MET"
+    return f"{verdict:<12}  {entry['name']}: {entry['value']:.2f} (at most {entry['bound']:g})"
 
 
 def _spread(figure: dict[str, float]) -> str:
@@ -176,9 +139,9 @@ def _at(measured: Measured, *path: str) -> float | None:
     return None if found is None else float(found)
 
 
-def _ratio(measured: Measured, above: tuple[str, ...], below: tuple[str, ...]) -> float | None:
-    numerator, denominator = (_at(measured, *path, "tick_ms", "p50") for path in (above, below))
-    return None if numerator is None or not denominator else numerator / denominator
+def _tick_ratio(measured: Measured) -> float | None:
+    many, few = (_at(measured, "sizes", size, "tick_ms", "p50") for size in ("1000000", "1000"))
+    return None if many is None or not few else many / few
 
 
 def _closed_paints(measured: Measured) -> float | None:

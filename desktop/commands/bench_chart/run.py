@@ -1,4 +1,4 @@
-"""The whole of `ghostcandle bench chart`: peers, sizes, and frames beside each kind of trainer, in one run."""
+"""The whole of `ghostcandle bench chart`: sizes, loading, and frames beside each kind of trainer, in one run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import PySide6
-from platformdirs import user_cache_path
 from PySide6.QtCore import qVersion
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
@@ -27,7 +26,6 @@ from core.storage.folder import DataFolder
 from desktop.commands.bench_chart.loading import LoadingError, measure_loading
 from desktop.commands.bench_chart.measure import Measure, take
 from desktop.commands.bench_chart.measures import AllInView, Appends, CursorMoves, Pans, Ticks, WholeView
-from desktop.commands.bench_chart.peers import PeerEnvironment, measure_finplot, paired_ticks
 from desktop.commands.bench_chart.report import with_ratios
 from desktop.commands.bench_chart.rig import MeasureError, Rig
 
@@ -75,7 +73,6 @@ def measure_sizes(
 
 
 HOSTS = ("none", "process", "thread")
-_MOST_PEER_SAMPLES = 100
 _MOST_WITH_EVERYTHING = 200
 _START_WITHIN_S = 240.0
 _STORED = 1_000_000
@@ -90,28 +87,19 @@ class ChartBench:
 
     sizes: tuple[int, ...]
     repeats: int
-    with_peers: bool
     seconds: float | None
 
     def run(self, settings: Settings, say: Say) -> dict[str, Any]:
         """All figures, with ratios and bars. Raises MeasureError."""
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-        environment = PeerEnvironment(user_cache_path("ghostcandle", appauthor=False))
-        if self.with_peers:
-            environment.prepare(say)  # what cannot be had is said before anything is measured
         application()
         facts = _machine()
         sizes = measure_sizes(self.sizes, self.repeats, say)
         loading = _loading(say) if _STORED in self.sizes else None
         everything = self._with_everything(say)
-        peers = {}
-        if self.with_peers:
-            samples = min(self.repeats, _MOST_PEER_SAMPLES)
-            by_size = measure_finplot(environment, self.sizes, samples, say)
-            peers["finplot"] = {**by_size, "tick_pairs": paired_ticks(environment, samples, say)}
         frames = {} if self.seconds is None else {host: _frames(host, self.seconds, settings, say) for host in HOSTS}
         measured = {"machine": facts, "sizes": sizes, "loading": loading, "with_everything": everything}
-        return with_ratios({**measured, "peers": peers, "while_training": frames})
+        return with_ratios({**measured, "while_training": frames})
 
     def _with_everything(self, say: Say) -> dict[str, Any]:
         """Of the largest chart, with each kind of indicator, hindsight and the strip of errors."""

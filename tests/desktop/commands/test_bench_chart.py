@@ -46,7 +46,7 @@ def test_all_sizes_and_the_largest_with_everything_are_measured(
     assert set(answer["sizes"]) == {"500", "2000"}
     assert answer["with_everything"]["size"] == 2_000 and answer["with_everything"]["loading"] is None
     assert answer["machine"]["platform"] == "offscreen" and answer["machine"]["cpus"] >= 1
-    assert answer["tick_ratio_1e6_to_1e3"] is None and answer["peers"] == {} and answer["while_training"] == {}
+    assert answer["tick_ratio_1e6_to_1e3"] is None and answer["while_training"] == {}
 
 
 def test_frames_are_measured_beside_each_kind_of_trainer(tmp_path: Path, measured: list[tuple[Any, ...]]) -> None:

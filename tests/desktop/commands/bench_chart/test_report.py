@@ -28,8 +28,6 @@ def measured(**of_a_million: dict[str, float]) -> dict[str, Any]:
     small = {name: figure(1.0, 2.0) for name in ("tick_ms", "cursor_ms", "pan_ms", "all_ms", "append_ms")}
     sizes = {size: {"in_view": 300, **small} for size in ("1000", "10000", "1000000")}
     sizes["1000000"] = {**sizes["1000000"], **of_a_million}
-    by_size = {"10000": {"tick_ms": figure(15.0, 20.0), "pan_ms": figure(5.0, 6.0)}}
-    finplot = {"packages": ["finplot"], **by_size, "tick_pairs": {"size": 10_000, "pairs": [], "ratio": 15.0}}
     frames = {
         host: {
             "frame_ms": figure(2.0, 9.0),
@@ -43,21 +41,19 @@ def measured(**of_a_million: dict[str, float]) -> dict[str, Any]:
     loading = loading_of(worst_ms=20.0)
     everything = {"size": 1_000_000, **small, "tick_all_ms": figure(2.0, 3.0), "append_all_ms": figure(5.0, 6.0)}
     everything["loading"] = {**loading_of(worst_ms=25.0), "everything_painted_ms": 1_200.0}
-    peers = {"finplot": finplot}
     return {
         "machine": machine,
         "sizes": sizes,
         "loading": loading,
         "with_everything": everything,
-        "peers": peers,
         "while_training": frames,
     }
 
 
 def test_all_bars_can_be_met() -> None:
     whole = with_ratios(measured())
-    assert whole["tick_ratio_1e6_to_1e3"] == 1.0 and whole["ratio_finplot_tick_1e4"] == 15.0
-    assert [bar["is_met"] for bar in whole["bars"]] == [True] * 10
+    assert whole["tick_ratio_1e6_to_1e3"] == 1.0
+    assert [bar["is_met"] for bar in whole["bars"]] == [True] * 9
 
 
 @pytest.mark.parametrize(
@@ -77,11 +73,11 @@ def test_a_missed_limit_is_reported(name: str, bad: dict[str, float]) -> None:
 def test_an_unmeasured_limit_is_neither_met_nor_missed(capsys: pytest.CaptureFixture[str]) -> None:
     alone = measured()
     del alone["sizes"]["1000000"]
-    whole = with_ratios({**alone, "loading": None, "with_everything": None, "peers": {}, "while_training": {}})
-    assert whole["tick_ratio_1e6_to_1e3"] is None and whole["ratio_finplot_tick_1e4"] is None
-    assert [bar["is_met"] for bar in whole["bars"]] == [None, None, None, None, True, *[None] * 5]
+    whole = with_ratios({**alone, "loading": None, "with_everything": None, "while_training": {}})
+    assert whole["tick_ratio_1e6_to_1e3"] is None
+    assert [bar["is_met"] for bar in whole["bars"]] == [None, None, None, True, *[None] * 5]
     print_report(whole)
-    assert capsys.readouterr().out.count("not measured") == 9
+    assert capsys.readouterr().out.count("not measured") == 8
 
 
 def test_the_figures_with_everything_are_printed_and_compared_with_their_limit(
@@ -89,7 +85,7 @@ def test_the_figures_with_everything_are_printed_and_compared_with_their_limit(
 ) -> None:
     good, slow = measured(), measured()
     slow["with_everything"]["loading"]["while_loading"] = {**loading_of(40.0)["while_loading"]}
-    assert [bar["is_met"] for bar in with_ratios(slow)["bars"]] == [True] * 9 + [False]
+    assert [bar["is_met"] for bar in with_ratios(slow)["bars"]] == [True] * 8 + [False]
     print_report(with_ratios(good))
     said = capsys.readouterr().out
     assert "1200" in said and "hindsight" in said and "everything on" in said

@@ -1,4 +1,4 @@
-"""Times finplot's live update and its panning; run by `ghostcandle bench chart --peers` in a separate environment.
+"""Times finplot's live update and its panning; run by `tests.benchmarks.peers` in a separate environment.
 
 Arguments: a .npz file of candles (open_time_ms, open, high, low, close), how many are in view, how many samples.
 Prints one JSON object. Needs finplot and PyQt6, and nothing of Ghostcandle.

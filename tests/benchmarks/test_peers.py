@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.commands.bench_chart.peers import PeerEnvironment, measure_finplot
 from desktop.commands.bench_chart.rig import MeasureError
+from tests.benchmarks.peers import PeerEnvironment, measure_finplot
 
 
 def without_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
