@@ -50,24 +50,21 @@ class Picture(Surface):
 
     @property
     def labels_key(self) -> object:
-        """Cache key of the axis labels."""
+        """Cache key of grid and axis labels. The series itself, not its id(), which may be reused."""
         # Times ahead of the closed candles continue from the forming one.
         model = self.model
-        return None if self._frame is None else (self._frame, model.version, model.time_at(model.count))
+        return None if self._frame is None else (self._frame, model.series, model.version, model.time_at(model.count))
 
     def time_marks(self, frame: Frame) -> Sequence[TimeMark]:
         """Computed once for the grids of all panes and the axis below them."""
-        model = self.model
-        key = (frame, model.series, model.version, model.time_at(model.count))
-        if key != self._time_marks_key:
-            self._time_marks, self._time_marks_key = time_marks(frame, model), key
+        if self.labels_key != self._time_marks_key:
+            self._time_marks, self._time_marks_key = time_marks(frame, self.model), self.labels_key
         return self._time_marks
 
     @property
     def cached_key(self) -> object:
         """Cache key of the closed candles' picture."""
-        model = self.model
-        return (self.labels_key, id(model.series), model.holes, self._layers.key(model))
+        return (self.labels_key, self.model.holes, self._layers.key(self.model))
 
     @property
     def forecast_key(self) -> object:

@@ -1,13 +1,12 @@
-"""Adds the views, axes and items of a chart to its scene, and positions them for the newest frame."""
+"""Adds the views and items of a chart to its scene, and positions them for the newest frame."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QRect, QRectF
 from PySide6.QtWidgets import QGraphicsScene
 
-from desktop.chart.items.axis import TimeAxis, ValueAxis
+from desktop.chart.items.axis import AxisLabelsItem
 from desktop.chart.items.background import Background
 from desktop.chart.items.candles import ClosedCandlesItem, FormingCandleItem
 from desktop.chart.items.forecast import ForecastItem
@@ -17,7 +16,7 @@ from desktop.chart.panes.box import PaneBox
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.layer import LayerSet
-from desktop.chart.panes.pane import PRICE_PANE, Pane
+from desktop.chart.panes.pane import PRICE_PANE
 from desktop.chart.picture import Picture
 
 
@@ -26,41 +25,30 @@ class Stage:
 
     def __init__(self, scene: QGraphicsScene, picture: Picture, layers: LayerSet) -> None:
         self._scene, self._picture, self._layers = scene, picture, layers
-        self._views: dict[str, tuple[PaneBox, ValueAxis]] = {}
+        self._views: dict[str, PaneBox] = {}
         self._items: list[ChartItem] = []
         self._of_layers: list[ChartItem] = []
         self._placed_key: object = None
         self._add_view(PRICE_PANE)
         self.background = Background(picture, self._kept)
-        labels = (LastPriceItem(picture), PlotLabelsItem(picture), CrosshairItem(picture), TextItem(picture))
-        self._forecast = ForecastItem(picture)
-        candles = (GapsItem(), ClosedCandlesItem(), self._forecast, FormingCandleItem())
-        for item in (self.background, BordersItem(), *candles, *labels):
+        labels = (LastPriceItem, PlotLabelsItem, CrosshairItem, AxisLabelsItem, TextItem)
+        candles = (GapsItem(), ClosedCandlesItem(), ForecastItem(picture), FormingCandleItem())
+        for item in (self.background, BordersItem(), *candles, *(kind(picture) for kind in labels)):
             self._put(item)
-        self._time_axis = TimeAxis(picture, "bottom")
-        scene.addItem(self._time_axis)
         # Few items, as large as the view: a spatial index would be wrong after each resize.
         scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
 
     def box(self, pane_name: str = PRICE_PANE) -> PaneBox:
         """The view of a pane, to which any pyqtgraph item can be added. Raises KeyError if there is no such pane."""
-        return self._views[pane_name][0]
+        return self._views[pane_name]
 
     @property
     def has_foreign_items(self) -> bool:
         """Whether a view holds items from outside the chart."""
-        return any(box.foreign_items for box, _ in self._views.values())
-
-    def forget(self) -> None:
-        """Drop all caches, for another series, style or font."""
-        self._placed_key = None
-        self.background.pixels.forget()
-        self._forecast.pixels.forget()
-        for axis in (self._time_axis, *(axis for _, axis in self._views.values())):
-            axis.forget()
+        return any(box.foreign_items for box in self._views.values())
 
     def place(self, frame: Frame) -> None:
-        """Position views, axes and items for this frame."""
+        """Position views and items for this frame."""
         key = (frame, tuple(self._layers))
         if key == self._placed_key:  # the usual case for a tick
             return
@@ -73,31 +61,26 @@ class Stage:
         for name, pane in panes.items():
             if name not in self._views:
                 self._add_view(name)
-            box, axis = self._views[name]
-            box.place(frame, pane)
-            axis.place(_beside(frame, pane))
+            self._views[name].place(frame, pane)
         for item in wanted:
             if item not in self._of_layers:
                 self._put(item)
         self._of_layers = wanted
-        self._time_axis.place(_logical(frame.layout.time_axis, frame.ratio))
 
     def _add_view(self, name: str) -> None:
-        box, axis = PaneBox(), ValueAxis(self._picture, name)
+        box = PaneBox()
         if PRICE_PANE in self._views:
             box.setXLink(self.box())
-        self._views[name] = box, axis
-        for part in (box, axis):
-            self._scene.addItem(part)
+        self._views[name] = box
+        self._scene.addItem(box)
         self._put(GridItem(name, self._picture, self._layers))
 
     def _remove_view(self, name: str) -> None:
         self._take_away(item for item in self._items if item.pane == name)
-        box, axis = self._views.pop(name)
+        box = self._views.pop(name)
         box.setXLink(None)
         box.close()
-        for part in (box, axis):
-            self._scene.removeItem(part)
+        self._scene.removeItem(box)
 
     def _put(self, item: ChartItem) -> None:
         item.surface = self._picture
@@ -117,12 +100,3 @@ class Stage:
     def _kept(self) -> list[ChartItem]:
         """From back to front; layers of one height in the order they were added."""
         return sorted((item for item in self._items if item.is_cached), key=lambda item: item.z)
-
-
-def _beside(frame: Frame, pane: Pane) -> QRectF:
-    """A pane's part of the value axis, in logical pixels."""
-    return _logical(QRect(pane.right, pane.top, frame.layout.width - pane.right, pane.rect.height()), frame.ratio)
-
-
-def _logical(area: QRect, ratio: float) -> QRectF:
-    return QRectF(area.left() / ratio, area.top() / ratio, area.width() / ratio, max(area.height(), 1) / ratio)

@@ -323,7 +323,6 @@ class ChartWidget(InteractiveView):
 
     def _forget_pictures(self) -> None:
         self._picture.forget()
-        self._stage.forget()
         self._frame_clock.request(Dirty.VIEW)
 
     def _on_frame(self, dirty: Dirty) -> None:

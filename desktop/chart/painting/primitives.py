@@ -122,9 +122,6 @@ class CachedPixels:
         self._pixmap, self._corner = QPixmap(), QPoint()
         self._key: object = None
 
-    def forget(self) -> None:
-        self._key = None
-
     def is_of(self, key: object) -> bool:
         return self._key is not None and self._key == key
 
