@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from core.domain.clock import SystemClock
 from core.training.engine.device_faults import DeviceError
 from desktop.app.context import Context
+from desktop.commands.bench_chart.report import figures_table, print_report
 from desktop.commands.errors import UserError
 from desktop.commands.options import common_options, print_json, with_context
 
@@ -73,19 +73,21 @@ def train(context: Context, steps: int, markets: tuple[int, ...], closes: int) -
 def _train_markets(context: Context, markets: tuple[int, ...], closes: int) -> None:
     from core.benchmark.markets import measure_markets  # noqa: PLC0415 - this command computes in its own process
 
-    say = (lambda count: None) if context.as_json else (lambda count: click.echo(f"{count} markets …", err=True))
-    measured = measure_markets(context.settings, markets, closes, SystemClock(), say)
+    say = _say(context)
+    measured = measure_markets(
+        context.settings, markets, closes, SystemClock(), lambda count: say(f"{count} markets …")
+    )
     if context.as_json:
         print_json(measured)
         return
-    table = Table(title=f"One model on {measured['device']}, torch {measured['torch']}, threads {measured['threads']}")
-    for name in ("Markets", "Candles a second", "Steps a second", "A close, ms", "At worst, ms"):
-        table.add_column(name, justify="right")
+    title = f"One model on {measured['device']}, torch {measured['torch']}, threads {measured['threads']}"
+    names = ("Markets", "Candles a second", "Steps a second", "A close, ms", "At worst, ms")
+    rows = []
     for count, found in measured["markets"].items():
         close_ms = found["close_ms"]
         rates = f"{found['candles_per_s']:.1f}", f"{found['steps_per_s']:.2f}"
-        table.add_row(count, *rates, f"{close_ms['median']:.1f}", f"{close_ms['worst']:.1f}")
-    Console(markup=False).print(table)
+        rows.append((count, *rates, f"{close_ms['median']:.1f}", f"{close_ms['worst']:.1f}"))
+    Console(markup=False).print(figures_table(title, names, rows, "right"))
 
 
 @bench.command()
@@ -107,21 +109,14 @@ def chart(context: Context, sizes: tuple[int, ...], repeats: int, seconds: float
     """Time the real chart, offscreen: from the call that brings the news to the return of the paint that shows it."""
     from desktop.app.garbage_collection import freeze_imports  # noqa: PLC0415
     from desktop.commands.bench_chart.rig import MeasureError  # noqa: PLC0415
-    from desktop.commands.bench_chart.run import ChartBench  # noqa: PLC0415 - Qt only for this command
+    from desktop.commands.bench_chart.run import measure_chart  # noqa: PLC0415 - Qt only for this command
 
     freeze_imports()  # as the window does
-    say = (lambda sentence: None) if context.as_json else (lambda sentence: click.echo(sentence, err=True))
-    wanted = ChartBench(sizes, repeats, seconds if while_training else None)
     try:
-        measured = wanted.run(context.settings, say)
+        measured = measure_chart(sizes, repeats, seconds if while_training else None, context.settings, _say(context))
     except MeasureError as error:
         raise UserError(str(error)) from error
-    if context.as_json:
-        print_json(measured)
-    else:
-        from desktop.commands.bench_chart.report import print_report  # noqa: PLC0415
-
-        print_report(measured)
+    print_json(measured) if context.as_json else print_report(measured)
 
 
 @bench.command()
@@ -179,11 +174,10 @@ def browser(context: Context, rows: int) -> None:
     """Time the checkpoint browser over that many stored checkpoints, from what is typed to the painted rows."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from desktop.commands.bench_chart.browser import measure_browser  # noqa: PLC0415 - Qt only for this command
-    from desktop.commands.bench_chart.run import application  # noqa: PLC0415
+    from desktop.commands.bench_chart.rig import application  # noqa: PLC0415
 
-    say = (lambda sentence: None) if context.as_json else (lambda sentence: click.echo(sentence, err=True))
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
-        measured = measure_browser(Path(folder), rows, application(), SystemClock(), say)
+        measured = measure_browser(Path(folder), rows, application(), SystemClock(), _say(context))
     if context.as_json:
         print_json(measured)
         return
@@ -203,8 +197,7 @@ def frames(context: Context, host: Literal["none", "process", "thread"], seconds
     """Time frames beside one kind of trainer. `bench chart` starts a process for each."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from desktop.app.garbage_collection import freeze_imports  # noqa: PLC0415
-    from desktop.commands.bench_chart.rig import MeasureError  # noqa: PLC0415
-    from desktop.commands.bench_chart.run import application  # noqa: PLC0415 - Qt only for this command
+    from desktop.commands.bench_chart.rig import MeasureError, application  # noqa: PLC0415 - Qt only for this command
     from desktop.commands.bench_chart.while_training import measure_frames  # noqa: PLC0415
 
     freeze_imports()  # as the window does
@@ -214,17 +207,21 @@ def frames(context: Context, host: Literal["none", "process", "thread"], seconds
         raise UserError(str(error)) from error
 
 
+def _say(context: Context) -> Callable[[str], None]:
+    """Writes what is being measured, unless the answer is for a program."""
+    return (lambda sentence: None) if context.as_json else (lambda sentence: click.echo(sentence, err=True))
+
+
 def _print(measured: dict[str, Any]) -> None:
-    table = Table(title=f"Training on {measured['device']}, torch {measured['torch']}")
-    for name in ("Model and batch", "Ours, ms", "Bare loop, ms", "Ratio (median)", "Ratio (p95)", "Clipping"):
-        table.add_column(name, justify="left" if name == "Model and batch" else "right")
+    names = ("Model and batch", "Ours, ms", "Bare loop, ms", "Ratio (median)", "Ratio (p95)", "Clipping")
+    rows = []
     for name, case in measured["cases"].items():
         ratio = case["ratio_to_bare_loop"]
         times = (f"{case['step_ms']['median']:.2f}", f"{case['bare_step_ms']['median']:.2f}")
         clip = f"{100.0 * case['clip_share_of_step']:.2f} %"
-        table.add_row(name, *times, f"{ratio['median']:.3f}", f"{ratio['p95']:.3f}", clip)
+        rows.append((name, *times, f"{ratio['median']:.3f}", f"{ratio['p95']:.3f}", clip))
     console = Console(markup=False)
-    console.print(table)
+    console.print(figures_table(f"Training on {measured['device']}, torch {measured['torch']}", names, rows))
     if measured["cuda_graph"] is not None:
         console.print(graph_sentence(measured["cuda_graph"]), highlight=False)
 

@@ -21,10 +21,8 @@ import numpy as np
 from platformdirs import user_cache_path
 
 from desktop.commands.bench_chart import scenario
-from desktop.commands.bench_chart.measure import take
-from desktop.commands.bench_chart.measures import Ticks
-from desktop.commands.bench_chart.rig import IN_VIEW, MeasureError, Rig
-from desktop.commands.bench_chart.run import SIZES, application
+from desktop.commands.bench_chart.measures import Ticks, take
+from desktop.commands.bench_chart.rig import IN_VIEW, MeasureError, Rig, application
 
 FINPLOT = (
     "finplot==1.9.7",
@@ -106,15 +104,8 @@ def paired_ticks(environment: PeerEnvironment, samples: int, say: Say) -> dict[s
 
 def _save(file: Path, count: int) -> None:
     made = scenario.columns(count)
-    np.savez(
-        file,
-        open_time_ms=made.open_time_ms,
-        open=made.open,
-        high=made.high,
-        low=made.low,
-        close=made.close,
-        volume=made.volume,
-    )
+    prices = dict(zip(("open", "high", "low", "close"), made.values, strict=False))
+    np.savez(file, open_time_ms=made.open_time_ms, **prices)
 
 
 def _measure(python: Path, file: Path, samples: int) -> dict[str, Any]:
@@ -168,7 +159,7 @@ def _last_line(done: subprocess.CompletedProcess[str]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="stored candles, by commas")
+    parser.add_argument("--sizes", default="1000,10000,100000,1000000", help="stored candles, by commas")
     parser.add_argument("--repeats", type=int, default=100, help="samples of each figure")
     parser.add_argument("--json", action="store_true", help="one object instead of lines")
     given = parser.parse_args()

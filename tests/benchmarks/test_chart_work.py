@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 from core.indicators.registry import INDICATORS
 from core.indicators.spec import IndicatorSpec
 from desktop.chart.items.study import StudyLayer
-from desktop.commands.bench_chart.measure import Measure
-from desktop.commands.bench_chart.measures import AllInView, Appends, CursorMoves, Pans, Ticks
+from desktop.commands.bench_chart.measures import AllInView, Appends, CursorMoves, Measure, Pans, Ticks
 from desktop.commands.bench_chart.rig import Rig
 from tests.support.counted import calls_of
 

@@ -12,106 +12,59 @@ not to be fetched from a disk.
 from __future__ import annotations
 
 import asyncio
-import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, thread_time
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QPaintEvent
-from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
-from core.domain.candle import Candle, Interval, Market
+from core.domain.candle import Market
 from core.domain.candle_series import CandleSeries
 from core.domain.clock import ManualClock
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from desktop.chart.frame_clock import FRAME_MS
 from desktop.chart.widget import ChartWidget
+from desktop.commands.bench_chart import scenario
 from desktop.commands.bench_chart.everything import Everything, WalkedPast
+from desktop.commands.bench_chart.rig import HEIGHT, WIDTH, MeasureError, application
 from desktop.services.candle_loader import SHOWN_AT_FIRST, HistoryLoading
 from desktop.ui.theme import Theme
 
-_WIDTH, _HEIGHT = 1600, 900
-_START_MS = 1_000_000_000_000 // 60_000 * 60_000
-_MARKET = Market("simulated", "LOAD/TEST", Interval(60_000))
-_WRITTEN_AT_ONCE = 50_000
+_MARKET = Market("simulated", "LOAD/TEST", scenario.MINUTE)
 _FRAMES_AFTER = 30
 _FRAMES_ALONE = 120
 _GIVEN_UP_AFTER_S = 120.0
 
 
-class LoadingError(Exception):
-    """The history did not come. The message is a sentence."""
+def measure_loading(candles: int, *, with_everything: bool) -> dict[str, Any]:
+    """Store so many candles in a temporary database (some seconds, not measured), then load them.
 
-
-@dataclass(frozen=True, slots=True)
-class FrameTimes:
-    """From the end of one paint to the end of the next, milliseconds; a timer asks for one every 16."""
-
-    frames: int
-    p50_ms: float
-    p99_ms: float
-    worst_ms: float
-    cpu_worst_ms: float
-    """The most that the window's thread worked in one of them: without waiting for a core that others had."""
-
-
-@dataclass(frozen=True, slots=True)
-class LoadingFigures:
-    """Times run from the moment at which the market is chosen, and end when the paint that shows it has returned.
-
+    Times run from the moment at which the market is chosen, and end when the paint that shows it has returned.
     `while_loading` are the frames from the first picture to half a second after the takeover; `before_loading` those of
     the same chart with nothing beside it, to tell the machine's own mood apart.
+
+    with_everything: indicators, hindsight and the strip of errors are on; else `everything_painted_ms` is None. Raises
+    MeasureError, StorageError.
     """
-
-    candles: int
-    newest_painted_ms: float
-    all_painted_ms: float
-    while_loading: FrameTimes
-    before_loading: FrameTimes
-    everything_painted_ms: float | None = None
-    """Indicators over the whole history too; None where there were none."""
-
-
-def measure_loading(
-    candles: int = 1_000_000, folder: Path | None = None, *, with_everything: bool = False
-) -> LoadingFigures:
-    """Store so many candles in a separate database (some seconds, not measured), then load them.
-
-    with_everything: indicators, hindsight and the strip of errors are on. folder: where the database goes; a temporary
-    one without it. Raises LoadingError, StorageError.
-    """
-    application = QApplication.instance() or QApplication(sys.argv[:1])
-    with tempfile.TemporaryDirectory(prefix="ghostcandle-load-", dir=folder) as root:
+    qt = application()
+    with tempfile.TemporaryDirectory(prefix="ghostcandle-load-") as root:
         path = Path(root) / "ghostcandle.sqlite3"
         with open_database(path) as db:
             store = CandleStore(db)
-            _fill(store, candles)
+            store.save_columns(_MARKET, scenario.columns(candles), replaces=True)
             stage = _Stage(store, path, with_everything=with_everything)
             try:
-                with QEventLoop(application) as loop:  # the window's loop
-                    figures: LoadingFigures = loop.run_until_complete(stage.measure(candles))
+                with QEventLoop(qt) as loop:  # the window's loop
+                    figures: dict[str, Any] = loop.run_until_complete(stage.measure(candles))
                 return figures
             finally:
                 stage.close()
-
-
-def _fill(store: CandleStore, count: int) -> None:
-    """A random walk in cents, minute by minute."""
-    random = np.random.default_rng(11)
-    for first in range(0, count, _WRITTEN_AT_ONCE):
-        size = min(_WRITTEN_AT_ONCE, count - first)
-        close = np.round(20_000 + np.cumsum(random.normal(0, 4, size)), 2)
-        opened = np.concatenate((close[:1], close[:-1]))
-        high, low = np.maximum(opened, close) + 0.5, np.minimum(opened, close) - 0.5
-        times = _START_MS + (first + np.arange(size)) * _MARKET.interval.duration_ms
-        rows = np.stack((opened, high, low, close, np.round(random.uniform(1, 300, size), 3)), axis=1)
-        store.save(_MARKET, [Candle(time, *row) for time, row in zip(times.tolist(), rows.tolist(), strict=True)])
 
 
 class _Chart(ChartWidget):
@@ -132,8 +85,8 @@ class _Stage(QObject):
         super().__init__()
         self._store = store
         self._theme = Theme("dark")
-        self._chart = _Chart(self._theme, ManualClock(_START_MS))
-        self._chart.resize(_WIDTH, _HEIGHT)
+        self._chart = _Chart(self._theme, ManualClock())
+        self._chart.resize(WIDTH, HEIGHT)
         self._chart.painted.connect(self._on_painted)
         self._loading = HistoryLoading(path, self)
         self._loading.loaded.connect(self._on_loaded)
@@ -151,7 +104,7 @@ class _Stage(QObject):
         self._frames_left = _FRAMES_AFTER
         self._failure = ""
 
-    async def measure(self, candles: int) -> LoadingFigures:
+    async def measure(self, candles: int) -> dict[str, Any]:
         self._chart.show()
         self._choose_market()
         before = await self._frames_until(lambda: len(self._painted_at) > _FRAMES_ALONE)
@@ -162,17 +115,18 @@ class _Stage(QObject):
         newest_painted_at = perf_counter()
         while_loading = await self._frames_until(lambda: self._frames_left == 0 or bool(self._failure))
         if self._failure or self._whole_painted_at is None:
-            raise LoadingError(f"The history did not come. {self._failure}")
+            raise MeasureError(f"The history did not come. {self._failure}")
         if self._whole is None or len(self._whole) != candles:
-            raise LoadingError(f"Of {candles} stored candles not all came.")
-        return LoadingFigures(
-            candles,
-            (newest_painted_at - chosen_at) * 1e3,
-            (self._whole_painted_at - chosen_at) * 1e3,
-            while_loading,
-            before,
-            None if self._everything_painted_at is None else (self._everything_painted_at - chosen_at) * 1e3,
-        )
+            raise MeasureError(f"Of {candles} stored candles not all came.")
+        everything_at = self._everything_painted_at
+        return {
+            "candles": candles,
+            "newest_painted_ms": (newest_painted_at - chosen_at) * 1e3,
+            "all_painted_ms": (self._whole_painted_at - chosen_at) * 1e3,
+            "while_loading": while_loading,
+            "before_loading": before,
+            "everything_painted_ms": None if everything_at is None else (everything_at - chosen_at) * 1e3,
+        }
 
     def close(self) -> None:
         self._timer.stop()
@@ -192,7 +146,9 @@ class _Stage(QObject):
     def _all_layers(self) -> Everything:
         return Everything(self._chart, WalkedPast(self._newest()), _MARKET.interval)
 
-    async def _frames_until(self, is_over: Callable[[], bool]) -> FrameTimes:
+    async def _frames_until(self, is_over: Callable[[], bool]) -> dict[str, float]:
+        """Their lengths; `cpu_worst_ms` is the most that the window's thread worked in one of them, without waiting for
+        a core that others had."""
         self._is_over = is_over
         self._painted_at, self._worked_until_ms = [perf_counter()], [thread_time() * 1e3]
         self._timer.start(FRAME_MS)
@@ -200,13 +156,18 @@ class _Stage(QObject):
         try:
             await asyncio.wait_for(self._over.wait(), _GIVEN_UP_AFTER_S)
         except TimeoutError as error:
-            raise LoadingError(f"The history was not there after {_GIVEN_UP_AFTER_S:g} s.") from error
+            raise MeasureError(f"The history was not there after {_GIVEN_UP_AFTER_S:g} s.") from error
         finally:
             self._timer.stop()
         lengths_ms = np.diff(self._painted_at) * 1e3
         p50, p99 = np.percentile(lengths_ms, [50.0, 99.0])
-        cpu_worst_ms = float(np.diff(self._worked_until_ms).max())
-        return FrameTimes(lengths_ms.size, float(p50), float(p99), float(lengths_ms.max()), cpu_worst_ms)
+        return {
+            "frames": lengths_ms.size,
+            "p50_ms": float(p50),
+            "p99_ms": float(p99),
+            "worst_ms": float(lengths_ms.max()),
+            "cpu_worst_ms": float(np.diff(self._worked_until_ms).max()),
+        }
 
     @Slot()
     def _on_painted(self) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 _MEASURES = {
@@ -72,38 +73,45 @@ def print_report(measured: Measured) -> None:
         console.print(_bar_text(entry), highlight=False)
 
 
+def figures_table(
+    title: str, names: Sequence[str], rows: Iterable[Sequence[str]], first: JustifyMethod = "left"
+) -> Table:
+    """first: how the first column is justified; the others have numbers."""
+    table = Table(title=title)
+    for place, name in enumerate(names):
+        table.add_column(name, justify="right" if place else first)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
 def _sizes_table(measured: Measured) -> Table:
     machine = measured["machine"]
     title = f"The chart, 1600 x 900, {machine['cpus']} cores, Qt {machine['qt']}; p50/p99 in ms"
-    table = Table(title=title)
-    table.add_column("Stored candles", justify="right")
-    for label in _MEASURES.values():
-        table.add_column(label, justify="right")
-    for size, figures in measured["sizes"].items():
-        table.add_row(f"{int(size):,}", *(_spread(figures[name]) for name in _MEASURES))
-    return table
+    rows = (
+        (f"{int(size):,}", *(_spread(figures[name]) for name in _MEASURES))
+        for size, figures in measured["sizes"].items()
+    )
+    return figures_table(title, ("Stored candles", *_MEASURES.values()), rows, "right")
 
 
 def _everything_table(everything: Measured) -> Table:
-    table = Table(title="With all indicators, hindsight and errors")
-    table.add_column(f"{everything['size']:,} candles")
-    table.add_column("p50/p99 in ms", justify="right")
-    for name, label in _WITH_EVERYTHING.items():
-        table.add_row(label, _spread(everything[name]))
-    return table
+    names = (f"{everything['size']:,} candles", "p50/p99 in ms")
+    rows = ((label, _spread(everything[name])) for name, label in _WITH_EVERYTHING.items())
+    return figures_table("With all indicators, hindsight and errors", names, rows)
 
 
 def _loading_table(loadings: Measured) -> Table:
-    table = Table(title="A stored history loads; ms, frames p50/p99/longest from paint to paint")
-    table.add_column("")
-    for name in loadings:
-        table.add_column(name, justify="right")
-    for key, label in _MOMENTS.items():
-        moments = [figures[key] for figures in loadings.values()]
-        table.add_row(label, *("–" if moment is None else f"{moment:.0f}" for moment in moments))
-    for key, label in _FRAMES_OF_LOADING.items():
-        table.add_row(label, *(_frame_times(figures[key]) for figures in loadings.values()))
-    return table
+    title = "A stored history loads; ms, frames p50/p99/longest from paint to paint"
+    moments = [
+        (label, *("–" if figures[key] is None else f"{figures[key]:.0f}" for figures in loadings.values()))
+        for key, label in _MOMENTS.items()
+    ]
+    frames = [
+        (label, *(_frame_times(figures[key]) for figures in loadings.values()))
+        for key, label in _FRAMES_OF_LOADING.items()
+    ]
+    return figures_table(title, ("", *loadings), (*moments, *frames))
 
 
 def _frame_times(times: dict[str, float]) -> str:
@@ -111,14 +119,13 @@ def _frame_times(times: dict[str, float]) -> str:
 
 
 def _frames_table(hosts: Measured) -> Table:
-    table = Table(title="Frames with the mouse moving and 100 ticks a second; p50/p99/longest in ms")
-    for label in ("Beside", "Frame", "From paint to paint", "Ticks/s", "Training steps/s"):
-        table.add_column(label, justify="left" if label == "Beside" else "right")
+    rows = []
     for host, figures in hosts.items():
         spreads = (f"{_spread(figures[name])}/{figures[name]['max']:.1f}" for name in ("frame_ms", "interval_ms"))
         steps = "–" if figures["steps_per_s"] is None else f"{figures['steps_per_s']:.0f}"
-        table.add_row(_HOSTS[host], *spreads, f"{figures['ticks_per_s']:.0f}", steps)
-    return table
+        rows.append((_HOSTS[host], *spreads, f"{figures['ticks_per_s']:.0f}", steps))
+    names = ("Beside", "Frame", "From paint to paint", "Ticks/s", "Training steps/s")
+    return figures_table("Frames with the mouse moving and 100 ticks a second; p50/p99/longest in ms", names, rows)
 
 
 def _bar_text(entry: Measured) -> str:

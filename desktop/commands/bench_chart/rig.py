@@ -48,6 +48,13 @@ class MeasureError(Exception):
     """A figure could not be taken as promised. The message is a sentence."""
 
 
+def application() -> QApplication:
+    """The process's one application, made where there is none."""
+    existing = QApplication.instance() or QApplication(["ghostcandle"])
+    assert isinstance(existing, QApplication)
+    return existing
+
+
 class PaintCounter(QObject):
     """Counts the paint events of what it is installed on."""
 

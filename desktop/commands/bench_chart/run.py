@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,60 +16,24 @@ import numpy as np
 import PySide6
 from PySide6.QtCore import qVersion
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication
 
 from core.settings import tree as settings_file
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from desktop.commands.bench_chart.loading import LoadingError, measure_loading
-from desktop.commands.bench_chart.measure import Measure, take
-from desktop.commands.bench_chart.measures import AllInView, Appends, CursorMoves, Pans, Ticks, WholeView
+from desktop.commands.bench_chart.loading import measure_loading
+from desktop.commands.bench_chart.measures import (
+    AllInView,
+    Appends,
+    CursorMoves,
+    Measure,
+    Pans,
+    Ticks,
+    WholeView,
+    take,
+)
 from desktop.commands.bench_chart.report import with_ratios
-from desktop.commands.bench_chart.rig import MeasureError, Rig
-
-SIZES = (1_000, 10_000, 100_000, 1_000_000)
-
-
-def application() -> QApplication:
-    """The process's one application, made where there is none."""
-    existing = QApplication.instance() or QApplication(["ghostcandle"])
-    assert isinstance(existing, QApplication)
-    return existing
-
-
-def measures() -> tuple[Measure, ...]:
-    """In the order in which they are taken: appending comes last, because it changes what is stored."""
-    return Ticks(), CursorMoves(), Pans(), WholeView(), Appends()
-
-
-def measures_of_all() -> tuple[Measure, ...]:
-    """What else is taken where everything is switched on."""
-    return AllInView(Ticks(), "tick_all_ms"), AllInView(Appends(), "append_all_ms")
-
-
-def measure_sizes(
-    sizes: Sequence[int], repeats: int, say: Callable[[str], None], *, with_everything: bool = False
-) -> dict[str, dict[str, Any]]:
-    """Each measure's percentiles by the size as a text, with the candles that were in view. Needs an application.
-    Raises MeasureError.
-
-    say: called with the name of each measurement. with_everything: indicators, hindsight and the strip of errors
-    as well, and ticks and closing candles also while all is in view.
-    """
-    say(f"Making charts of {', '.join(f'{size:,}' for size in sizes)} candles.")
-    rigs = [Rig(size, with_everything=with_everything) for size in sizes]
-    found: dict[str, dict[str, Any]] = {str(rig.count): {"in_view": rig.in_view} for rig in rigs}
-    try:
-        for measure in (*measures(), *(measures_of_all() if with_everything else ())):
-            say(f"Measuring {measure.name}, {repeats} times on each.")
-            for count, figure in take(measure, rigs, repeats).items():
-                found[str(count)][measure.name] = figure.summary()
-    finally:
-        for rig in rigs:
-            rig.close()
-    return found
-
+from desktop.commands.bench_chart.rig import MeasureError, Rig, application
 
 HOSTS = ("none", "process", "thread")
 _MOST_WITH_EVERYTHING = 200
@@ -81,40 +44,69 @@ _STORED = 1_000_000
 Say = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class ChartBench:
-    """What is measured. seconds: of frames beside each kind of trainer; None: of none."""
+def measure_chart(
+    sizes: Sequence[int], repeats: int, seconds: float | None, settings: Settings, say: Say
+) -> dict[str, Any]:
+    """All figures, with the ratio and the limits. Raises MeasureError.
 
-    sizes: tuple[int, ...]
-    repeats: int
-    seconds: float | None
-
-    def run(self, settings: Settings, say: Say) -> dict[str, Any]:
-        """All figures, with ratios and bars. Raises MeasureError."""
-        os.environ["QT_QPA_PLATFORM"] = "offscreen"
-        application()
-        facts = _machine()
-        sizes = measure_sizes(self.sizes, self.repeats, say)
-        loading = _loading(say) if _STORED in self.sizes else None
-        everything = self._with_everything(say)
-        frames = {} if self.seconds is None else {host: _frames(host, self.seconds, settings, say) for host in HOSTS}
-        measured = {"machine": facts, "sizes": sizes, "loading": loading, "with_everything": everything}
-        return with_ratios({**measured, "while_training": frames})
-
-    def _with_everything(self, say: Say) -> dict[str, Any]:
-        """Of the largest chart, with each kind of indicator, hindsight and the strip of errors."""
-        largest = max(self.sizes)
-        say("Everything is switched on.")
-        figures = measure_sizes((largest,), min(self.repeats, _MOST_WITH_EVERYTHING), say, with_everything=True)
-        loading = _loading(say, with_everything=True) if largest >= _STORED else None
-        return {"size": largest, **figures[str(largest)], "loading": loading}
+    seconds: of frames beside each kind of trainer; None: of none. say: called with the name of each measurement.
+    """
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    application()
+    machine = _machine()  # its load before anything is measured
+    by_size = measure_sizes(sizes, repeats, say)
+    loading = _loading(say, with_everything=False) if _STORED in sizes else None
+    everything = _with_everything(max(sizes), repeats, say)
+    frames = {} if seconds is None else {host: _frames(host, seconds, settings, say) for host in HOSTS}
+    measured = {"machine": machine, "sizes": by_size, "loading": loading, "with_everything": everything}
+    return with_ratios({**measured, "while_training": frames})
 
 
-def _loading(say: Say, *, with_everything: bool = False) -> dict[str, Any]:
+def measure_sizes(
+    sizes: Sequence[int], repeats: int, say: Say, *, with_everything: bool = False
+) -> dict[str, dict[str, Any]]:
+    """Each measure's percentiles by the size as a text, with the candles that were in view. Needs an application.
+    Raises MeasureError.
+
+    with_everything: indicators, hindsight and the strip of errors as well, and ticks and closing candles also while
+    all is in view.
+    """
+    say(f"Making charts of {', '.join(f'{size:,}' for size in sizes)} candles.")
+    rigs = [Rig(size, with_everything=with_everything) for size in sizes]
+    found: dict[str, dict[str, Any]] = {str(rig.count): {"in_view": rig.in_view} for rig in rigs}
+    measures: list[Measure] = [
+        Ticks(),
+        CursorMoves(),
+        Pans(),
+        WholeView(),
+        Appends(),
+    ]  # the last changes what is stored
+    if with_everything:
+        measures += [AllInView(Ticks(), "tick_all_ms"), AllInView(Appends(), "append_all_ms")]
+    try:
+        for measure in measures:
+            say(f"Measuring {measure.name}, {repeats} times on each.")
+            for count, figure in take(measure, rigs, repeats).items():
+                found[str(count)][measure.name] = figure.summary()
+    finally:
+        for rig in rigs:
+            rig.close()
+    return found
+
+
+def _with_everything(largest: int, repeats: int, say: Say) -> dict[str, Any]:
+    """Of the largest chart, with each kind of indicator, hindsight and the strip of errors."""
+    say("Everything is switched on.")
+    figures = measure_sizes((largest,), min(repeats, _MOST_WITH_EVERYTHING), say, with_everything=True)
+    loading = _loading(say, with_everything=True) if largest >= _STORED else None
+    return {"size": largest, **figures[str(largest)], "loading": loading}
+
+
+def _loading(say: Say, *, with_everything: bool) -> dict[str, Any]:
     say(f"Storing {_STORED:,} candles and loading them.")
     try:
-        return asdict(measure_loading(_STORED, with_everything=with_everything))
-    except (LoadingError, StorageError) as error:
+        return measure_loading(_STORED, with_everything=with_everything)
+    except StorageError as error:
         raise MeasureError(f"Loading could not be measured: {error}") from error
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries
 from core.domain.events import QUANTILE_LEVELS, ForecastMade, ForecastMode, Ghost
-from core.indicators.columns import Columns
+from core.storage.candles import StoredColumns
 
 MINUTE = Interval.parse("1m")
 HORIZONS = 8
@@ -22,39 +20,27 @@ _TICK_PULL, _TICK_STEP = 0.05, 4e-5
 _VOLUME = 12.0
 
 
-def columns(count: int, seed: int = 4) -> Columns:
+def columns(count: int) -> StoredColumns:
     """A random walk in cents that ends at the same price and time for every `count`.
 
     It is drawn from the newest candle backwards, so the newest candles are the same ones in a series of a thousand and
     of a million: what is in view is alike, and only what is stored differs.
     """
-    steps, highs, lows, volumes = (np.random.default_rng([seed, part]) for part in range(4))
+    steps, highs, lows, volumes = (np.random.default_rng([4, part]) for part in range(4))
     back = np.cumsum(steps.normal(0.0, _VOLATILITY, count))
     closes = np.round(_NEWEST_CLOSE * np.exp(-np.concatenate([[0.0], back])), 2)[::-1]
     opened, closed = closes[:-1], closes[1:]
     reach = np.abs([part.normal(0.0, _REACH, count)[::-1] for part in (highs, lows)])
-    return Columns(
-        open_time_ms=_NEWEST_MS + (np.arange(count, dtype=np.int64) - count + 1) * MINUTE.duration_ms,
-        open=opened,
-        high=np.round(np.maximum(opened, closed) * (1.0 + reach[0]), 2),
-        low=np.round(np.minimum(opened, closed) * (1.0 - reach[1]), 2),
-        close=closed,
-        volume=np.round(volumes.gamma(2.0, _VOLUME / 2.0, count)[::-1], 3),
-    )
-
-
-def candles(source: Columns) -> Iterator[Candle]:
-    """The same, one by one."""
-    values = (source.open, source.high, source.low, source.close, source.volume)
-    rows = zip(source.open_time_ms.tolist(), *(column.tolist() for column in values), strict=True)
-    return (Candle(*row) for row in rows)
+    times = _NEWEST_MS + (np.arange(count, dtype=np.int64) - count + 1) * MINUTE.duration_ms
+    highs_and_lows = (np.maximum(opened, closed) * (1.0 + reach[0]), np.minimum(opened, closed) * (1.0 - reach[1]))
+    volume = np.round(volumes.gamma(2.0, _VOLUME / 2.0, count)[::-1], 3)
+    return StoredColumns(times, np.stack((opened, *np.round(highs_and_lows, 2), closed, volume)))
 
 
 def series(count: int) -> CandleSeries:
-    """The candles as the chart reads them."""
+    """The same as the chart reads them."""
     made = columns(count)
-    values = np.stack((made.open, made.high, made.low, made.close, made.volume))
-    return CandleSeries.from_columns(MINUTE, made.open_time_ms, values)
+    return CandleSeries.from_columns(MINUTE, made.open_time_ms, made.values)
 
 
 def forming_path(newest: Candle, count: int) -> list[Candle]:
@@ -79,9 +65,9 @@ def following(newest: Candle, like: Candle) -> Candle:
     return Candle(newest.open_time_ms + MINUTE.duration_ms, opened, high, low, close, like.volume)
 
 
-def forecast_after(newest: Candle, seed: int = 5) -> ForecastMade:
+def forecast_after(newest: Candle) -> ForecastMade:
     """Ghosts with bands that widen, made when `newest` closed."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(5)
     opened, ghosts = newest.close, []
     for ahead in range(1, HORIZONS + 1):
         close = opened * (1.0 + float(generator.normal(0.0, _VOLATILITY)))

@@ -154,7 +154,7 @@ class Trainer(QObject):
 def _store_candles(folder: Path, market: Market) -> None:
     DataFolder(folder).ensure()
     with closing(open_database(DataFolder(folder).database)) as db:
-        CandleStore(db).save(market, scenario.candles(scenario.columns(_TO_LEARN)))
+        CandleStore(db).save_columns(market, scenario.columns(_TO_LEARN), replaces=True)
 
 
 def measure_frames(settings: Settings, host: Host, seconds: float, qt: QApplication) -> dict[str, Any]:
