@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,76 +13,60 @@ from core.domain.candle import Candle
 from core.domain.candle_series import CandleSeries
 
 FloatArray = NDArray[np.float64]
+Number = TypeVar("Number", float, FloatArray)
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Candles in ascending time, [n] each."""
+    """Candles in ascending time: their opening times [n]; open, high, low, close and volume [5, n]."""
 
     open_time_ms: NDArray[np.int64]
-    open: FloatArray
-    high: FloatArray
-    low: FloatArray
-    close: FloatArray
-    volume: FloatArray
+    values: FloatArray
 
     @classmethod
     def of_series(cls, candles: CandleSeries) -> Columns:
         """All candles of a series, as views."""
-        return cls(candles.open_time_ms, candles.open, candles.high, candles.low, candles.close, candles.volume)
-
-    def part(self, first: int, stop: int) -> Columns:
-        """The candles from index `first` up to `stop`, as views."""
-        return Columns(
-            self.open_time_ms[first:stop],
-            self.open[first:stop],
-            self.high[first:stop],
-            self.low[first:stop],
-            self.close[first:stop],
-            self.volume[first:stop],
-        )
-
-    def __len__(self) -> int:
-        return self.close.size
+        return cls(candles.open_time_ms, candles.values)
 
     @classmethod
     def of_candle(cls, candle: Candle) -> Columns:
         """One candle."""
-        numbers = (candle.open, candle.high, candle.low, candle.close, candle.volume)
-        return cls(np.array([candle.open_time_ms], np.int64), *(np.array([number], np.float64) for number in numbers))
+        return cls(np.array([candle.open_time_ms], np.int64), np.array(_numbers(candle), np.float64)[:, np.newaxis])
+
+    def __len__(self) -> int:
+        return self.open_time_ms.size
+
+    def part(self, first: int, stop: int) -> Columns:
+        """The candles from index `first` up to `stop`, as views."""
+        return Columns(self.open_time_ms[first:stop], self.values[:, first:stop])
 
     def followed_by(self, candle: Candle) -> Columns:
         """These and one more candle, as copies."""
         one = Columns.of_candle(candle)
-        return Columns(
-            np.append(self.open_time_ms, one.open_time_ms),
-            np.append(self.open, one.open),
-            np.append(self.high, one.high),
-            np.append(self.low, one.low),
-            np.append(self.close, one.close),
-            np.append(self.volume, one.volume),
-        )
+        times = np.append(self.open_time_ms, one.open_time_ms)
+        return Columns(times, np.concatenate((self.values, one.values), axis=1))
 
-
-Candles = TypeVar("Candles", Columns, Candle)
-
-
-def column(of: Columns, name: str) -> FloatArray:
-    """A number of each candle: [n]. name: a `Source`, or "volume"."""
-    return cast("FloatArray", _number(of, name))
+    def column(self, name: str) -> FloatArray:
+        """A number of each candle: [n]. name: a `Source`, or "volume"."""
+        return _named(self.values, name)
 
 
 def number(of: Candle, name: str) -> float:
     """The same for one candle, bit for bit."""
-    return cast("float", _number(of, name))
+    return _named(_numbers(of), name)
 
 
-def _number(of: Candles, name: str) -> object:
+def _numbers(of: Candle) -> tuple[float, ...]:
+    return (of.open, of.high, of.low, of.close, of.volume)
+
+
+def _named(numbers: Iterable[Number], name: str) -> Number:
+    opened, high, low, close, volume = numbers
     match name:
         case "hl2":
-            return (of.high + of.low) / 2.0
+            return (high + low) / 2.0
         case "hlc3":
-            return (of.high + of.low + of.close) / 3.0
+            return (high + low + close) / 3.0
         case "ohlc4":
-            return (of.open + of.high + of.low + of.close) / 4.0
-    return getattr(of, name)
+            return (opened + high + low + close) / 4.0
+    return {"open": opened, "high": high, "low": low, "close": close, "volume": volume}[name]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from core.domain.candle import Candle
 from core.domain.candle_series import CandleSeries
-from core.indicators.columns import Columns, column, number
+from core.indicators.columns import Columns, number
 from core.indicators.registry import INDICATORS, Call
 from core.indicators.spec import IndicatorSpec
 
@@ -50,13 +50,13 @@ class _Bound:
     def over(self, candles: Columns) -> tuple[FloatArray, ...]:
         """All outputs, [n] each."""
         function = getattr(_library(), self.function)
-        return _outputs(function(*(column(candles, name) for name in self.inputs), *self.arguments))
+        return _outputs(function(*(candles.column(name) for name in self.inputs), *self.arguments))
 
     def opened(self, candles: Columns) -> tuple[Any, tuple[FloatArray, ...]]:
         """A stream after these candles, and all outputs. Raises InsufficientHistory."""
         stream = getattr(_library().stream, self.function)
         np.exp(_VECTORS)
-        opened, found = stream.open_and_fill(*(column(candles, name) for name in self.inputs), *self.arguments)
+        opened, found = stream.open_and_fill(*(candles.column(name) for name in self.inputs), *self.arguments)
         return opened, _outputs(found)
 
     def numbers(self, candle: Candle) -> tuple[float, ...]:
@@ -65,9 +65,9 @@ class _Bound:
 
     def fed(self, stream: Any, candles: Columns) -> tuple[FloatArray, ...]:
         """Feed these candles to a stream: all outputs, [n] each."""
-        given = (column(candles, name).tolist() for name in self.inputs)
+        given = (candles.column(name).tolist() for name in self.inputs)
         found: Iterable[Any] = map(stream.update, *given)
-        count, value = candles.close.size, stream.value
+        count, value = len(candles), stream.value
         if not isinstance(value, tuple):
             return (np.fromiter(found, np.float64, count),)
         flat = np.fromiter(chain.from_iterable(found), np.float64, count * len(value))

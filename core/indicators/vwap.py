@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from core.domain.candle import Candle
 from core.domain.candle_series import CandleSeries
-from core.indicators.columns import Columns, column
+from core.indicators.columns import Columns
 from core.indicators.parameters import Anchor
 from core.indicators.spec import IndicatorSpec
 
@@ -43,8 +43,8 @@ class VolumeWeightedPrice:
     def _fill(self, columns: Columns, table: FloatArray, first: int, stop: int) -> None:
         session, traded, volume, price = table[:, first:stop]
         session[:] = session_numbers(columns.open_time_ms, self._anchor)
-        price[:] = column(columns, "hlc3")
-        volume[:] = columns.volume
+        price[:] = columns.column("hlc3")
+        volume[:] = columns.column("volume")
         np.multiply(price, volume, out=traded)
         sums = table[1:3, first:stop]
         if 0 < first < stop and session[0] == table[0, first - 1]:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.indicators.calculation import calculation_for
 from core.indicators.parameters import Choice, IndicatorError, Source
 from core.indicators.registry import INDICATORS, Drawing, Place
+from core.indicators.series import calculation_for
 from core.indicators.spec import IndicatorSpec
 
 

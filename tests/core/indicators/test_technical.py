@@ -11,10 +11,9 @@ from talib import abstract
 
 from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
-from core.indicators.calculation import OUR_OWN
 from core.indicators.parameters import Number
 from core.indicators.registry import INDICATORS, Call
-from core.indicators.series import IndicatorSeries
+from core.indicators.series import OUR_OWN, IndicatorSeries
 from core.indicators.spec import IndicatorSpec
 from tests.core.indicators.support import SHORT, USUAL, same, series_of, values_of
 from tests.support.candles import random_walk
@@ -30,7 +29,7 @@ every_spec = pytest.mark.parametrize("spec", _BY_TALIB, ids=str)
 
 def test_each_indicator_is_either_from_talib_or_our_own() -> None:
     ours = {kind for kind, row in INDICATORS.items() if not row.calls}
-    assert ours == set(OUR_OWN), "a row without calls has its class in OUR_OWN of core/indicators/calculation.py"
+    assert ours == set(OUR_OWN), "a row without calls has its class in OUR_OWN of core/indicators/series.py"
 
 
 @pytest.mark.parametrize(("kind", "call"), _CALLS, ids=lambda each: str(getattr(each, "function", each)))
