@@ -13,10 +13,9 @@ from desktop.chart.items.forecast import ForecastItem
 from desktop.chart.items.grid import BordersItem, GapsItem, GridItem
 from desktop.chart.items.live import CrosshairItem, LastPriceItem, PlotLabelsItem, TextItem
 from desktop.chart.panes.box import PaneBox
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import PRICE_PANE, Frame
 from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.layer import LayerSet
-from desktop.chart.panes.pane import PRICE_PANE
 from desktop.chart.picture import Picture
 
 

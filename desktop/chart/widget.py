@@ -23,9 +23,8 @@ from desktop.chart.labels.description import describe_candle, describe_chart
 from desktop.chart.labels.last_price import Countdown
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.panes.box import PaneBox
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import PRICE_PANE, Frame
 from desktop.chart.panes.layer import Layer, LayerSet, OpenPane
-from desktop.chart.panes.pane import PRICE_PANE
 from desktop.chart.picture import Picture, to_px
 from desktop.chart.stage import Stage
 from desktop.chart.style import Style

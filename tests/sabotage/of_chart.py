@@ -67,7 +67,7 @@ FAULTS = (
     ),
     Fault(
         "heikin-ashi-from-the-first-in-view",
-        "desktop/chart/data/shapes.py",
+        "desktop/chart/data/columns.py",
         "begin = max(0, first - _WARM_UP * group)",
         "begin = first",
     ),
@@ -79,7 +79,7 @@ FAULTS = (
     ),
     Fault(
         "array-and-number-a-pixel-apart",
-        "desktop/chart/panes/pane.py",
+        "desktop/chart/panes/frame.py",
         "exact = self.inner_bottom - 1 - self.shown.shares(values) * self.height",
         "exact = self.inner_bottom - self.shown.shares(values) * self.height",
     ),

@@ -10,7 +10,7 @@ from core.indicators.shown import ShownIndicator, colour_numbers, without
 from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.chart.items.study import StudyLayer
-from desktop.chart.panes.pane import PRICE_PANE
+from desktop.chart.panes.frame import PRICE_PANE
 from desktop.chart.tools.tool import Area, ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.indicators import IndicatorsDialog

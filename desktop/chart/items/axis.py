@@ -8,9 +8,8 @@ from PySide6.QtGui import QPainter
 
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.axis_labels import Label, paint_labels, time_labels, value_labels
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.item import ChartItem
-from desktop.chart.panes.pane import Pane
 from desktop.chart.picture import Picture
 
 

@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.primitives import CachedPixels
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.item import ChartItem
-from desktop.chart.panes.pane import Pane
 from desktop.chart.picture import Picture
 from desktop.ui.plain_text import with_whole_figures
 

@@ -6,9 +6,8 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter, QPen
 
 from core.domain.candle import Candle
-from desktop.chart.data.columns import CandleColumns
+from desktop.chart.data.columns import CandleColumns, shaped_forming
 from desktop.chart.data.model import ChartModel
-from desktop.chart.data.shapes import shaped_forming
 from desktop.chart.painting.geometry import (
     bar_rects,
     candle_rect,
@@ -18,9 +17,8 @@ from desktop.chart.painting.geometry import (
     volume_rects,
 )
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
 from desktop.chart.panes.item import ChartItem
-from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.style import CandleStyle
 
 _LINE_WIDTH = 1.5

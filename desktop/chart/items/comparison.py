@@ -20,9 +20,8 @@ from desktop.chart.labels.axis_tags import avoid_overlaps
 from desktop.chart.painting.geometry import Positions
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
 from desktop.chart.painting.text import Box, Row, Span
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import Layer
-from desktop.chart.panes.pane import Pane
 from desktop.ui import formatting
 from desktop.ui.theme import Palette
 from desktop.ui.translation import translate

@@ -15,12 +15,10 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past_forecasts import PastView
 from desktop.chart.labels.error_strip_text import lines_needed, title_variants
 from desktop.chart.labels.readout import readout_width
-from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.primitives import Rects, fill_rects, rects
-from desktop.chart.painting.text import Row, fitting_row
-from desktop.chart.panes.frame import Frame
+from desktop.chart.painting.text import Fonts, Row, fitting_row
+from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import Layer, PaneScale
-from desktop.chart.panes.pane import Pane
 from desktop.chart.style import Style
 from desktop.ui.theme import Palette, mixed
 

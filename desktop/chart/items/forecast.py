@@ -14,9 +14,8 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.forecast_label import divider_x
 from desktop.chart.painting.geometry import candle_rect, volume_rect
 from desktop.chart.painting.primitives import CachedPixels, dashed_pen, fill_rects, outline
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
 from desktop.chart.panes.item import ChartItem
-from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.picture import Picture
 from desktop.ui.theme import with_alpha
 

@@ -10,9 +10,8 @@ from PySide6.QtGui import QPainter, QPen
 from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.primitives import draw_polyline
 from desktop.chart.painting.text import Row, Span
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import Layer
-from desktop.chart.panes.pane import Pane
 from desktop.ui.formatting import format_count, format_price
 from desktop.ui.theme import mixed
 from desktop.ui.translation import translate

@@ -10,10 +10,9 @@ from desktop.chart.data.columns import visible_gaps
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.axis_labels import value_marks
 from desktop.chart.painting.primitives import fill_rects, rects
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
 from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.layer import LayerSet
-from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.picture import Picture
 from desktop.ui.theme import mixed
 

@@ -14,9 +14,8 @@ from desktop.chart.data.past_forecasts import PastView
 from desktop.chart.labels.past import candles_before
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects, rects_between
 from desktop.chart.painting.text import Row, Span
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import Layer
-from desktop.chart.panes.pane import Pane
 from desktop.ui import formatting
 from desktop.ui.theme import with_alpha
 from desktop.ui.translation import translate

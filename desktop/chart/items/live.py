@@ -9,9 +9,8 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.painting.primitives import dashed_pen
 from desktop.chart.painting.text import Box, paint_box
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
 from desktop.chart.panes.item import ChartItem
-from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.picture import Picture
 
 

@@ -12,9 +12,8 @@ from desktop.chart.data.markers import Marker, MarkerGroup, MarkerKind, MarkerTr
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.readout import tip
 from desktop.chart.painting.text import Box, Row, Span, wrapped
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import Layer
-from desktop.chart.panes.pane import Pane
 from desktop.ui import formatting
 from desktop.ui.icons import glyph, glyph_font
 from desktop.ui.theme import Palette, with_alpha

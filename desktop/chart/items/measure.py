@@ -15,9 +15,8 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.items.placed import PlacedLayer
 from desktop.chart.painting.primitives import fill_rects, outline
 from desktop.chart.painting.text import Box, Row, Span, box_size, paint_box
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import LIVE_Z, PlotLabel
-from desktop.chart.panes.pane import Pane
 from desktop.ui import formatting
 from desktop.ui.theme import with_alpha
 from desktop.ui.translation import translate

@@ -13,9 +13,8 @@ from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.primitives import dashed_pen, fill_rects, outline
 from desktop.chart.painting.text import Row, Span
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import Layer
-from desktop.chart.panes.pane import Pane
 from desktop.ui.study_colours import MOST_PREVIEWS, preview_colour
 from desktop.ui.theme import with_alpha
 from desktop.ui.translation import translate

@@ -18,9 +18,8 @@ from desktop.chart.labels.axis_tags import avoid_overlaps, spread_around
 from desktop.chart.labels.chance import chance_tip
 from desktop.chart.labels.readout import text_tip
 from desktop.chart.painting.text import Box, Row, Span
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import LIVE_Z, PlotLabel
-from desktop.chart.panes.pane import Pane
 from desktop.ui import formatting
 from desktop.ui.crossings import crossing_time
 from desktop.ui.elided import elided_by_words

@@ -12,9 +12,8 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.data.regimes import RegimeView
 from desktop.chart.painting.primitives import fill_rects, rects
 from desktop.chart.painting.text import Row, Span
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import GROUND_Z, Layer
-from desktop.chart.panes.pane import Pane
 from desktop.ui import formatting
 from desktop.ui.theme import Palette, mixed
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate

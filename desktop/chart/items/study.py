@@ -16,14 +16,12 @@ from core.indicators.shown import Look
 from core.indicators.spec import IndicatorSpec
 from desktop.chart.axes.price_scale import flat_below
 from desktop.chart.data.model import ChartModel
-from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.geometry import Positions
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects, rects_between
-from desktop.chart.painting.text import Row, Span, wrapped
-from desktop.chart.panes.frame import Frame
+from desktop.chart.painting.text import Fonts, Row, Span, wrapped
+from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
 from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.layer import LIVE_Z, Layer, PaneScale
-from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.style import Style
 from desktop.ui import formatting
 from desktop.ui.study_colours import study_colours

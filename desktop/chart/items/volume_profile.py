@@ -11,9 +11,8 @@ from core.indicators.volume_profile import VolumeProfile, volume_by_price
 from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.primitives import fill_rects, rects
 from desktop.chart.painting.text import Row, Span
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import BEHIND_Z, Layer
-from desktop.chart.panes.pane import Pane
 from desktop.ui import formatting
 from desktop.ui.theme import mixed
 from desktop.ui.translation import translate

@@ -13,8 +13,7 @@ from desktop.chart.axes.price_scale import ScaleKind, round_prices
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.chance import short_chance
 from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px
-from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.pane import Pane
+from desktop.chart.panes.frame import Frame, Pane
 from desktop.ui import formatting
 
 _PRICE_LABEL_LINES = 2.7

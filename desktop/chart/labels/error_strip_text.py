@@ -12,8 +12,7 @@ from core.domain.events import ForecastMode
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past import PastForecast
 from desktop.chart.data.past_forecasts import PastView
-from desktop.chart.painting.fonts import Fonts
-from desktop.chart.painting.text import Row, Span, wrapped
+from desktop.chart.painting.text import Fonts, Row, Span, wrapped
 from desktop.ui import formatting
 from desktop.ui.theme import Palette
 from desktop.ui.translation import translate

@@ -10,8 +10,7 @@ from PySide6.QtGui import QColor
 from core.domain.events import ForecastMode
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.readout import age_text, has_label
-from desktop.chart.painting.fonts import Fonts
-from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px
+from desktop.chart.painting.text import Box, Fonts, Row, Span, box_size, padding_px
 from desktop.chart.panes.frame import Frame
 from desktop.ui.formatting import format_clock, format_duration, format_time
 from desktop.ui.translation import translate

@@ -9,8 +9,7 @@ from PySide6.QtGui import QColor
 
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.readout import text_tip
-from desktop.chart.painting.fonts import Fonts
-from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px, row_width, wrapped
+from desktop.chart.painting.text import Box, Fonts, Row, Span, box_size, padding_px, row_width, wrapped
 from desktop.chart.panes.frame import Frame
 from desktop.ui.elided import elided_by_words
 from desktop.ui.translation import translate

@@ -12,8 +12,7 @@ from core.domain.events import Ghost
 from desktop.chart.data.ghosts import band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.past import past_rows
-from desktop.chart.painting.fonts import Fonts
-from desktop.chart.painting.text import Box, Row, Span, box_size, fitting_row, padding_px, row_width, wrapped
+from desktop.chart.painting.text import Box, Fonts, Row, Span, box_size, fitting_row, padding_px, row_width, wrapped
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import LayerSet
 from desktop.ui import formatting

@@ -9,8 +9,7 @@ import pyqtgraph
 from PySide6.QtCore import QRectF, Signal
 
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
-from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.pane import Pane
+from desktop.chart.panes.frame import Frame, Pane
 from desktop.ui.plots import own_children
 
 _HALF_PX = 0.5

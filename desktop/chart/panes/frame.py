@@ -1,4 +1,4 @@
-"""One frame's geometry: areas, scales and fonts in device pixels. Layers only read it."""
+"""The geometry of a frame: its areas, its panes with their scales, and the way to pixels."""
 
 from __future__ import annotations
 
@@ -13,12 +13,58 @@ from PySide6.QtCore import QRect
 
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind, percent_decimals
 from desktop.chart.data.columns import CandleColumns
-from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.geometry import CandleWidths, Positions
-from desktop.chart.panes.pane import FAR_PX, PRICE_PANE, Pane
+from desktop.chart.painting.text import Fonts
 from desktop.chart.style import Style
 from desktop.ui import formatting
 from desktop.ui.theme import Palette
+
+PRICE_PANE = "price"
+
+FAR_PX = 1_000_000
+"""Pixels beyond which nothing is drawn; keeps 32-bit rectangles from wrapping round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """Device pixels; bottoms and `right` are exclusive. The range's high lies at `inner_top`, its low at the pixel
+    above `inner_bottom`."""
+
+    name: str
+    top: int
+    bottom: int
+    inner_top: int
+    inner_bottom: int
+    right: int
+    shown: PriceRange
+    levels: tuple[float, ...] = ()
+    """Values that get a line and a label instead of round ones."""
+    decimals: int = 2
+    has_scale: bool = True
+    """False while it shows no value: then `shown` is meaningless."""
+
+    @property
+    def rect(self) -> QRect:
+        return QRect(0, self.top, self.right, self.bottom - self.top)
+
+    @property
+    def height(self) -> int:
+        """From the row of the range's low to that of its high."""
+        return max(self.inner_bottom - 1 - self.inner_top, 1)
+
+    def y(self, value: float) -> int:
+        """The pixel row of a value."""
+        exact = self.inner_bottom - 1 - self.shown.share(value) * self.height
+        return math.floor(min(max(exact, -FAR_PX), FAR_PX) + 0.5)
+
+    def ys(self, values: NDArray[np.float64]) -> Positions:
+        """Pixel rows of values; none may be NaN."""
+        exact = self.inner_bottom - 1 - self.shown.shares(values) * self.height
+        return np.floor(np.clip(exact, -FAR_PX, FAR_PX) + 0.5).astype(np.int64)
+
+    def value_at(self, y: float) -> float:
+        """The value at a pixel row."""
+        return self.shown.value_at((self.inner_bottom - 1 - y) / self.height)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from desktop.chart.data.model import ChartModel
 from desktop.chart.panes.box import PaneBox
-from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.pane import Pane
+from desktop.chart.panes.frame import Frame, Pane
 
 
 class Surface:

@@ -12,11 +12,9 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QPainter
 
 from desktop.chart.data.model import ChartModel
-from desktop.chart.painting.fonts import Fonts
-from desktop.chart.painting.text import Box, Row, Span
-from desktop.chart.panes.frame import Frame
+from desktop.chart.painting.text import Box, Fonts, Row, Span
+from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
 from desktop.chart.panes.item import ChartItem
-from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.style import Style
 
 GROUND_Z, BEHIND_Z, OVER_CANDLES_Z, LIVE_Z = -70.0, -60.0, -30.0, 40.0

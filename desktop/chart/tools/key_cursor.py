@@ -12,8 +12,7 @@ from core.domain.drawings import Anchor
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.anchors import bounded
 from desktop.chart.data.model import ChartModel
-from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.pane import PRICE_PANE, Pane
+from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
 from desktop.chart.tools.tool import Tool, modifiers_of
 
 _FAR_STEP = 10

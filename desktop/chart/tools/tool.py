@@ -10,8 +10,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
 from core.domain.drawings import Anchor
-from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.pane import Pane
+from desktop.chart.panes.frame import Frame, Pane
 
 
 class Area(Enum):

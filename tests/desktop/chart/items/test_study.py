@@ -13,7 +13,7 @@ from core.indicators.spec import IndicatorSpec
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.painting.text import box_size, padding_px
-from desktop.chart.panes.pane import PRICE_PANE
+from desktop.chart.panes.frame import PRICE_PANE
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import MINUTE_MS, START_MS, candle, forming_after, random_series
