@@ -8,8 +8,6 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from core.domain.candle import Candle, Market
-from core.domain.drawings import Drawing
-from core.domain.price_lines import PriceLine
 from core.market.feeds.base import MissingCandles
 from core.market.pipeline import FeedReport
 from core.settings.tree import Settings
@@ -66,9 +64,7 @@ class ChartTools(QObject):
                 chart.addAction(shell.actions[action_id])
         clock = state.clock
         self.markers = ChartMarkers(shell, chart, state, source)
-        self.book = Book(
-            {PriceLine: lambda: database.lines, Drawing: lambda: database.drawings}, shell.banner.notify_storage_error
-        )
+        self.book = Book(database, shell.banner.notify_storage_error)
         self.lines = ChartLines(shell, chart, self.book, clock, messages)
         self.drawings = ChartDrawings(shell, chart, self.book, clock)
         self.measure = ChartMeasure(shell, chart, self.book)

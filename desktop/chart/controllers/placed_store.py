@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from core.domain.drawings import Drawing
 from core.domain.price_lines import PriceLine
 from core.storage.errors import StorageError
+from desktop.state.database import WindowDatabase
 
 Kept = PriceLine | Drawing
 Key = tuple[type[Kept], int]
@@ -16,16 +17,6 @@ Key = tuple[type[Kept], int]
 OfSort = TypeVar("OfSort")
 One = TypeVar("One", PriceLine, Drawing)
 _CHANGES_KEPT = 50
-
-
-class Store(Protocol):
-    """Storage of one type of object. All methods raise StorageError."""
-
-    def list(self, venue: str, symbol: str) -> list[Any]: ...
-
-    def put(self, venue: str, symbol: str, kept: Any, /) -> Any: ...
-
-    def remove(self, number: int, /) -> None: ...
 
 
 class Change(NamedTuple):
@@ -43,9 +34,8 @@ def key_of(kept: Kept | None) -> Key | None:
 class Book:
     """A change that cannot be stored is reported to `on_trouble` and dropped."""
 
-    def __init__(self, stores: Mapping[type[Kept], Callable[[], Store]], on_trouble: Callable[[str], object]) -> None:
-        """stores: by type of object."""
-        self._stores, self._on_trouble = stores, on_trouble
+    def __init__(self, database: WindowDatabase, on_trouble: Callable[[str], object]) -> None:
+        self._database, self._on_trouble = database, on_trouble
         self._market: tuple[str, str] | None = None
         self._kept: dict[Key, Kept] = {}
         self._changes: list[Change] = []
@@ -76,9 +66,9 @@ class Book:
         self._undone.clear()
         self._merges_with = None
         self._kept = {}
-        for store in self._stores.values():
+        for sort in (PriceLine, Drawing):
             try:
-                self._keep(*store().list(venue, symbol))
+                self._keep(*self._store_of(sort).list(venue, symbol))
             except StorageError as error:
                 self._on_trouble(str(error))
 
@@ -139,6 +129,10 @@ class Book:
             ]
         self._store(line)
 
+    def _store_of(self, sort: type[Kept]) -> Any:
+        """The table of one type of object. Its methods raise StorageError."""
+        return self._database.lines if sort is PriceLine else self._database.drawings
+
     def _set(self, there: Kept | None, wanted: Kept | None, restored: Callable[[Kept], Kept]) -> Kept | None:
         self._merges_with = None
         if wanted is not None:
@@ -156,7 +150,7 @@ class Book:
         if self._market is None:
             return None
         try:
-            stored: Kept = self._stores[type(kept)]().put(*self._market, kept)
+            stored: Kept = self._store_of(type(kept)).put(*self._market, kept)
         except StorageError as error:
             self._on_trouble(str(error))
             return None
@@ -170,7 +164,7 @@ class Book:
     def _delete(self, kept: Kept) -> bool:
         assert kept.number is not None
         try:
-            self._stores[type(kept)]().remove(kept.number)
+            self._store_of(type(kept)).remove(kept.number)
         except StorageError as error:
             self._on_trouble(str(error))
             return False

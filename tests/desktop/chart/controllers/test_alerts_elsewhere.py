@@ -152,7 +152,7 @@ def test_note_text_written_after_leaving_is_reported(bench: Two) -> None:
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     (line,) = bench.tools.lines.things
     leave(bench)
-    bench.tools.book._stores[PriceLine]().put("binance", "BTC/USDT", replace(line, text="Sell"))
+    bench.tools.book._database.lines.put("binance", "BTC/USDT", replace(line, text="Sell"))
     price(bench, bench.newest.close + 5)
     assert said(bench).endswith("Sell")
 

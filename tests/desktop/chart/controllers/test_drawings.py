@@ -494,7 +494,7 @@ def test_the_number_of_drawings_is_limited(bench: ToolBench) -> None:
 def test_an_unstorable_drawing_is_reported_and_not_shown(make_bench: MakeBench, folder: Path) -> None:
     """In the complete window, which reports it."""
     with opened(make_bench, folder) as whole:
-        whole.tools.book._stores[Drawing]()._db.conn.execute("PRAGMA query_only = ON")  # type: ignore[attr-defined]
+        whole.tools.book._database.db.conn.execute("PRAGMA query_only = ON")
         choose(whole, DrawingKind.HORIZONTAL)
         whole.click(place(whole, 30, 0.6))
         assert drawings(whole) == () and whole.tools.placed.selected is None
