@@ -40,7 +40,10 @@ class CentralPath:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Found:
+class Found:
+    """What is known of a forecast. lines: the closes of some paths: log returns from the origin's close
+    [line, horizon]."""
+
     lines: FloatArray
     central: CentralPath
     chances: Chances
@@ -54,7 +57,7 @@ class Futures:
         self.stretch_of: Callable[[ForecastMade], FloatArray | None] = lambda _made: None
         """Of the chances, see `Chances`; called by the other thread."""
         self._working: _Key | None = None
-        self._found: tuple[_Key | None, _Found | None] = (None, None)
+        self._found: tuple[_Key | None, Found | None] = (None, None)
         """Replaced as a whole, by the other thread."""
 
     @property
@@ -62,20 +65,14 @@ class Futures:
         """Changes with each result."""
         return self._found[0]
 
-    def lines(self, made: ForecastMade | None, series: CandleSeries) -> FloatArray | None:
-        """The closes of some paths of this forecast, made from these candles: log returns from the origin's close
-        [line, horizon]. None if it has no paths, or not yet."""
-        found = self._found_of(made, series)
-        return None if found is None else found.lines
-
-    def central(self, made: ForecastMade | None, series: CandleSeries) -> CentralPath | None:
-        """The most central path; None as in `lines`."""
-        found = self._found_of(made, series)
-        return None if found is None else found.central
+    def of(self, made: ForecastMade | None, series: CandleSeries) -> Found | None:
+        """Of this forecast, made from these candles. None if it has no paths, or not yet."""
+        key, found = self._found
+        return None if made is None or key != _key_of(made, series) else found
 
     def at(self, price: float, made: ForecastMade | None, series: CandleSeries) -> tuple[PriceChance, ...]:
         """The chances of a price, the fewest candles first; empty without paths."""
-        found = self._found_of(made, series)
+        found = self.of(made, series)
         if found is None or made is None or price <= 0.0:
             return ()
         move, chances = np.array([math.log(price / made.origin_close)]), found.chances
@@ -105,19 +102,15 @@ class Futures:
 
         return make
 
-    def _found_of(self, made: ForecastMade | None, series: CandleSeries) -> _Found | None:
-        key, found = self._found
-        return None if made is None or key != _key_of(made, series) else found
 
-
-def _found(paths: Paths, made: ForecastMade, interval: Interval, stretch: FloatArray | None) -> _Found:
+def _found(paths: Paths, made: ForecastMade, interval: Interval, stretch: FloatArray | None) -> Found:
     natural = quantiles_of(made)
     assert natural is not None  # or it had no paths
     closes = paths.close[most_central(paths)].copy()
     closes[0] = natural[0, Quantity.CLOSE, MEDIAN]  # the first ghost stays as it is scored
     along = ghosts(natural, made.origin_close, made.origin_open_time_ms, interval, closes)
     spaced = np.linspace(0, len(paths.close) - 1, SHOWN_PATHS).astype(np.int64)  # neighbours overlap in the past
-    return _Found(paths.close[spaced], CentralPath(along, len(paths.close)), Chances(paths, stretch))
+    return Found(paths.close[spaced], CentralPath(along, len(paths.close)), Chances(paths, stretch))
 
 
 def _key_of(made: ForecastMade, series: CandleSeries) -> _Key:

@@ -294,7 +294,8 @@ class ChartModel:
 
     def central_path(self) -> CentralPath | None:
         """The forecast along its most central sample path; None if it has no paths, or not yet."""
-        return None if self.other_interval is not None else self.futures.central(self.forecast, self.series)
+        found = None if self.other_interval is not None else self.futures.of(self.forecast, self.series)
+        return None if found is None else found.central
 
     def drawn_ghosts(self, *, along_path: bool) -> tuple[PlacedGhost, ...]:
         """The ghosts as they are painted: along the most central path, if wanted and known. All figures are those of

@@ -43,19 +43,19 @@ class FuturesLayer(Layer):
         return ((Span(said.format(format_count(central.count), close), frame.palette.muted_text),),)
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        """Draw the lines of `Futures`, if paths are shown and in view."""
+        """Draw the lines of `Found`, if paths are shown and in view."""
         made, ghosts = model.forecast, model.ghosts()
         if not frame.style.shows_paths or made is None or not ghosts or model.other_interval is not None:
             return
-        lines = model.futures.lines(made, model.series)
-        if lines is None:
+        found = model.futures.of(made, model.series)
+        if found is None:
             return
-        count, horizons = lines.shape
+        count, horizons = found.lines.shape
         origin = ghosts[0].index - ghosts[0].ahead
         columns = frame.xs(np.arange(origin, origin + horizons + 1, dtype=np.float64))
         if columns[-1] < 0 or columns[0] >= frame.layout.plot_right:
             return
-        prices = made.origin_close * np.exp(np.concatenate([np.zeros((count, 1)), lines], axis=1))
+        prices = made.origin_close * np.exp(np.concatenate([np.zeros((count, 1)), found.lines], axis=1))
         rows = np.full((count, horizons + 2), np.nan)  # the last point breaks the line
         rows[:, :-1] = pane.ys(prices)
         pen = QPen(mixed(frame.palette.ghost_text, frame.palette.background, _INK), frame.ratio)

@@ -13,7 +13,7 @@ from core.domain.events import ForecastMade
 from core.domain.quantities import MEDIAN, Quantity
 from core.forecast.chance import WITHIN, Chances
 from core.forecast.paths import Paths, most_central, sample_paths
-from desktop.chart.data.futures import SHOWN_PATHS, Futures
+from desktop.chart.data.futures import SHOWN_PATHS, Found, Futures
 from tests.core.forecast.test_paths import spread_quantiles
 from tests.desktop.chart.support import candle, forecast_after, forecast_with_paths, random_series
 
@@ -27,6 +27,12 @@ def computed(made: ForecastMade = MADE, series: CandleSeries = SERIES) -> Future
     assert make is not None
     make()
     return futures
+
+
+def result() -> Found:
+    found = computed().of(MADE, SERIES)
+    assert found is not None
+    return found
 
 
 def wanted() -> Paths:
@@ -64,18 +70,18 @@ def test_candles_after_the_origin_change_nothing() -> None:
 
 
 def test_the_lines_are_paths_from_all_of_the_past() -> None:
-    lines, paths = computed().lines(MADE, SERIES), wanted()
-    assert lines is not None and len(lines) == SHOWN_PATHS
+    lines, paths = result().lines, wanted()
+    assert len(lines) == SHOWN_PATHS
     assert np.array_equal(lines[0], paths.close[0]) and np.array_equal(lines[-1], paths.close[-1])
     assert len({tuple(line) for line in lines.tolist()}) == SHOWN_PATHS
 
 
 def test_the_most_central_path_is_that_of_the_ghosts_bodies_but_the_first() -> None:
-    central, paths = computed().central(MADE, SERIES), wanted()
+    central, paths = result().central, wanted()
     ranks = paths.close.argsort(axis=0).argsort(axis=0)
     away = np.abs(ranks - (len(ranks) - 1) / 2).mean(axis=1)
     assert away[most_central(paths)] == away.min()
-    assert central is not None and central.count == len(paths.close)
+    assert central.count == len(paths.close)
     first, *later = central.ghosts
     assert first == MADE.ghosts[0], "it is drawn as it is scored"
     moves = np.log([ghost.close / MADE.origin_close for ghost in later])
@@ -84,8 +90,7 @@ def test_the_most_central_path_is_that_of_the_ghosts_bodies_but_the_first() -> N
 
 
 def test_ghosts_along_a_path_have_the_bands_and_the_median_height_of_the_forecast() -> None:
-    central, natural = computed().central(MADE, SERIES), spread_quantiles()
-    assert central is not None
+    central, natural = result().central, spread_quantiles()
     for ahead, ghost in enumerate(central.ghosts[1:], start=1):
         bands = MADE.origin_close * np.exp(natural[ahead, Quantity.CLOSE])
         assert ghost.close_quantiles == pytest.approx(tuple(bands))
@@ -103,14 +108,14 @@ def test_until_it_is_computed_and_for_another_forecast_there_is_nothing() -> Non
     other = replace(MADE, origin_open_time_ms=int(SERIES.open_time_ms[-2]))
     assert not futures.is_waiting(MADE, SERIES) and futures.at(price, MADE, SERIES)
     assert futures.is_waiting(other, SERIES) and futures.at(price, other, SERIES) == ()
-    assert futures.lines(other, SERIES) is None and futures.central(other, SERIES) is None
+    assert futures.of(other, SERIES) is None
 
 
 @pytest.mark.parametrize("made", [forecast_after(SERIES), forecast_with_paths(random_series(500))])
 def test_without_quantiles_or_the_origins_candle_there_are_none(made: ForecastMade) -> None:
     futures = computed(made)
     assert not futures.is_waiting(made, SERIES), "it is not tried again"
-    assert futures.lines(made, SERIES) is None and futures.central(made, SERIES) is None
+    assert futures.of(made, SERIES) is None
     assert futures.at(made.origin_close, made, SERIES) == ()
 
 
