@@ -126,7 +126,7 @@ def cut(start: QPointF, end: QPointF, area: QRectF, *, is_endless: bool = False)
 def _point(frame: Frame, model: ChartModel, anchor: Anchor) -> QPointF:
     """The middle of its candle; not clamped, so that a line keeps its slope however far its ends are."""
     pane = frame.price_pane
-    x = frame.layout.plot_right - (frame.right - index_at(model, anchor.time_ms)) * frame.spacing
+    x = frame.exact_x(index_at(model, anchor.time_ms))
     y = pane.inner_bottom - 1 - pane.shown.share(anchor.price) * pane.height
     return QPointF(math.floor(x + 0.5) + 0.5, math.floor(y + 0.5) + 0.5)
 

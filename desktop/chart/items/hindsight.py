@@ -107,8 +107,8 @@ class _Ribbon:
 def _paint_bands(painter: QPainter, frame: Frame, ribbon: _Ribbon, pane: Pane) -> None:
     """Filled by narrow columns, however often the ribbon breaks. A polygon costs twenty times as much."""
     step = max(min(int(frame.spacing) // 4, 2 * frame.pixel), 1)
-    columns = np.arange(0, frame.layout.plot_right, step)
-    index = frame.right - (frame.layout.plot_right - columns - (step - 1) / 2.0) / frame.spacing
+    columns = np.arange(0, frame.layout.plot_right, step, dtype=np.float64)
+    index = frame.exact_index(columns + (step - 1) / 2.0)
     numbers = np.floor((index + 0.5) / frame.group)
     place = np.minimum(np.searchsorted(ribbon.numbers, numbers), len(ribbon.numbers) - 1)
     is_there, is_later = ribbon.numbers[place] == numbers, ribbon.is_later[place]
@@ -130,7 +130,7 @@ def _paint_bands(painter: QPainter, frame: Frame, ribbon: _Ribbon, pane: Pane) -
 def _paint_edges(painter: QPainter, frame: Frame, ribbon: _Ribbon) -> None:
     alpha = round(_EDGE_ALPHA * (_LATER_SHARE if ribbon.is_later.all() else 1.0))
     pen = QPen(with_alpha(frame.palette.ghost_text, alpha), frame.pixel)
-    columns = frame.layout.plot_right - (frame.right - ribbon.index) * frame.spacing + 0.5
+    columns = frame.exact_x(ribbon.index) + 0.5
     for edge in (ribbon.low_90, ribbon.high_90):
         rows = np.insert(frame.ys(edge) + 0.5, ribbon.breaks, np.nan)
         draw_polyline(painter, np.insert(columns, ribbon.breaks, np.nan), rows, pen)

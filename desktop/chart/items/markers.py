@@ -96,8 +96,7 @@ class MarkersLayer(Layer):
         foot = frame.layout.price_bottom - frame.scaled(_FOOT_PX)
         cells = []
         for group in self.track.groups(model, frame.left - 1, frame.right + 1, (side + gap) / frame.spacing):
-            exact = frame.layout.plot_right - (frame.right - group.index) * frame.spacing
-            left = round(exact) - side // 2
+            left = round(frame.exact_x(group.index)) - side // 2
             hidden = len(group.markers) - _MOST_STACKED
             drawn = group.markers if hidden <= 0 else group.markers[: _MOST_STACKED - 1]
             for level, marker in enumerate(drawn):

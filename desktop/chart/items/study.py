@@ -124,7 +124,7 @@ class StudyLayer(Layer):
         """Vertical distance from a pixel of the price pane to the nearest of its lines there, in device pixels."""
         if self.pane != PRICE_PANE:
             return math.inf
-        index = frame.right - (frame.layout.plot_right - pixel.x()) / frame.spacing
+        index = frame.exact_index(pixel.x())
         left = math.floor(index)
         here, there = self._values_at(model, left), self._values_at(model, left + 1)
         if here is None or there is None:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from desktop.chart.painting.text import Fonts
 from desktop.chart.style import Style
 from desktop.ui import formatting
 from desktop.ui.theme import Palette
+
+Place = TypeVar("Place", float, NDArray[np.float64])
 
 PRICE_PANE = "price"
 
@@ -151,9 +154,17 @@ class Frame:
         """A logical length in device pixels."""
         return round(logical * self.ratio)
 
+    def exact_x(self, index: Place) -> Place:
+        """The column of a candle's centre, with the fraction of a pixel."""
+        return self.layout.plot_right - (self.right - index) * self.spacing
+
+    def exact_index(self, x: Place) -> Place:
+        """The index at a pixel column, with the fraction to the next candle."""
+        return self.right - (self.layout.plot_right - x) / self.spacing
+
     def x(self, index: float) -> int:
         """The pixel column of a candle's centre."""
-        exact = self.layout.plot_right - (self.right - index) * self.spacing
+        exact = self.exact_x(index)
         return math.floor(min(max(exact, -FAR_PX), FAR_PX) + 0.5)
 
     @property
@@ -167,7 +178,7 @@ class Frame:
 
     def xs(self, index: NDArray[np.float64]) -> Positions:
         """Pixel columns of candle centres."""
-        exact = self.layout.plot_right - (self.right - index) * self.spacing
+        exact = self.exact_x(index)
         return np.floor(np.clip(exact, -FAR_PX, FAR_PX) + 0.5).astype(np.int64)
 
     def ys(self, price: NDArray[np.float64]) -> Positions:
@@ -210,4 +221,4 @@ class Frame:
 
     def index_at(self, x: float) -> int:
         """The candle at a pixel column."""
-        return round(self.right - (self.layout.plot_right - x) / self.spacing)
+        return round(self.exact_index(x))

@@ -36,8 +36,7 @@ class ChartPoint:
     @classmethod
     def of(cls, position: QPointF, pixel: QPoint, modifiers: Qt.KeyboardModifier, frame: Frame) -> ChartPoint:
         """The place at a position of this frame."""
-        pane = frame.pane_at(pixel.y())
-        index = frame.right - (frame.layout.plot_right - pixel.x()) / frame.spacing
+        pane, index = frame.pane_at(pixel.y()), frame.exact_index(pixel.x())
         return cls(position, pixel, _area(pixel, frame), pane, index, modifiers, frame)
 
     @property

@@ -41,7 +41,6 @@ from desktop.commands.bench_chart.rig import HEIGHT, WIDTH, MeasureError, Rig
 from desktop.services.worker import TrainingWorker
 
 Host = Literal["none", "process", "thread"]
-HOSTS: tuple[Host, ...] = ("none", "process", "thread")
 
 TICK_MS = 10
 _MOUSE_MS = 8
