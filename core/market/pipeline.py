@@ -62,6 +62,9 @@ class PipelineListener:
     def on_report(self, report: FeedReport) -> None:
         """What the feed says about itself; rejected candles are among it, and logged by the pipeline."""
 
+    def on_ended(self) -> None:
+        """No more candles will come. Not called where the pipeline is cancelled."""
+
 
 class MarketPipeline:
     """Consumes one feed. History is stored in batches, a live candle at once."""
@@ -73,7 +76,8 @@ class MarketPipeline:
         self._store = store
         self._holes = holes
         self._clock = clock
-        self._listener = listener
+        self.listener = listener
+        """May be replaced while the pipeline runs."""
         self._validator: Validator | None = None
         self._latest_ms: int | None = None
         self._batch: list[ClosedCandle] = []
@@ -95,6 +99,7 @@ class MarketPipeline:
             await self._close()
             if self._closing is not None:
                 await self._closing
+        self.listener.on_ended()
 
     async def _consume(self) -> None:
         """Raises StorageError only."""
@@ -148,16 +153,16 @@ class MarketPipeline:
             case FeedStatus():
                 self._flush()
                 _log.info("%s: %s", event.state.value, event.sentence)
-                self._listener.on_status(event)
+                self.listener.on_status(event)
             case CatchUpProgress():
-                self._listener.on_catch_up(event)
+                self.listener.on_catch_up(event)
             case CorrectedCandle(candle=candle):
                 self._take_corrected(candle)
             case MissingCandles():
                 self._take_hole(event)
-                self._listener.on_report(event)
+                self.listener.on_report(event)
             case RejectedMessage() | FeedVitals():
-                self._listener.on_report(event)
+                self.listener.on_report(event)
 
     def _take_closed(self, closed: ClosedCandle) -> None:
         rejection = self._check(closed.candle)
@@ -174,7 +179,7 @@ class MarketPipeline:
         self._flush()
         rejection = None if self._validator is None else self._validator.check_forming(candle)
         if rejection is None:
-            self._listener.on_forming(candle)
+            self.listener.on_forming(candle)
         else:
             self._report_rejected(candle, rejection)
 
@@ -186,7 +191,7 @@ class MarketPipeline:
         if rejection is not None:
             self._reject(candle, rejection)
         elif self._store.save(self._feed.market, [candle]):
-            self._listener.on_corrected(candle)
+            self.listener.on_corrected(candle)
 
     def _take_hole(self, hole: MissingCandles) -> None:
         stop_ms = hole.first_ms + hole.count * self._feed.market.interval.duration_ms
@@ -219,7 +224,7 @@ class MarketPipeline:
 
     def _report_rejected(self, candle: Candle, rejection: Rejection) -> None:
         """Report it like the messages that the feed itself has rejected."""
-        self._listener.on_report(RejectedMessage(self._clock.now_ms(), rejection.reason.value, str(candle)))
+        self.listener.on_report(RejectedMessage(self._clock.now_ms(), rejection.reason.value, str(candle)))
 
     def _flush_in_time(self) -> None:
         """Called by the loop, which would drop an exception: it ends the feed instead, and `run` reports the error."""
@@ -241,8 +246,8 @@ class MarketPipeline:
         candles = [closed.candle for closed in batch]
         self._store.save(self._feed.market, candles)
         live = tuple(closed.candle.open_time_ms for closed in batch if closed.is_live)
-        self._listener.on_closed(candles, live)
+        self.listener.on_closed(candles, live)
 
     def _fail(self, sentence: str, next_venue: str | None = None, *, needs_room: bool = False) -> None:
         now_ms = self._clock.now_ms()
-        self._listener.on_status(FeedStatus(FeedState.FAILED, sentence, now_ms, next_venue, needs_room=needs_room))
+        self.listener.on_status(FeedStatus(FeedState.FAILED, sentence, now_ms, next_venue, needs_room=needs_room))

@@ -1,25 +1,23 @@
-"""The bridge from asyncio to Qt: the feeds of a run's markets, run on the window's event loop, as signals."""
+"""The feeds of a run's markets, run on the window's event loop."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import importlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, Signal
-
-from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval, Market
 from core.domain.clock import Clock
 from core.market.feeds.auto import BuiltFeed, build_feed
-from core.market.feeds.base import CatchUpProgress, Feed, FeedError, FeedStatus
+from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.many import open_feeds, play_together
 from core.market.feeds.pace import JointPace, ReplayPace
 from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.reading import Watch
-from core.market.pipeline import FeedReport, MarketPipeline, PipelineListener
+from core.market.pipeline import MarketPipeline, PipelineListener
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore
@@ -31,24 +29,11 @@ _HEAVY = {"auto": "ccxt.pro", "live": "ccxt.pro", "replay": "pandas"}
 """What a feed imports when it is built: done on a thread, so that the window stays fluid meanwhile."""
 
 
-class MarketFeeds(QObject):
-    """Builds the feeds, pumps each through its pipeline into the candle table, and says of which market what came.
+class MarketFeeds:
+    """Builds the feeds, and pumps each through its pipeline into the candle table.
 
     `build` and `run` are awaited on the loop that the window runs on; everything happens in the window's thread.
     """
-
-    closed = Signal(object, object, object)
-    """Market, a sequence of Candle that are stored now, and a tuple of the opening times of those that came live."""
-    forming = Signal(object, object)
-    """Market, Candle"""
-    feed_event = Signal(object, object)
-    """Market, FeedStatus or CatchUpProgress"""
-    corrected = Signal(object, object)
-    """Market, Candle: it replaces the one stored before."""
-    feed_reported = Signal(object, object)
-    """Market, FeedReport"""
-    ended = Signal(object)
-    """Market: no more candles of it will come."""
 
     def __init__(
         self,
@@ -57,15 +42,16 @@ class MarketFeeds(QObject):
         clock: Clock,
         urls: ExchangeUrls | None,
         venue_holds: RateLimitHolds,
-        parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
         self._store = store
         self._holes = holes
         self._clock = clock
         self._urls = urls
         self._venue_holds = venue_holds
         self._feeds: dict[Market, Feed] = {}
+        self._pipelines: list[MarketPipeline] = []
+        self.listeners: Mapping[Market, PipelineListener] = {}
+        """By market; what comes of one without a listener is only stored."""
         self.asked: dict[Market, MarketSettings] = {}
         """What each market was asked for with, in the order of the markets at a close."""
 
@@ -143,14 +129,20 @@ class MarketFeeds(QObject):
     async def run(self) -> None:
         """Pump until every feed ends or this is cancelled. The feeds are closed in any case."""
         assert self._feeds, "build them first"
+        self._pipelines = [
+            MarketPipeline(feed, self._store, self._holes, self._clock, self.listeners.get(market, PipelineListener()))
+            for market, feed in self._feeds.items()
+        ]
         try:
-            await asyncio.gather(*(self._run(market, feed) for market, feed in self._feeds.items()))
+            await asyncio.gather(*(pipeline.run() for pipeline in self._pipelines))
         finally:
             await self.aclose()
 
-    async def _run(self, market: Market, feed: Feed) -> None:
-        await MarketPipeline(feed, self._store, self._holes, self._clock, _Listener(self, market)).run()
-        self.ended.emit(market)
+    def silence(self) -> None:
+        """What still comes is only stored."""
+        self.listeners = {}
+        for pipeline in self._pipelines:
+            pipeline.listener = PipelineListener()
 
     async def aclose(self) -> None:
         """Release the feeds' sockets and files."""
@@ -158,31 +150,6 @@ class MarketFeeds(QObject):
         for feed in feeds.values():
             with contextlib.suppress(asyncio.CancelledError):
                 await feed.aclose()
-
-
-class _Listener(PipelineListener):
-    """Passes on what the pipeline of one market reports."""
-
-    def __init__(self, feeds: MarketFeeds, market: Market) -> None:
-        self._feeds, self._market = feeds, market
-
-    def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
-        self._feeds.closed.emit(self._market, candles, live_open_times_ms)
-
-    def on_forming(self, candle: Candle) -> None:
-        self._feeds.forming.emit(self._market, candle)
-
-    def on_status(self, status: FeedStatus) -> None:
-        self._feeds.feed_event.emit(self._market, status)
-
-    def on_catch_up(self, progress: CatchUpProgress) -> None:
-        self._feeds.feed_event.emit(self._market, progress)
-
-    def on_corrected(self, candle: Candle) -> None:
-        self._feeds.corrected.emit(self._market, candle)
-
-    def on_report(self, report: FeedReport) -> None:
-        self._feeds.feed_reported.emit(self._market, report)
 
 
 def _market(asked: MarketSettings) -> Market:

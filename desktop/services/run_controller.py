@@ -132,8 +132,8 @@ class RunController(WatchedMarkets):
         is_sample = self._market is not None and self._market.venue == FILE_VENUE
         if is_sample and self.settings.market.feed in EXCHANGE_FEEDS:
             return True
-        known = self._asked.values()
-        return all(any(is_same(asked, each) for asked in known) for each in self._wanted())
+        known = self._markets.values()
+        return all(any(is_same(market.asked, each) for market in known) for each in self._wanted())
 
     def _wanted(self) -> Sequence[MarketSettings]:
         """The market on the chart, then the others that are watched or are to be."""
@@ -142,8 +142,8 @@ class RunController(WatchedMarkets):
 
     def _asked_again(self) -> Sequence[MarketSettings]:
         """Those that are watched, the one on the chart first."""
-        watched = sorted(self._asked, key=lambda market: market != self._market)
-        return [_without_sample(self._asked[market]) for market in watched]
+        watched = sorted(self._markets.values(), key=lambda each: each.market != self._market)
+        return [_without_sample(each.asked) for each in watched]
 
     def cancel_reading(self) -> None:
         """Read the file of a replay no further, wait for no exchange's word: the market that is watched stays."""
@@ -178,7 +178,7 @@ class RunController(WatchedMarkets):
     def _leave_for(self, market: MarketSettings) -> None:
         """Nothing more of the market that was watched is shown."""
         if self._feed is not None:
-            self._feed.blockSignals(True)
+            self._feed.silence()
         self._announce(market)
 
     def _announce(self, market: MarketSettings) -> None:
@@ -273,7 +273,7 @@ class RunController(WatchedMarkets):
             self._run_feed(feeds)
 
     def _make_feeds(self) -> MarketFeeds:
-        return MarketFeeds(self._database.candles, self._database.holes, self._clock, self._urls, self._holds, self)
+        return MarketFeeds(self._database.candles, self._database.holes, self._clock, self._urls, self._holds)
 
     async def _build(self, feed: MarketFeeds, wanted: Sequence[MarketSettings], settings: Settings) -> BuiltFeed | None:
         """None where there is no feed to be had; that has been said then."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
@@ -14,7 +13,7 @@ from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.events import EventBatch, TrainerReady, TrainerState, TrainerStatus
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus, FeedVitals
-from core.market.pipeline import FeedReport
+from core.market.pipeline import FeedReport, PipelineListener
 from core.settings.tree import MarketSettings, Settings
 from core.storage.folder import DataFolder
 from core.training.commands import ForecastWith, RescoreCandle, SetLearned, SetPaused, TrainerCommand
@@ -81,11 +80,12 @@ class WatchedMarkets(QObject):
         self.trainer = Trainer(database, clock, self)
         self.trainer.batch.connect(self._on_batch)
         self._market: Market | None = None
-        self._asked: dict[Market, MarketSettings] = {}
-        """All watched markets, in their order, with what they were asked for."""
+        self._markets: dict[Market, WatchedMarket] = {}
+        """All of them, in their order at a close."""
+        self._learned: dict[Market, bool] = {}
+        """Whether the trainer learns from each of its markets, as it was last asked to."""
         self.always_learned: frozenset[Market] = frozenset()
         """Those that were opened, or named on the command line: no switch of the list ends that."""
-        self._reports = MarketReports()
         self.settings = Settings()
         """Those of the market that is watched."""
         self.is_switching = False
@@ -105,17 +105,18 @@ class WatchedMarkets(QObject):
     @property
     def universe(self) -> tuple[Market, ...]:
         """The watched markets, in their order at a close."""
-        return tuple(self._asked)
+        return tuple(self._markets)
 
     def show(self, market: Market) -> bool:
         """Put another of the watched markets on the chart. Neither training nor a feed ends. False where it is not one
         of them, or the only one."""
-        if market not in self._asked or len(self._asked) == 1:
+        watched = self._markets.get(market)
+        if watched is None or len(self._markets) == 1:
             return False
-        if market == self._market:
+        if self.is_shown(market):
             return True
         self._market = market
-        self.settings = replace(self.settings, market=self._asked[market])
+        self.settings = replace(self.settings, market=watched.asked)
         self.trainer.show(market)
         self.is_switching = True
         try:
@@ -123,19 +124,22 @@ class WatchedMarkets(QObject):
             self.opened.emit(market)
         finally:
             self.is_switching = False
-        newest = self._reports.of(market)
-        for event in newest.feed_events:
+        for event in watched.feed_events:
             self.feed_event.emit(event)
-        if newest.vitals is not None:
-            self.feed_reported.emit(newest.vitals)
-        if newest.forming is not None:
-            self.forming.emit(newest.forming)
+        if watched.vitals is not None:
+            self.feed_reported.emit(watched.vitals)
+        if watched.newest_forming is not None:
+            self.forming.emit(watched.newest_forming)
         return True
+
+    def is_shown(self, market: Market) -> bool:
+        """Whether it is the one on the chart."""
+        return market == self._market
 
     def _watched(self, asked: MarketSettings) -> Market | None:
         """Which of several watched markets this is, if it is not on the chart."""
-        found = (market for market, known in self._asked.items() if is_same(known, asked))
-        return next((market for market in found if market != self._market), None)
+        found = (market for market, known in self._markets.items() if is_same(known.asked, asked))
+        return next((market for market in found if not self.is_shown(market)), None)
 
     def send(self, command: TrainerCommand) -> None:
         """Pass a command to the trainer, where there is one; checkpoints forecast the market on the chart."""
@@ -151,32 +155,29 @@ class WatchedMarkets(QObject):
         self._task.add_done_callback(self._on_feed_done)
 
     def _adopt(self, feed: MarketFeeds) -> None:
-        self._feed, self._asked = feed, dict(feed.asked)
-        self._reports.begin()
+        self._feed = feed
+        self._markets = {market: WatchedMarket(self, market, asked) for market, asked in feed.asked.items()}
+        feed.listeners = self._markets
         if not self.always_learned:  # else markets have joined, and another one may be on the chart by now
             of_user = (self.settings.market, *self._group)
-            self.always_learned = frozenset(market for market, asked in self._asked.items() if asked in of_user)
-        for market in self._asked:
+            self.always_learned = frozenset(market for market, asked in feed.asked.items() if asked in of_user)
+        for market in self._markets:
             self.trainer.feed_begins(market)
-        feed.closed.connect(self._on_closed)
-        feed.forming.connect(self._on_forming)
-        feed.feed_event.connect(self._on_feed_event)
-        feed.corrected.connect(self._on_corrected)
-        feed.feed_reported.connect(self._on_reported)
-        feed.ended.connect(self._on_ended)
         self.universe_changed.emit(self.universe)
 
     def _start_worker(self, *, is_paused: bool = False) -> None:
         """is_paused: in the place of one that was."""
         assert self._market is not None, "open a market first"
-        first, *others = self._asked
+        first, *others = self._markets
         spec = SessionSpec(self._folder.root, first, self.settings, self._new_run, others=tuple(others))
         self._new_run = self.is_paused = False
-        self._reports.learned = {}
-        self.trainer.start(spec, self._market, self._reports.caught_up, self._reports.ended)
-        for market in self._asked:
-            if (status := self._reports.of(market).status) is not None:
-                self.trainer.feed_changed(market, status.state)
+        self._learned = {}
+        caught_up = (market for market, watched in self._markets.items() if watched.has_caught_up)
+        ended = (market for market, watched in self._markets.items() if watched.has_ended)
+        self.trainer.start(spec, self._market, caught_up, ended)
+        for market, watched in self._markets.items():
+            if watched.status is not None:
+                self.trainer.feed_changed(market, watched.status.state)
         if is_paused:
             self.send(SetPaused(True))
 
@@ -184,7 +185,7 @@ class WatchedMarkets(QObject):
         await self._end_feed()
         await self.trainer.end()
         self._forget_feed()
-        self._market, self._asked, self.always_learned = None, {}, frozenset()
+        self._market, self._markets, self.always_learned = None, {}, frozenset()
 
     async def _close_feed(self) -> None:
         await self._end_feed()
@@ -198,51 +199,14 @@ class WatchedMarkets(QObject):
 
     def _forget_feed(self) -> None:
         if self._feed is not None:
-            self._feed.deleteLater()
             self.pace_changed.emit(None)
         self._feed = None
-
-    def _on_closed(self, market: Market, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
-        self._reports.take_closed(market, candles)
-        if market == self._market:
-            self.closed.emit(candles)
-        self.market_closed.emit(market, candles)
-        self.trainer.candles_stored(market, live_open_times_ms)
-
-    def _on_forming(self, market: Market, candle: Candle) -> None:
-        self._reports.take_forming(market, candle)
-        if market == self._market:
-            self.forming.emit(candle)
-        self.market_forming.emit(market, candle)
-
-    def _on_feed_event(self, market: Market, event: FeedStatus | CatchUpProgress) -> None:
-        self._reports.take_event(market, event)
-        if isinstance(event, FeedStatus):
-            self.trainer.feed_changed(market, event.state)
-        if market == self._market:
-            self.feed_event.emit(event)
-        self.market_feed_event.emit(market, event)
-
-    def _on_reported(self, market: Market, report: FeedReport) -> None:
-        self._reports.take_report(market, report)
-        if market == self._market:
-            self.feed_reported.emit(report)
-
-    def _on_ended(self, market: Market) -> None:
-        self._reports.ended.add(market)
-        self.trainer.feed_ended(market)
-
-    def _on_corrected(self, market: Market, candle: Candle) -> None:
-        if market == self._market:
-            self.corrected.emit(candle)
-        self.market_closed.emit(market, (candle,))
-        self.send(RescoreCandle(candle.open_time_ms, self.trainer.place_of(market)))
 
     def _on_batch(self, batch: EventBatch) -> None:
         self.batch.emit(batch)
         for event in batch.events:
             if isinstance(event, TrainerReady):
-                self._reports.learned = {each.market: each.is_learned for each in event.members}
+                self._learned = {each.market: each.is_learned for each in event.members}
                 self._send_learned()
             elif isinstance(event, TrainerStatus) and event.state in _ANSWERING:
                 self.is_paused = event.state is TrainerState.PAUSED
@@ -250,10 +214,10 @@ class WatchedMarkets(QObject):
     def _send_learned(self) -> None:
         """Tell the trainer which of its markets were switched on or off."""
         listed = {row.market for row in self.settings.watchlist.markets if row.is_learned}
-        for market, was_learned in self._reports.learned.items():
+        for market, was_learned in self._learned.items():
             is_learned = market in listed or market in self.always_learned
             if is_learned is not was_learned:
-                self._reports.learned[market] = is_learned
+                self._learned[market] = is_learned
                 self.send(SetLearned(is_learned, self.trainer.place_of(market)))
 
     def _on_feed_done(self, task: asyncio.Task[None]) -> None:
@@ -276,57 +240,75 @@ class WatchedMarkets(QObject):
             self.market_feed_event.emit(self._market, status)
 
 
-@dataclass(slots=True)
-class MarketReport:
-    """Of one market; None where there was none yet."""
+class WatchedMarket(PipelineListener):
+    """One of the watched markets: passes on what its feed reports, and keeps the newest of it."""
 
-    status: FeedStatus | None = None
-    catch_up: CatchUpProgress | None = None
-    vitals: FeedVitals | None = None
-    forming: Candle | None = None
+    def __init__(self, markets: WatchedMarkets, market: Market, asked: MarketSettings) -> None:
+        self._markets, self.market, self.asked = markets, market, asked
+        self.status: FeedStatus | None = None
+        self.catch_up: CatchUpProgress | None = None
+        """While it is under way."""
+        self.vitals: FeedVitals | None = None
+        self.newest_forming: Candle | None = None
+        self.has_caught_up = False
+        """Its past candles are stored, or cannot be had for now."""
+        self.has_ended = False
+        """No more candles of it come."""
 
     @property
     def feed_events(self) -> tuple[FeedStatus | CatchUpProgress, ...]:
         return tuple(event for event in (self.status, self.catch_up) if event is not None)
 
+    @property
+    def _is_shown(self) -> bool:
+        return self._markets.is_shown(self.market)
 
-class MarketReports:
-    """Takes what the feeds report, until they begin again."""
-
-    def __init__(self) -> None:
-        self.learned: dict[Market, bool] = {}
-        """Whether the trainer learns from each of its markets, as it was last asked to."""
-        self.begin()
-
-    def begin(self) -> None:
-        self._reports: defaultdict[Market, MarketReport] = defaultdict(MarketReport)
-        self.caught_up: set[Market] = set()
-        """Markets whose past candles are stored, or cannot be had for now."""
-        self.ended: set[Market] = set()
-        """Markets of which no more candles come."""
-
-    def of(self, market: Market) -> MarketReport:
-        return self._reports[market]
-
-    def take_event(self, market: Market, event: FeedStatus | CatchUpProgress) -> None:
-        if isinstance(event, CatchUpProgress):
-            self._reports[market].catch_up = event if event.done < event.total else None
-            return
-        self._reports[market].status = event
-        if event.state.is_over:
-            self._reports[market].catch_up = None
-        if not event.state.is_before_the_present:
-            self.caught_up.add(market)
-
-    def take_report(self, market: Market, report: FeedReport) -> None:
-        if isinstance(report, FeedVitals):
-            self._reports[market].vitals = report
-
-    def take_closed(self, market: Market, candles: Sequence[Candle]) -> None:
-        """The forming candle is over with these."""
-        forming = self._reports[market].forming
+    def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
+        forming = self.newest_forming
         if forming is not None and candles and forming.open_time_ms <= candles[-1].open_time_ms:
-            self._reports[market].forming = None
+            self.newest_forming = None
+        if self._is_shown:
+            self._markets.closed.emit(candles)
+        self._markets.market_closed.emit(self.market, candles)
+        self._markets.trainer.candles_stored(self.market, live_open_times_ms)
 
-    def take_forming(self, market: Market, candle: Candle) -> None:
-        self._reports[market].forming = candle
+    def on_forming(self, candle: Candle) -> None:
+        self.newest_forming = candle
+        if self._is_shown:
+            self._markets.forming.emit(candle)
+        self._markets.market_forming.emit(self.market, candle)
+
+    def on_status(self, status: FeedStatus) -> None:
+        self.status = status
+        if status.state.is_over:
+            self.catch_up = None
+        if not status.state.is_before_the_present:
+            self.has_caught_up = True
+        self._markets.trainer.feed_changed(self.market, status.state)
+        self._emit_feed_event(status)
+
+    def on_catch_up(self, progress: CatchUpProgress) -> None:
+        self.catch_up = progress if progress.done < progress.total else None
+        self._emit_feed_event(progress)
+
+    def on_report(self, report: FeedReport) -> None:
+        if isinstance(report, FeedVitals):
+            self.vitals = report
+        if self._is_shown:
+            self._markets.feed_reported.emit(report)
+
+    def on_corrected(self, candle: Candle) -> None:
+        if self._is_shown:
+            self._markets.corrected.emit(candle)
+        self._markets.market_closed.emit(self.market, (candle,))
+        trainer = self._markets.trainer
+        trainer.send(RescoreCandle(candle.open_time_ms, trainer.place_of(self.market)))
+
+    def on_ended(self) -> None:
+        self.has_ended = True
+        self._markets.trainer.feed_ended(self.market)
+
+    def _emit_feed_event(self, event: FeedStatus | CatchUpProgress) -> None:
+        if self._is_shown:
+            self._markets.feed_event.emit(event)
+        self._markets.market_feed_event.emit(self.market, event)

@@ -206,8 +206,8 @@ FAULTS = (
     Fault(
         "forming-candle-not-connected",
         "desktop/services/watched_markets.py",
-        "        feed.forming.connect(self._on_forming)\n",
-        "",
+        "            self._markets.forming.emit(candle)\n",
+        "            pass\n",
     ),
     Fault(
         "two-markets-at-once",
@@ -218,7 +218,7 @@ FAULTS = (
     Fault(
         "ended-market-is-awaited",
         "desktop/services/watched_markets.py",
-        "        self.trainer.feed_ended(market)\n",
+        "        self._markets.trainer.feed_ended(self.market)\n",
         "",
     ),
     Fault(

@@ -25,7 +25,7 @@ from core.market.feeds.base import (
 )
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
 from core.market.feeds.rate_limits import RateLimitHold, RequestGate, RequestQueue
-from core.market.pipeline import FeedReport, MarketPipeline
+from core.market.pipeline import MarketPipeline, PipelineListener
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore
 from tests.simulation.market import EPOCH_MS, MINUTE, STEP_MS, SimulatedMarket
@@ -79,22 +79,6 @@ class Outcome:
 
     def vitals(self) -> list[FeedVitals]:
         return [event for event in self.events if isinstance(event, FeedVitals)]
-
-
-class _Listener:
-    """Ignores all notifications: only the table counts."""
-
-    def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None: ...
-
-    def on_forming(self, candle: Candle) -> None: ...
-
-    def on_status(self, status: FeedStatus) -> None: ...
-
-    def on_catch_up(self, progress: CatchUpProgress) -> None: ...
-
-    def on_corrected(self, candle: Candle) -> None: ...
-
-    def on_report(self, report: FeedReport) -> None: ...
 
 
 class _Recording(ExchangeFeed):
@@ -170,7 +154,8 @@ async def _run(loop: VirtualLoop, random: Random, outcomes: Sequence[Outcome], u
     store = CandleStore(db)
     suffering = asyncio.ensure_future(suffer_moments(exchanges))
     pumping = [
-        asyncio.ensure_future(MarketPipeline(feed, store, HoleStore(db), time, _Listener()).run()) for feed in feeds
+        asyncio.ensure_future(MarketPipeline(feed, store, HoleStore(db), time, PipelineListener()).run())
+        for feed in feeds
     ]
     await suffering
     healed_ms = max(time.true_ms(), until_ms)

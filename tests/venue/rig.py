@@ -20,7 +20,7 @@ from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
 from core.market.feeds.urls import ExchangeUrls
-from core.market.pipeline import FeedReport, MarketPipeline
+from core.market.pipeline import FeedReport, MarketPipeline, PipelineListener
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
@@ -57,7 +57,7 @@ _CLOSE_WITHIN_S, _CLOSE_WITHIN_REAL_S = 3.0, 60.0
 
 
 @dataclass(slots=True)
-class RecordingListener:
+class RecordingListener(PipelineListener):
     """The notifications of the pipeline."""
 
     closed: list[Candle] = field(default_factory=list)

@@ -31,7 +31,7 @@ from core.market.feeds.base import (
     RejectedMessage,
     StoredCandles,
 )
-from core.market.pipeline import FeedReport, MarketPipeline
+from core.market.pipeline import FeedReport, MarketPipeline, PipelineListener
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
@@ -73,7 +73,7 @@ class ScriptedFeed:
         self.closed.set()
 
 
-class Listener:
+class Listener(PipelineListener):
     """Records the notifications, and whether another connection could read the candles at that moment."""
 
     def __init__(self, reader: CandleStore | None = None, market: Market = MARKET) -> None:
