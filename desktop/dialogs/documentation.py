@@ -9,9 +9,12 @@ from PySide6.QtCore import QSignalBlocker, Qt, QUrl
 from PySide6.QtGui import QImage, QTextDocument
 from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, QSplitter, QStyle, QTextBrowser, QWidget
 
+from core.domain.events import Severity
+from desktop.ui.banner import Banner
 from desktop.ui.fitting import keep_on_screen
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import Label
+from desktop.ui.resources import docs_folder
 from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.translation import translate
 
@@ -135,9 +138,13 @@ def _title(text: str) -> str:
     return text.partition("\n")[0].lstrip("# ").strip()
 
 
-def open_documentation(parent: QWidget, folder: Path) -> DocumentationDialog:
-    """Show it beside the window, which stays usable."""
-    dialog = DocumentationDialog(folder, parent)
+def open_documentation(window: QWidget, banner: Banner) -> None:
+    """Show the pages that were installed with the program beside the window, which stays usable."""
+    folder = docs_folder()
+    if folder is None:
+        words = translate("Window", "The documentation was not installed with the program.")
+        banner.notify(words, Severity.WARNING, key="documentation", is_answer=True)
+        return
+    dialog = DocumentationDialog(folder, window)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.show()
-    return dialog

@@ -1,20 +1,24 @@
-"""The tool bar's inputs, which may be changed while training runs."""
+"""The tool bar: the inputs that may be changed while training runs, and the training actions."""
 
 from __future__ import annotations
 
 import math
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QToolButton, QWidget
 
+from core.domain.events import TrainerState
 from desktop.actions import ActionId, ActionRegistry
+from desktop.state.remaining_candles import is_finished
+from desktop.state.run_state import RunState
 from desktop.ui.icons import tabular
 from desktop.ui.inputs import LogSpinBox, readable_decimal
 from desktop.ui.interface_size import enlarge_icons, follow_interface_size
 from desktop.ui.plain_text import Label
 from desktop.ui.seek_slider import SeekSlider
 from desktop.ui.stacks import beside
+from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _SMALLEST_RATE, _LARGEST_RATE = 1e-12, 1.0
@@ -27,6 +31,12 @@ RESUME = QT_TRANSLATE_NOOP("Actions", "&Resume")
 """The text of `Pause` while training is paused."""
 PAUSING, RESUMING = QT_TRANSLATE_NOOP("Actions", "Pausing…"), QT_TRANSLATE_NOOP("Actions", "Resuming…")
 """Its text until the trainer has answered."""
+_RESTING = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
+_COMING_UP = frozenset({TrainerState.STARTING, TrainerState.RESTARTING})
+_WHILE_AT_WORK = (ActionId.STOP, ActionId.FREE_DEVICE, ActionId.FREE_DEVICE_SHORT, ActionId.FREE_DEVICE_LONG)
+_WHILE_UP = (ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.SAVE_CHECKPOINT)
+_WHILE_LEARNING = (ActionId.PAUSE, ActionId.STEP_ONCE)
+"""Of those, the ones without effect once there is nothing left to learn."""
 _NAMED = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP)
 
 
@@ -166,6 +176,53 @@ class TrainingInputs(QWidget):
         box.setFont(tabular(box.font()))
         follow_interface_size(box, lambda: box.setFixedWidth(box.fontMetrics().horizontalAdvance("0") * _WIDTH_LETTERS))
         return box
+
+
+class TrainingOffer(QObject):
+    """Follows the state, from its first look on."""
+
+    def __init__(self, state: RunState, actions: ActionRegistry, theme: Theme, parent: QObject) -> None:
+        super().__init__(parent)
+        self._state, self._actions, self._theme = state, actions, theme
+        self._shown: tuple[bool, bool | None] = (False, None)
+        state.status_changed.connect(self._on_status)
+        state.run_changed.connect(self._on_status)
+        for signal in (state.feed_changed, state.jobs_changed, state.forecast_changed):
+            signal.connect(self._offer)
+        self._on_status()
+
+    def _on_status(self) -> None:
+        self._offer()
+        self._present_pause()
+
+    def _offer(self) -> None:
+        state = self._state.trainer_state
+        is_resting, is_coming_up = state in _RESTING, state in _COMING_UP
+        self._actions[ActionId.START].setEnabled(is_resting)
+        for action_id in _WHILE_AT_WORK:
+            self._actions[action_id].setEnabled(not is_resting)
+        for action_id in _WHILE_UP:
+            is_idle = action_id in _WHILE_LEARNING and is_finished(self._state)
+            self._actions[action_id].setEnabled(not is_resting and not is_coming_up and not is_idle)
+
+    def _present_pause(self) -> None:
+        shown = (self._state.trainer_state is TrainerState.PAUSED, self._state.pause_asked)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        texts = (
+            (translate("Actions", RESUME), translate("Actions", "Resume learning"), "play-pause")
+            if shown[0]
+            else (
+                translate("Actions", "&Pause"),
+                translate("Actions", "Pause learning; candles are still forecast and scored"),
+                "pause",
+            )
+        )
+        if shown[1] is not None:
+            soon = translate("Actions", "Takes effect after the current step")
+            texts = (translate("Actions", PAUSING if shown[1] else RESUMING), soon, texts[2])
+        self._actions.present(ActionId.PAUSE, *texts, self._theme.palette)
 
 
 def make_tool_bar(actions: ActionRegistry, inputs: TrainingInputs) -> QToolBar:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent, QShowEvent
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from core.domain.events import Incident, TrainerState
@@ -16,9 +16,11 @@ from core.settings.tree import Settings
 from core.storage.folder import DataFolder
 from core.training.commands import ApplyDeletions, SaveCheckpoint, SetDevice, SetPaused, StepOnce
 from desktop.actions import ActionId, ActionRegistry, menu_actions
+from desktop.dialogs.documentation import open_documentation
 from desktop.dialogs.market import AskMarket, MarketDialog
 from desktop.dialogs.messages import open_about, open_dialog
 from desktop.dialogs.preferences import PreferencesDialog
+from desktop.dialogs.shortcuts import ShortcutsDialog, chart_gestures, shortcut_lines
 from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, DockToggle, arrange, size
 from desktop.layouts.full_screen import FullScreen
 from desktop.layouts.menu import LayoutMenu
@@ -36,15 +38,12 @@ from desktop.ui.panel_base import Panel, Refresher
 from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Mode, Theme
 from desktop.ui.translation import translate
-from desktop.window.controls import TrainingInputs, keep_room_for_resume, make_tool_bar
-from desktop.window.divergence_recovery import RecoveryStarter
-from desktop.window.help import list_shortcuts, open_data_folder, read_documentation
+from desktop.window.controls import TrainingInputs, TrainingOffer, keep_room_for_resume, make_tool_bar
 from desktop.window.machine_strip import MachineStrip
 from desktop.window.notices import NoticeWriter
 from desktop.window.panels import Panels, in_docks
 from desktop.window.rates import TrainingRates
 from desktop.window.status_bar import StatusPanel
-from desktop.window.training_actions import TrainingOffer
 
 _THEME_ACTIONS: dict[Mode, ActionId] = {
     "system": ActionId.THEME_SYSTEM,
@@ -100,7 +99,6 @@ class MainWindow(QMainWindow):
             chosen.training.learning_rate, chosen.gradients.clip_norm, chosen.training.duty_percent
         )
         self._rates = TrainingRates(self.inputs, settings, state, banner, self)
-        self._recovery = RecoveryStarter(state, self._rates, banner, self)
         self.status = StatusPanel(state, theme)
         self._refresher = Refresher(self)
         self._build()
@@ -235,8 +233,7 @@ class MainWindow(QMainWindow):
         self._theme.changed.connect(self.shell.actions.apply_palette)
         settings.changed.connect(self._show_appearance)
         self._rates.command_requested.connect(self.command_requested)
-        self._recovery.command_requested.connect(self.command_requested)
-        panels.gradients.recovery_requested.connect(self._recovery.start)
+        panels.gradients.recovery_requested.connect(self._rates.recover)
         panels.feed.try_again_requested.connect(self.try_again_requested)
         panels.feed.venue_requested.connect(self._market_choice.choose_venue)
         panels.markets.market_requested.connect(self._market_choice.open_listed)
@@ -263,10 +260,10 @@ class MainWindow(QMainWindow):
             on_show_incidents=lambda: self.show_dock(ActionId.SHOW_INCIDENTS),
             on_use_gpu=lambda: self.command_requested.emit(SetDevice("cuda")),
             on_resume=lambda: self._pause(is_paused=False),
-            on_recovery=self._recovery.start,
+            on_recovery=self._rates.recover,
             parent=self,
         )
-        TrainingOffer(self._state, self.shell.actions, self.inputs, self._theme, self)
+        TrainingOffer(self._state, self.shell.actions, self._theme, self)
 
     def _wire_actions(self) -> None:
         ids, actions, send = ActionId, self.shell.actions, self.command_requested.emit
@@ -279,15 +276,17 @@ class MainWindow(QMainWindow):
                 ids.SAVE_CHECKPOINT: lambda: send(SaveCheckpoint()),
                 ids.CHOOSE_MARKET: self.open_market,
                 ids.PREFERENCES: self.open_preferences,
-                ids.OPEN_DATA_FOLDER: lambda: open_data_folder(self.banner, self._data_folder),
+                ids.OPEN_DATA_FOLDER: self._open_data_folder,
                 ids.LAYOUT_WATCH: lambda: self.arrange(WATCH),
                 ids.LAYOUT_TRAIN: lambda: self.arrange(TRAIN),
                 ids.LAYOUT_COMPARE: lambda: self.arrange(COMPARE),
                 ids.KEEP_LAYOUT: self.layouts.ask_name,
                 ids.RESET_LAYOUT: self.reset_layout,
                 ids.FLOAT_PANEL: self._float_panel,
-                ids.SHORTCUTS: lambda: list_shortcuts(self),
-                ids.DOCUMENTATION: lambda: read_documentation(self, self.banner),
+                ids.SHORTCUTS: lambda: open_dialog(
+                    ShortcutsDialog((*shortcut_lines(ActionId), *chart_gestures()), self)
+                ),
+                ids.DOCUMENTATION: lambda: open_documentation(self, self.banner),
                 ids.ABOUT: lambda: open_about(self, self.windowIcon(), self.status.device.text()),
                 ids.QUIT: self.close,
                 **{action_id: partial(self._choose_theme, mode) for mode, action_id in _THEME_ACTIONS.items()},
@@ -301,6 +300,15 @@ class MainWindow(QMainWindow):
     def _pause(self, *, is_paused: bool) -> None:
         self._state.ask_pause(is_paused)
         self.command_requested.emit(SetPaused(is_paused))
+
+    def _list_shortcuts(self) -> None:
+        open_dialog(ShortcutsDialog((*shortcut_lines(ActionId), *chart_gestures()), self))
+
+    def _open_data_folder(self) -> None:
+        """In the desktop's file manager; without one the banner names the folder."""
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder))):
+            words = translate("Window", "No file manager responded. The data folder is {0}.")
+            self.banner.notify(words.format(self._data_folder), key="data folder", is_answer=True)
 
     def _choose_theme(self, mode: Mode) -> None:
         settings = self._settings.current

@@ -1,25 +1,31 @@
-"""Learning rate, clip threshold and share of the time: one value in inputs, settings and trainer."""
+"""Learning rate, clip threshold and share of the time: one value in inputs, settings and trainer. And the way back
+from values that let a model diverge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from core.domain.diagnosis import SettingChange
+from core.domain.diagnosis import DivergenceRecovery, SettingChange
 from core.domain.events import Severity
 from core.settings.tree import Settings
-from core.training.commands import SetClipNorm, SetDuty, SetLearningRate
+from core.training.commands import RestoreCheckpoint, SetClipNorm, SetDuty, SetLearningRate
 from core.training.online.trainer_spec import rate_factor
 from desktop.dialogs.setting_words import setting, with_change
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
+from desktop.state.training_words import cannot_go_back
 from desktop.ui.banner import Banner
+from desktop.ui.formatting import format_count
+from desktop.ui.translation import translate
 from desktop.window.controls import TrainingInputs
 
 _REFUSED = "refused input"
+_RESTORED = "restored"
+"""Of the notice that a checkpoint was restored, which replaces the one that it was requested."""
 _RATE = ("training", "learning_rate")
 _COMMANDS = {
     _RATE: SetLearningRate,
@@ -33,7 +39,7 @@ class TrainingRates(QObject):
     """Sends the trainer what the settings say, from wherever they were changed.
 
     A model of several markets learns at a higher rate than that of the settings, which is for one (`rate_factor`). The
-    inputs show the setting; `change` is given the rate that the trainer uses.
+    inputs show the setting; `recover` is given the rate that the trainer uses.
     """
 
     command_requested = Signal(object)
@@ -51,10 +57,22 @@ class TrainingRates(QObject):
         inputs.duty_changed.connect(lambda percent: self._choose("training", "duty_percent", percent))
         inputs.refused.connect(self._on_refused)
         settings.changed.connect(self._on_settings)
+        state.status_changed.connect(self._on_status)
+        state.run_changed.connect(self._on_status)
 
-    def change(self, changes: Iterable[SettingChange]) -> None:
-        """Change settings. Unchanged values are sent too: the trainer may use lower ones, after a rollback."""
-        self._change([self._as_set(change) for change in changes])
+    def recover(self, recovery: DivergenceRecovery) -> None:
+        """Revert the settings with which the model diverged, and restore the checkpoint from before. Unchanged values
+        are sent too: the trainer may use lower ones, after a rollback. Without a trainer that answers nothing is done,
+        and the banner says so."""
+        if recovery.checkpoint_id is not None and not self._state.has_answering_trainer:
+            self._banner.notify(cannot_go_back(self._state), Severity.ERROR, _RESTORED, is_answer=True)
+            return
+        self._change([self._as_set(change) for change in recovery.changes])
+        if recovery.checkpoint_id is not None:
+            step = format_count(recovery.checkpoint_step or 0)
+            words = translate("Window", "Going back to step {0}…").format(step)
+            self._banner.notify(words, key=_RESTORED, is_answer=True)
+            self.command_requested.emit(RestoreCheckpoint(recovery.checkpoint_id, recovery.changes))
 
     def _change(self, changes: Sequence[SettingChange]) -> None:
         after = before = self._settings.current
@@ -68,7 +86,7 @@ class TrainingRates(QObject):
     def _as_set(self, change: SettingChange) -> SettingChange:
         """With the learning rate of a single market."""
         is_rate = (change.group, change.name) == _RATE
-        return replace(change, value=as_setting(float(change.value), self._state)) if is_rate else change
+        return replace(change, value=float(change.value) / self._factor) if is_rate else change
 
     def _choose(self, group: str, name: str, value: float) -> None:
         self._banner.withdraw(_REFUSED)
@@ -76,6 +94,12 @@ class TrainingRates(QObject):
 
     def _on_refused(self, sentence: str) -> None:
         self._banner.notify(sentence, Severity.WARNING, _REFUSED, is_answer=True)
+
+    def _on_status(self) -> None:
+        status = self._state.status
+        if status is not None and not self._state.is_starting:  # what is typed meanwhile will be in force
+            self._inputs.show_values(status.learning_rate / self._factor, status.clip_norm)
+        self._inputs.show_rate_now(None if status is None else self._state.learning_rate)
 
     def _on_settings(self, settings: Settings) -> None:
         """The inputs follow only a change of the settings: otherwise they show what the trainer uses."""
@@ -91,15 +115,10 @@ class TrainingRates(QObject):
     def _send(self, group: str, name: str, value: Any) -> None:
         command = _COMMANDS.get((group, name))
         if command is not None:
-            in_use = value * _factor(self._state) if (group, name) == _RATE else value
+            in_use = value * self._factor if (group, name) == _RATE else value
             self.command_requested.emit(command(in_use))
 
-
-def as_setting(learning_rate: float, state: RunState) -> float:
-    """The setting that makes the trainer use this rate."""
-    return learning_rate / _factor(state)
-
-
-def _factor(state: RunState) -> float:
-    """The universe is known from the start of a trainer, its runs once it is ready."""
-    return rate_factor(len(state.markets.universe) or len(state.members) or 1)
+    @property
+    def _factor(self) -> float:
+        """The universe is known from the start of a trainer, its runs once it is ready."""
+        return rate_factor(len(self._state.markets.universe) or len(self._state.members) or 1)

@@ -68,8 +68,8 @@ FAULTS = (
     Fault(
         "rate-of-several-markets-taken-for-the-setting",
         "desktop/window/rates.py",
-        "    return learning_rate / _factor(state)",
-        "    return learning_rate",
+        "show_values(status.learning_rate / self._factor, status.clip_norm)",
+        "show_values(status.learning_rate, status.clip_norm)",
     ),
     Fault(
         "typed-number-overwritten",
@@ -91,13 +91,13 @@ FAULTS = (
     ),
     Fault(
         "going-back-without-a-trainer",
-        "desktop/window/divergence_recovery.py",
+        "desktop/window/rates.py",
         "if recovery.checkpoint_id is not None and not self._state.has_answering_trainer:",
         "if recovery.checkpoint_id is None and not self._state.has_answering_trainer:",
     ),
     Fault(
         "stop-offered-without-a-trainer",
-        "desktop/window/training_actions.py",
+        "desktop/window/controls.py",
         "            self._actions[action_id].setEnabled(not is_resting)\n        for",
         "            self._actions[action_id].setEnabled(True)\n        for",
     ),
