@@ -1,4 +1,4 @@
-"""Whether files are of use, found out on another thread while the dialog that names them is open."""
+"""A field for files. Whether they are of use is found out on another thread while the dialog around it is open."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from core.domain.candle import Interval
 from core.market.history.errors import CandleFileError
 from core.market.history.files import read_candle_file
 from core.market.history.reading import interval_of, require_table
 from core.market.history.source import require_readable
+from desktop.dialogs.messages import open_dialog
+from desktop.ui.dialog_parts import PathLine
 from desktop.ui.formatting import format_count, format_time
+from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.translation import translate
 
 _PAUSE_MS = 200
@@ -24,6 +28,7 @@ _ENOUGH_BYTES = 16 << 20
 """What is wrong with a file is seen in its first part, but for a few slips; the market that runs outlives those too."""
 _ENOUGH_PIECES = 4
 """The same for Feather and Parquet, whose bytes read are unknown."""
+_BETWEEN_FILES = "; "
 _log = logging.getLogger("ghostcandle")
 Watch = Callable[[int, int], None]
 """Called with the bytes read and their total. Raises once enough was read."""
@@ -86,24 +91,24 @@ class _EnoughError(Exception):
 class _Looking:
     """On a thread that may outlive the dialog: a disk that does not answer holds nobody up."""
 
-    def __init__(self, look: Look, names: Sequence[str]) -> None:
+    def __init__(self, look: Look, files: Sequence[Path]) -> None:
         self.problem: str | None = None
         """What is wrong with the first that is of no use; empty where none is; None while they are looked at."""
         self.remark = ""
         """What the look said of the first that it said something of."""
         self.is_cancelled = threading.Event()
-        self._look, self._names, self._pieces = look, tuple(names), 0
+        self._look, self._files, self._pieces = look, tuple(files), 0
 
     def start(self) -> None:
         threading.Thread(target=self._run, name="look at chosen files", daemon=True).start()
 
     def _run(self) -> None:
-        self.problem = next((problem for problem in map(self._problem_of, self._names) if problem), "")
+        self.problem = next((problem for problem in map(self._problem_of, self._files) if problem), "")
 
-    def _problem_of(self, name: str) -> str:
+    def _problem_of(self, file: Path) -> str:
         self._pieces = 0
         try:
-            said = self._look(Path(name), self._watch)
+            said = self._look(file, self._watch)
             self.remark = self.remark or said
         except _EnoughError:
             pass
@@ -119,33 +124,70 @@ class _Looking:
             raise _EnoughError
 
 
-class FileCheck(QObject):
-    """Caches the results of the last files checked."""
+class FilePicker(QWidget):
+    """One file or several, typed or chosen. They are looked at on another thread: a disk may not answer."""
 
+    changed = Signal()
     answered = Signal()
+    """What is wrong with them is known now."""
 
-    def __init__(self, look: Look, parent: QObject) -> None:
-        super().__init__(parent)
-        self._look, self._names = look, _wanted(())
+    def __init__(self, *, several: bool, look: Look = check_readable, text: str = "") -> None:
+        super().__init__()
+        self._several, self._look = several, look
+        self._asked: Sequence[Path] = ()
         self._looking: _Looking | None = None
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._begin)
         self._wait = QTimer(self, interval=_ASKED_EVERY_MS)
         self._wait.timeout.connect(self._ask_look)
+        self.line = PathLine(text)
+        self.line.setPlaceholderText(translate("Dialogs", "CSV (also .gz, .zip), Feather or Parquet"))
+        self._title = translate("Dialogs", "Choose files") if several else translate("Dialogs", "Choose a file")
+        self.browse = QPushButton(translate("Dialogs", "Browse…"))
+        self.browse.setAccessibleName(self._title)
+        beside(self, self.line, self.browse, stretched=self.line, margins=NO_MARGINS)
+        self.setFocusProxy(self.line)
+        self.line.textChanged.connect(lambda _text: self._on_text())
+        self.browse.clicked.connect(self.open)
 
-    def ask(self, *names: str) -> None:
-        """Look at these files; once they are known, `answered` comes. Asking twice is asking once."""
-        wanted = _wanted(names)
-        if wanted != self._names:
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with the files that are named, in a sentence; empty where nothing is; None while it is not
+        known."""
+        return self._looking.problem if self._looking is not None and self._named() == self._asked else None
+
+    @property
+    def remark(self) -> str:
+        """What one should know of them, in a sentence; empty where there is nothing, or it is not known."""
+        return "" if self._looking is None or self.problem is None else self._looking.remark
+
+    def files(self) -> list[Path]:
+        """Those that are named. Raises ValueError in a sentence where none is, or one is known to be unreadable."""
+        files = self._named()
+        if not files:
+            raise ValueError(translate("Dialogs", "Choose a candle file."))
+        if problem := self.problem:
+            raise ValueError(problem)
+        return files
+
+    def check(self) -> None:
+        """Look at the files that are named; once they are known, `answered` comes. Asking twice is asking once."""
+        named = self._named()
+        if named != self._asked:
             self.end()
-            self._names = wanted
-            if wanted:
+            self._asked = named
+            if named:
                 self._pause.start()
 
-    def ask_again(self) -> None:
-        """A file may have been mended meanwhile."""
-        names, self._names = self._names, ()
-        self.ask(*names)
+    def look_again(self) -> None:
+        """They may have been mended meanwhile, if anything was wrong with them."""
+        if self.problem:
+            self.check_again()
+
+    def check_again(self) -> None:
+        """They are looked at for another purpose."""
+        self._asked = ()
+        self.check()
 
     def end(self) -> None:
         """Nobody wants to know any more."""
@@ -153,21 +195,39 @@ class FileCheck(QObject):
         self._wait.stop()
         if self._looking is not None:
             self._looking.is_cancelled.set()
-        self._names, self._looking = (), None
+        self._asked, self._looking = (), None
 
-    def problem(self, *names: str) -> str | None:
-        """What is wrong with these files, in a sentence; empty where nothing is; None while it is not known."""
-        return self._looking.problem if self._looking is not None and _wanted(names) == self._names else None
+    def choose(self, files: Sequence[Path]) -> None:
+        """Put these in the line; none leaves it as it is."""
+        if files:
+            self.line.setText(_BETWEEN_FILES.join(map(str, files)))
 
-    def remark(self, *names: str) -> str:
-        """What one should know of these files, in a sentence; empty where there is nothing, or it is not known."""
-        if self._looking is None or self.problem(*names) is None:
-            return ""
-        return self._looking.remark
+    def open(self) -> QFileDialog:
+        first = self.line.text().split(_BETWEEN_FILES)[0].strip()
+        dialog = QFileDialog(self, self._title, str(Path(first).parent if first else Path.home()))
+        modes = QFileDialog.FileMode
+        dialog.setFileMode(modes.ExistingFiles if self._several else modes.ExistingFile)
+        dialog.setNameFilters(
+            [
+                translate("Dialogs", "Candles (*.csv *.csv.gz *.txt *.zip *.feather *.parquet *.pq)"),
+                translate("Dialogs", "All files (*)"),
+            ]
+        )
+        dialog.filesSelected.connect(lambda names: self.line.setText(_BETWEEN_FILES.join(names)))
+        return open_dialog(dialog)
+
+    def _named(self) -> list[Path]:
+        """In full, by their names alone: nothing asks the disk."""
+        names = self.line.text().split(_BETWEEN_FILES) if self._several else [self.line.text()]
+        return [_in_full(name.strip()) for name in names if name.strip()]
+
+    def _on_text(self) -> None:
+        self.check()
+        self.changed.emit()
 
     @Slot()
     def _begin(self) -> None:
-        self._looking = _Looking(self._look, self._names)
+        self._looking = _Looking(self._look, self._asked)
         self._looking.start()
         self._wait.start()
 
@@ -178,5 +238,8 @@ class FileCheck(QObject):
             self.answered.emit()
 
 
-def _wanted(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name for name in names if name)
+def _in_full(name: str) -> Path:
+    try:
+        return Path(name).expanduser().absolute()
+    except RuntimeError:  # the home of nobody who is known
+        return Path(name).absolute()

@@ -13,10 +13,8 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QDoubleSpinBox,
-    QFileDialog,
     QFormLayout,
     QLineEdit,
-    QPushButton,
     QSpinBox,
     QWidget,
 )
@@ -26,16 +24,15 @@ from core.market.feeds.market_check import Objection
 from core.market.shown_names import shown_symbol
 from core.settings.group import all_field_infos
 from core.settings.tree import MarketSettings
-from desktop.dialogs.file_check import FileCheck, check_replayable
+from desktop.dialogs.file_check import FilePicker, check_replayable
 from desktop.dialogs.forms import editable
-from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.setting_facts import description
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketQuestion
 from desktop.services.market_feed import WATCHABLE_SPEED
-from desktop.ui.dialog_parts import PathLine, Problem, ok_and_cancel
+from desktop.ui.dialog_parts import Problem, ok_and_cancel
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import paragraphs
-from desktop.ui.stacks import NO_MARGINS, beside, stacked
+from desktop.ui.stacks import stacked
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _FEEDS = (
@@ -85,16 +82,11 @@ class MarketDialog(QDialog):
         self._shown_symbol = shown_symbol(market.venue, market.symbol)
         self.symbol = editable(USUAL_SYMBOLS, self._shown_symbol)
         self.interval = editable(INTERVALS, market.interval)
-        self.file = PathLine(market.file or "")
-        self._check = FileCheck(check_replayable, self)
-        self._check.answered.connect(self._on_checked)
+        self.picker = FilePicker(several=False, look=check_replayable, text=market.file or "")
+        self.picker.line.setAccessibleName(translate("Dialogs", "Candle file"))
         self.finished.connect(lambda _result: self._end_checks())
         self._is_accepting = False
         """Watch was pressed, and the file is still being looked at."""
-        self.file.setAccessibleName(translate("Dialogs", "Candle file"))
-        self.file.setPlaceholderText(translate("Dialogs", "Candle file: CSV, Feather or Parquet"))
-        self.browse = QPushButton(translate("Dialogs", "Browse…"))
-        self.browse.clicked.connect(self._choose_file)
         self.speed = _speed()
         self._has_speed = market.speed is not None
         """It was chosen; else the feed's own is shown."""
@@ -125,15 +117,14 @@ class MarketDialog(QDialog):
             )
         if "symbol" in used and not is_stored and "/" not in self.symbol.currentText().strip("/ "):
             raise ValueError(translate("Dialogs", "Enter the symbol as BASE/QUOTE, for example BTC/USDT."))
-        if "file" in used:
-            self._require_file()
+        file = str(self.picker.files()[0]) if "file" in used else self.picker.line.text().strip() or None
         return replace(
             self._market,
             feed=feed,
             venue=self.venue.currentText().strip().lower(),
             symbol=self._stored_symbol() if is_stored else self.symbol.currentText().strip().upper(),
             interval=self.interval.currentText().strip(),
-            file=self.file.text().strip() or None,
+            file=file,
             speed=self.speed.value() if self._has_speed else None,
             catch_up_candles=self.catch_up.value(),
             fallback_venues=self._fallback() if "fallback_venues" in used else self._market.fallback_venues,
@@ -150,14 +141,6 @@ class MarketDialog(QDialog):
         named, venue = self.symbol.currentText().strip(), self.venue.currentText().strip().lower()
         is_watched = named == self._shown_symbol and venue == self._market.venue
         return self._market.symbol if is_watched else named
-
-    def _require_file(self) -> None:
-        """Raises ValueError where none is named, or where what is named is known to be of no use."""
-        named = self.file.text().strip()
-        if not named:
-            raise ValueError(translate("Dialogs", "Choose a candle file to replay."))
-        if problem := self._check.problem(named):
-            raise ValueError(problem)
 
     def _has_no_exchange(self) -> bool:
         """Whether the venue is that of a file's candles, or of simulated ones."""
@@ -180,7 +163,7 @@ class MarketDialog(QDialog):
     def ask_for_file(self) -> None:
         """Choose the replay of a file, which is named next."""
         self.feed.setCurrentIndex(self.feed.findData("replay"))
-        self._choose_file()
+        self.picker.open()
 
     def accept(self) -> None:
         try:
@@ -188,7 +171,7 @@ class MarketDialog(QDialog):
             market = self.market()
         except ValueError:
             return
-        self._is_accepting = market.feed == "replay" and self._check.problem(self.file.text().strip()) is None
+        self._is_accepting = market.feed == "replay" and self.picker.problem is None
         if self._is_accepting:
             self._show_problem()
         elif self._ask is not None and market.feed in EXCHANGE_FEEDS:
@@ -226,15 +209,14 @@ class MarketDialog(QDialog):
             question.cancel()
 
     def _end_checks(self) -> None:
-        self._check.end()
+        self.picker.end()
         self._end_question()
 
     def changeEvent(self, event: QEvent) -> None:
         """The user returns to the dialog, perhaps with a repaired file."""
         super().changeEvent(event)
-        is_back = event.type() is QEvent.Type.ActivationChange and self.isActiveWindow()
-        if is_back and self._check.problem(self.file.text().strip()):
-            self._check.ask_again()
+        if event.type() is QEvent.Type.ActivationChange and self.isActiveWindow():
+            self.picker.look_again()
 
     def _on_checked(self) -> None:
         """The file is checked: replay it if accepting, or show why it cannot be used. Warnings are shown first."""
@@ -245,12 +227,12 @@ class MarketDialog(QDialog):
 
     def _remark(self) -> str:
         """What one should know of the file that is to be replayed."""
-        return self._check.remark(self.file.text().strip()) if self.feed.currentData() == "replay" else ""
+        return self.picker.remark if self.feed.currentData() == "replay" else ""
 
     def _show_problem(self) -> None:
         self._message.check(self._require_market, self.buttons)
         if self._is_accepting or self._question is not None:
-            reading = translate("Dialogs", "Reading {0}…").format(Path(self.file.text().strip()).name)
+            reading = translate("Dialogs", "Reading {0}…").format(Path(self.picker.line.text().strip()).name)
             self._message.setText(reading if self._question is None else self._question.words)
             self._message.show()
             self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(False)
@@ -259,15 +241,13 @@ class MarketDialog(QDialog):
             self._message.show()
 
     def _build_layout(self) -> None:
-        file = QWidget()
-        beside(file, self.file, self.browse, stretched=self.file, margins=NO_MARGINS)
         self._form = QFormLayout(fieldGrowthPolicy=QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._rows: dict[str, QWidget] = {
             "feed": self.feed,
             "venue": self.venue,
             "symbol": self.symbol,
             "interval": self.interval,
-            "file": file,
+            "file": self.picker,
             "speed": self.speed,
             "catch_up_candles": self.catch_up,
             "fallback_venues": self.fallback,
@@ -295,8 +275,9 @@ class MarketDialog(QDialog):
         self.speed.valueChanged.connect(lambda _value: self._on_speed())
         for box in (self.venue, self.symbol, self.interval):
             box.currentTextChanged.connect(lambda _text: self._on_change())
-        for line in (self.file, self.fallback):
-            line.textChanged.connect(lambda _text: self._on_change())
+        self.fallback.textChanged.connect(lambda _text: self._on_change())
+        self.picker.changed.connect(self._on_change)
+        self.picker.answered.connect(self._on_checked)
 
     def _on_change(self) -> None:
         used = _USED[self.feed.currentData()]
@@ -310,7 +291,10 @@ class MarketDialog(QDialog):
                 self.venue.setCurrentText(EXCHANGES[0])
         self._is_accepting = False
         self._end_question()
-        self._check.ask(self.file.text().strip() if "file" in used else "")
+        if "file" in used:
+            self.picker.check()
+        else:
+            self.picker.end()
         self._show_problem()
 
     def _on_speed(self) -> None:
@@ -324,20 +308,6 @@ class MarketDialog(QDialog):
         if not self._has_speed:
             with QSignalBlocker(self.speed):
                 self.speed.setValue(0.0 if is_simulated else WATCHABLE_SPEED)
-
-    def _choose_file(self) -> None:
-        dialog = QFileDialog(
-            self, translate("Dialogs", "Choose a candle file"), str(Path(self.file.text().strip()).parent)
-        )
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters(
-            [
-                translate("Dialogs", "Candles (*.csv *.csv.gz *.txt *.zip *.feather *.parquet *.pq)"),
-                translate("Dialogs", "All files (*)"),
-            ]
-        )
-        dialog.fileSelected.connect(self.file.setText)
-        open_dialog(dialog)
 
 
 def _speed() -> QDoubleSpinBox:

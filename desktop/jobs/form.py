@@ -1,33 +1,26 @@
-"""What the dialogs that order a job share: a form, a sentence on what is wrong with it, and files to choose."""
+"""What the dialogs that order a job share: a form, and a sentence on what is wrong with it."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from pathlib import Path
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QFormLayout,
     QLineEdit,
-    QPushButton,
     QWidget,
 )
 
-from desktop.dialogs.file_check import FileCheck, Look, check_readable
-from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.file_check import FilePicker
 from desktop.jobs.job_commands import Order
-from desktop.ui.dialog_parts import PathLine, Problem, ok_and_cancel
+from desktop.ui.dialog_parts import Problem, ok_and_cancel
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import WrappedLabel, paragraphs
-from desktop.ui.stacks import NO_MARGINS, beside, stacked
+from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate
 
 INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d", "1w")
-_BETWEEN_FILES = "; "
 _WIDTH = 560
 _LEAST_CHARACTERS = 24
 
@@ -83,7 +76,7 @@ class JobDialog(QDialog):
         except ValueError:
             self.check()
             return
-        if self._picker is not None and not self._picker.is_known:
+        if self._picker is not None and self._picker.problem is None:
             self._wait_for_files()
             return
         super().accept()
@@ -106,93 +99,6 @@ class JobDialog(QDialog):
         self.message.setText(translate("Jobs", "Reading…"))
         self.message.show()
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(False)
-
-
-class FilePicker(QWidget):
-    """One file or several, typed or chosen. They are looked at on another thread: a disk may not answer."""
-
-    changed = Signal()
-    answered = Signal()
-    """What is wrong with them is known now."""
-
-    def __init__(self, *, several: bool, look: Look = check_readable, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._several = several
-        self.line = PathLine()
-        self.line.setPlaceholderText(translate("Jobs", "CSV (also .gz, .zip), Feather or Parquet"))
-        self.browse = QPushButton(translate("Jobs", "Browse…"))
-        self.browse.setAccessibleName(
-            translate("Jobs", "Choose files") if several else translate("Jobs", "Choose a file")
-        )
-        beside(self, self.line, self.browse, stretched=self.line, margins=NO_MARGINS)
-        self.setFocusProxy(self.line)
-        self._check = FileCheck(look, self)
-        self._check.answered.connect(self.answered)
-        self.line.textChanged.connect(lambda _text: self._on_text())
-        self.browse.clicked.connect(self.open)
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the files that are named were looked at."""
-        return self._check.problem(*map(str, self._named())) is not None
-
-    def files(self) -> list[Path]:
-        """Those that are named. Raises ValueError in a sentence where none is, or one is known to be unreadable."""
-        files = self._named()
-        if not files:
-            raise ValueError(translate("Jobs", "Choose a candle file."))
-        if problem := self._check.problem(*map(str, files)):
-            raise ValueError(problem)
-        return files
-
-    def look_again(self) -> None:
-        """Check unusable files again: they may have been repaired."""
-        if self._check.problem(*map(str, self._named())):
-            self._check.ask_again()
-
-    def check_again(self) -> None:
-        """Check the files again for another purpose."""
-        self._check.ask_again()
-
-    def end(self) -> None:
-        self._check.end()
-
-    def _named(self) -> list[Path]:
-        """In full, by their names alone: nothing asks the disk."""
-        names = self.line.text().split(_BETWEEN_FILES) if self._several else [self.line.text()]
-        return [_in_full(name.strip()) for name in names if name.strip()]
-
-    def _on_text(self) -> None:
-        self._check.ask(*map(str, self._named()))
-        self.changed.emit()
-
-    def choose(self, files: Sequence[Path]) -> None:
-        """Put these in the line; none leaves it as it is."""
-        if files:
-            self.line.setText(_BETWEEN_FILES.join(map(str, files)))
-
-    def open(self) -> QFileDialog:
-        first = self.line.text().split(_BETWEEN_FILES)[0].strip()
-        dialog = QFileDialog(
-            self, translate("Jobs", "Choose candle files"), str(Path(first).parent if first else Path.home())
-        )
-        modes = QFileDialog.FileMode
-        dialog.setFileMode(modes.ExistingFiles if self._several else modes.ExistingFile)
-        dialog.setNameFilters(
-            [
-                translate("Jobs", "Candles (*.csv *.csv.gz *.txt *.zip *.feather *.parquet *.pq)"),
-                translate("Jobs", "All files (*)"),
-            ]
-        )
-        dialog.filesSelected.connect(lambda names: self.line.setText(_BETWEEN_FILES.join(names)))
-        return open_dialog(dialog)
-
-
-def _in_full(name: str) -> Path:
-    try:
-        return Path(name).expanduser().absolute()
-    except RuntimeError:  # the home of nobody who is known
-        return Path(name).absolute()
 
 
 def chosen_device(value: str) -> QComboBox:

@@ -16,10 +16,10 @@ from core.market.history.moments import parse_moment
 from core.market.history.naming import WantedMarket, venue_of
 from core.market.symbols import known_venues
 from core.settings.tree import MarketSettings
-from desktop.dialogs.file_check import check_importable
+from desktop.dialogs.file_check import FilePicker, check_importable
 from desktop.dialogs.forms import editable
 from desktop.dialogs.market import EXCHANGES, USUAL_SYMBOLS
-from desktop.jobs.form import INTERVALS, FilePicker, JobDialog
+from desktop.jobs.form import INTERVALS, JobDialog
 from desktop.jobs.job_commands import Order, backfill_order, import_order, in_fields
 from desktop.jobs.preview import ImportPreview, StartChild
 from desktop.ui.plain_text import WrappedLabel

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Interval
 from core.market.shown_names import shown_symbol
-from desktop.dialogs.file_check import check_replayable
-from desktop.jobs.form import FilePicker, JobDialog, chosen_device
+from desktop.dialogs.file_check import FilePicker, check_replayable
+from desktop.jobs.form import JobDialog, chosen_device
 from desktop.jobs.job_commands import Order, evaluate_order, pretrain_order
 from desktop.ui.formatting import format_count, format_time
 from desktop.ui.inputs import WholeSpinBox

@@ -104,8 +104,8 @@ FAULTS = (
     Fault(
         "file-of-the-market-not-checked",
         "desktop/dialogs/market.py",
-        "for line in (self.file, self.fallback):",
-        "for line in (self.fallback,):",
+        "        self.picker.changed.connect(self._on_change)\n",
+        "",
     ),
     Fault(
         "best-match-last",

@@ -5,13 +5,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
 from core.market.history.files import CandleFile, read_candle_file
 from core.market.history.reading import Watch
 from desktop.dialogs import file_check
-from desktop.dialogs.file_check import FileCheck, check_readable, check_replayable
+from desktop.dialogs.file_check import FilePicker, check_readable, check_replayable
 
 MINUTE_MS = 60_000
 START_MS = 1_600_000_000_000
@@ -46,11 +45,11 @@ def test_of_a_large_file_only_the_first_part_is_read(
         return found
 
     monkeypatch.setattr(file_check, "read_candle_file", watched)
-    owner = QObject()
-    check = FileCheck(check_replayable, owner)
-    with qtbot.waitSignal(check.answered, timeout=20_000):
-        check.ask(str(path))
-    assert check.problem(str(path)) == ""
+    picker = FilePicker(several=False, look=check_replayable)
+    qtbot.addWidget(picker)
+    with qtbot.waitSignal(picker.answered, timeout=20_000):
+        picker.choose([path])
+    assert picker.problem == ""
     assert looks and not ends, "it was read to its end"
 
 
@@ -58,16 +57,16 @@ def test_of_several_files_the_first_unusable_one_is_reported(qtbot: QtBot, tmp_p
     sound, empty, lost = (tmp_path / f"{name}.csv" for name in ("sound", "empty", "lost"))
     sound.write_text("time\n")
     empty.touch()
-    owner = QObject()
-    check = FileCheck(check_readable, owner)
+    picker = FilePicker(several=True, look=check_readable)
+    qtbot.addWidget(picker)
     for chosen, found in (
         ((sound, empty, lost), "empty.csv is empty"),
         ((sound, lost), "There is no file"),
         ((sound,), ""),
     ):
-        names = [str(path) for path in chosen]
-        with qtbot.waitSignal(check.answered):
-            check.ask(*names)
-        problem = check.problem(*names)
+        with qtbot.waitSignal(picker.answered):
+            picker.choose(chosen)
+        problem = picker.problem
         assert problem is not None and problem.startswith(found) and bool(problem) is bool(found)
-    assert check.problem(str(empty)) is None, "that alone was not asked for"
+    picker.choose([empty])
+    assert picker.problem is None, "that alone was not looked at yet"

@@ -124,19 +124,19 @@ def test_the_fallback_order_is_set_and_an_invalid_one_refused(qtbot: QtBot, dial
 
 def test_only_fields_of_the_feed_are_shown(dialog: MarketDialog) -> None:
     choose_feed(dialog, "replay")
-    assert dialog.file.isVisible() and dialog.speed.isVisible() and not dialog.venue.isVisible()
+    assert dialog.picker.line.isVisible() and dialog.speed.isVisible() and not dialog.venue.isVisible()
     choose_feed(dialog, "auto")
-    assert dialog.venue.isVisible() and not dialog.file.isVisible()
+    assert dialog.venue.isVisible() and not dialog.picker.line.isVisible()
 
 
 def test_a_replay_needs_a_file_that_exists(qtbot: QtBot, dialog: MarketDialog, tmp_path: Path) -> None:
     choose_feed(dialog, "replay")
     assert not dialog.buttons.button(OK).isEnabled()
-    dialog.file.setText(str(tmp_path / "missing.csv"))
+    dialog.picker.line.setText(str(tmp_path / "missing.csv"))
     qtbot.waitUntil(lambda: "There is no file" in dialog._message.text())
     assert not dialog.buttons.button(OK).isEnabled()
     path = write_csv(tmp_path / "candles.csv")
-    dialog.file.setText(str(path))
+    dialog.picker.line.setText(str(path))
     with qtbot.waitSignal(dialog.chosen) as chosen:
         qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
     assert chosen.args[0].file == str(path) and not dialog.isVisible()
@@ -164,7 +164,7 @@ def test_the_number_of_rejected_rows_is_shown_before_a_replay(
     path.write_text("\n".join((head, *rows)))
     choose_feed(dialog, "replay")
     with qtbot.assertNotEmitted(dialog.chosen):
-        dialog.file.setText(str(path))
+        dialog.picker.line.setText(str(path))
         qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
         qtbot.waitUntil(lambda: dialog._message.text() == message)
     with qtbot.waitSignal(dialog.chosen):
@@ -188,7 +188,7 @@ def test_an_unreplayable_file_is_refused_in_the_dialog(
     wrong.write_bytes(WRONG[kind])
     choose_feed(dialog, "replay")
     with qtbot.assertNotEmitted(dialog.chosen):
-        dialog.file.setText(str(wrong))
+        dialog.picker.line.setText(str(wrong))
         qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
         assert dialog.isVisible() and dialog._message.text() == "Reading wrong.csv…"
         assert not dialog.buttons.button(OK).isEnabled()
@@ -205,7 +205,7 @@ def test_a_file_fixed_meanwhile_is_checked_again(qtbot: QtBot, dialog: MarketDia
     path = tmp_path / "candles.csv"
     path.write_bytes(b"")
     choose_feed(dialog, "replay")
-    dialog.file.setText(str(path))
+    dialog.picker.line.setText(str(path))
     qtbot.waitUntil(lambda: "is empty" in dialog._message.text())
     write_csv(path)
     QApplication.sendEvent(dialog, QEvent(QEvent.Type.ActivationChange))
@@ -226,7 +226,7 @@ def test_the_windows_thread_does_not_access_the_disk(
 
     monkeypatch.setattr(file_check, "require_readable", slow)
     choose_feed(dialog, "replay")
-    dialog.file.setText(str(write_csv(tmp_path / "candles.csv")))
+    dialog.picker.line.setText(str(write_csv(tmp_path / "candles.csv")))
     qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(asked_on))
     dialog.speed.setValue(3.0)
@@ -240,15 +240,15 @@ def test_a_path_can_be_read_in_the_field(qtbot: QtBot, dialog: MarketDialog) -> 
     choose_feed(dialog, "replay")
     path = "/home/somebody/Downloads/binance-BTCUSDT-15m-2024.csv"
     dialog.grab()  # which lays it out
-    assert dialog.file.width() > dialog.file.fontMetrics().horizontalAdvance(path)
-    dialog.file.setText(path)
-    assert path in dialog.file.toolTip()
+    assert dialog.picker.line.width() > dialog.picker.line.fontMetrics().horizontalAdvance(path)
+    dialog.picker.line.setText(path)
+    assert path in dialog.picker.line.toolTip()
 
 
 def test_a_replay_has_a_watchable_default_speed(dialog: MarketDialog, tmp_path: Path) -> None:
     path = tmp_path / "candles.csv"
     path.write_text("time,open\n")
-    dialog.file.setText(str(path))
+    dialog.picker.line.setText(str(path))
     choose_feed(dialog, "replay")
     assert dialog.speed.value() == WATCHABLE_SPEED and dialog.market().speed is None
     choose_feed(dialog, "simulate")
@@ -260,13 +260,13 @@ def test_a_replay_has_a_watchable_default_speed(dialog: MarketDialog, tmp_path: 
 
 def test_browse_opens_a_chooser_without_blocking(qtbot: QtBot, dialog: MarketDialog, tmp_path: Path) -> None:
     choose_feed(dialog, "replay")
-    qtbot.mouseClick(dialog.browse, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(dialog.picker.browse, Qt.MouseButton.LeftButton)
     chooser = dialog.findChild(QFileDialog)
     assert chooser is not None and chooser.isVisible()
     endings = chooser.nameFilters()[0].partition("(")[2].rstrip(")").split()
     assert {"*.txt", "*.zip", "*.pq"} < set(endings) and "*.json" not in endings, "those that can be read"
-    chooser.fileSelected.emit(str(tmp_path / "candles.csv"))
-    assert dialog.file.text() == str(tmp_path / "candles.csv")
+    chooser.filesSelected.emit([str(tmp_path / "candles.csv")])
+    assert dialog.picker.line.text() == str(tmp_path / "candles.csv")
     chooser.reject()
 
 

@@ -143,7 +143,7 @@ def test_a_file_of_another_interval_than_the_checkpoints_is_not_evaluated(qtbot:
     assert not start.isEnabled()
     chosen = dialog.checkpoint.currentIndex()
     dialog.checkpoint.setCurrentIndex(0)
-    qtbot.waitUntil(lambda: dialog.picker.is_known)
+    qtbot.waitUntil(lambda: dialog.picker.problem is not None)
     assert start.isEnabled() and dialog.message.isHidden(), "a new model learns candles of any interval"
     dialog.checkpoint.setCurrentIndex(chosen)
     qtbot.waitUntil(lambda: dialog.message.text() == sentence)
@@ -166,12 +166,12 @@ def test_a_file_that_the_checkpoint_knows_is_not_evaluated(qtbot: QtBot, tmp_pat
     qtbot.waitUntil(lambda: dialog.message.text().startswith("Every candle of known.csv is from before"))
     assert not start.isEnabled() and f"“{dialog.counts_seen.text()}”" in dialog.message.text()
     dialog.counts_seen.click()
-    qtbot.waitUntil(lambda: dialog.picker.is_known)
+    qtbot.waitUntil(lambda: dialog.picker.problem is not None)
     assert start.isEnabled() and dialog.message.isHidden()
     dialog.counts_seen.click()
     qtbot.waitUntil(lambda: not start.isEnabled())
     dialog.picker.line.setText(str(tmp_path / "one later.csv"))
-    qtbot.waitUntil(lambda: dialog.picker.is_known)
+    qtbot.waitUntil(lambda: dialog.picker.problem is not None)
     assert ordered(qtbot, dialog).checkpoint_id is not None
 
 
@@ -395,7 +395,7 @@ def test_import_waits_for_the_rows_which_are_read_once(qtbot: QtBot, candles: Pa
     dialog = ImportDialog(start_child=start, files=[candles])  # type: ignore[arg-type]
     qtbot.addWidget(dialog)
     ok = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
-    qtbot.waitUntil(lambda: len(asides) == 1 and dialog.picker.is_known)
+    qtbot.waitUntil(lambda: len(asides) == 1 and dialog.picker.problem is not None)
     assert not ok.isEnabled() and dialog.found.text() == "Reading…" and dialog.message.text() == ""
     for typed in ("kra", "kraken"):
         dialog.venue.setCurrentText(typed)
