@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
 from core.settings.tree import Settings
 from desktop.dialogs.forms import GroupForm, field_infos
 from desktop.dialogs.setting_words import effect, is_at_once, title
+from desktop.ui.dialog_parts import Problem
 from desktop.ui.fitting import room_on_screen
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import Label
@@ -32,8 +33,6 @@ class PreferencesDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Preferences"))
         self._settings = settings
-        self._refusal: str | None = None
-        """Until its event is over."""
         self._forms: dict[str, GroupForm[object]] = {}
         self._pages: dict[str, QScrollArea] = {}
         self.tabs = QTabWidget()
@@ -46,7 +45,7 @@ class PreferencesDialog(QDialog):
             translate("Dialogs", "No setting matches all of these words."), alignment=Qt.AlignmentFlag.AlignCenter
         )
         self.nothing.hide()
-        self.message = Label(wraps=True)
+        self.message = Problem()
         self.buttons = self._make_buttons()
         parts = (self.search, self.tabs, self.nothing, self.message, self.buttons)
         layout = stacked(self, *parts, stretched=self.nothing)
@@ -115,7 +114,7 @@ class PreferencesDialog(QDialog):
     def _add_page(self, group: str) -> None:
         form: GroupForm[object] = GroupForm(getattr(self._settings, group), _note(group))
         form.changed.connect(self._check)
-        form.refused.connect(self._refuse)
+        form.refused.connect(lambda sentence: self.message.refuse(sentence, self.settings, self.buttons))
         self._forms[group] = form
         scroll = QScrollArea(widgetResizable=True)
         scroll.setWidget(form)
@@ -158,29 +157,12 @@ class PreferencesDialog(QDialog):
         for name in field_infos(type(default)):
             self._forms[group].editor(name).put(getattr(default, name))
 
-    def _refuse(self, sentence: str) -> None:
-        """A number that cannot be was given up for the one before it. The same key press must not accept that."""
-        self._refusal = sentence
-        QTimer.singleShot(0, self, self._after_refusal)
-
-    def _after_refusal(self) -> None:
-        sentence, self._refusal = self._refusal, None
-        self._check()
-        if sentence is not None:
-            self.message.setText(sentence)
-            self.message.show()
-
     def _check(self) -> None:
         """Say at once what is wrong, or what will not take effect at once."""
-        is_valid = self._refusal is None
-        try:
-            waiting = self._waiting(self.settings())
-            text = _waiting_text(waiting) if waiting else ""
-        except ValueError as error:
-            text, is_valid = str(error), False
-        self.message.setText(text)
-        self.message.setVisible(bool(text))
-        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(is_valid)
+        self.message.check(self.settings, self.buttons)
+        if not self.message.text() and (waiting := self._waiting(self.settings())):
+            self.message.setText(_waiting_text(waiting))
+            self.message.show()
 
     def _waiting(self, settings: Settings) -> int:
         return sum(

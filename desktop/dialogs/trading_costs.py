@@ -12,8 +12,7 @@ from core.settings.paper import PaperSettings, TradeCosts
 from desktop.dialogs.forms import GroupForm
 from desktop.dialogs.messages import open_dialog
 from desktop.state.shell import Shell
-from desktop.ui.dialog_parts import ok_and_cancel
-from desktop.ui.plain_text import Label
+from desktop.ui.dialog_parts import Problem, ok_and_cancel
 from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate
 
@@ -28,18 +27,18 @@ class TradingCostsDialog(QDialog):
         self.setWindowTitle(translate("Dialogs", "Trading costs: {0}").format(venue_name(venue)))
         note = translate("Dialogs", "For the paper score of this exchange's markets. Nothing is traded.")
         self.form = GroupForm(PaperSettings(**_numbers(settings.of(venue)), venues=settings.venues), note)
-        self.message = Label(wraps=True)
+        self.message = Problem()
         self.message.hide()
         self.buttons = self._make_buttons()
-        self.form.changed.connect(self._check)
-        self.form.refused.connect(self._refuse)
+        check, refuse, ask = self.message.check, self.message.refuse, self.form.value
+        self.form.changed.connect(lambda: check(ask, self.buttons))
+        self.form.refused.connect(lambda sentence: refuse(sentence, ask, self.buttons))
         stacked(self, self.form, self.message, self.buttons)
 
     def accept(self) -> None:
         try:
             costs = TradeCosts(**_numbers(self.form.value()))
-        except ValueError as error:
-            self._refuse(str(error))
+        except ValueError:
             return
         super().accept()
         self.chosen.emit(costs)
@@ -54,18 +53,6 @@ class TradingCostsDialog(QDialog):
     def _use_common(self) -> None:
         super().accept()
         self.chosen.emit(None)
-
-    def _check(self) -> None:
-        try:
-            self.form.value()
-        except ValueError as error:
-            self._refuse(str(error))
-        else:
-            self.message.hide()
-
-    def _refuse(self, sentence: str) -> None:
-        self.message.setText(sentence)
-        self.message.show()
 
 
 def ask_trading_costs(shell: Shell, venue: str) -> TradingCostsDialog:
