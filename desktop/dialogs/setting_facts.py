@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import fields
 from decimal import Decimal
-from types import NoneType
-from typing import Any, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -13,12 +11,6 @@ from core.settings.group import unit_of
 from core.settings.tree import Settings, to_dict
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-_PLAIN: dict[Any, str] = {
-    bool: QT_TRANSLATE_NOOP("Settings", "yes or no"),
-    int: QT_TRANSLATE_NOOP("Settings", "a whole number"),
-    float: QT_TRANSLATE_NOOP("Settings", "a number"),
-    str: QT_TRANSLATE_NOOP("Settings", "text"),
-}
 _BOUNDS = {
     "ge": QT_TRANSLATE_NOOP("Settings", "from {0}"),
     "gt": QT_TRANSLATE_NOOP("Settings", "above {0}"),
@@ -68,27 +60,6 @@ def default(group: str, name: str) -> str:
     return number(value) if isinstance(value, int | float) else str(value)
 
 
-def choices(info: FieldInfo) -> tuple[str, ...]:
-    """What it can be, where that is a few words."""
-    annotation = _inner(info)[0]
-    return tuple(map(str, get_args(annotation))) if get_origin(annotation) is Literal else ()
-
-
-def kind(info: FieldInfo) -> str:
-    """What it may be where it is none of a few words: ``a whole number, from 1 to 64``."""
-    annotation, is_optional = _inner(info)
-    span = span_of(info)
-    said = f"{_plain_kind(annotation)}, {span}" if span else _plain_kind(annotation)
-    return translate("Settings", "{0} or none").format(said) if is_optional else said
-
-
-def _plain_kind(annotation: Any) -> str:
-    if annotation in _PLAIN:
-        return translate("Settings", _PLAIN[annotation])
-    is_list = get_origin(annotation) is tuple
-    return translate("Settings", "a list") if is_list else translate("Settings", "a table")
-
-
 def span_of(info: FieldInfo) -> str:
     """``from 1 to 64``, ``above 0 to 1``; empty where there are no bounds."""
     found = ((words, getattr(rule, bound, None)) for rule in info.metadata for bound, words in _BOUNDS.items())
@@ -119,10 +90,3 @@ def number(value: float) -> str:
     """As short as it can be, without an exponent: ``10,000``, ``0.00003``, ``0.01``."""
     exact = Decimal(value if isinstance(value, int) else f"{value:g}")
     return f"{exact:,f}"
-
-
-def _inner(info: FieldInfo) -> tuple[Any, bool]:
-    """The type without None, and whether it may be none."""
-    parts = [part for part in get_args(info.annotation) if part is not NoneType]
-    is_optional = NoneType in get_args(info.annotation)
-    return (parts[0] if is_optional and len(parts) == 1 else info.annotation), is_optional

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import Field, fields
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
 
 import click
 from pydantic.fields import FieldInfo
@@ -20,11 +21,12 @@ from core.settings.group import OWN_DIALOG, all_field_infos, unit_of
 from core.settings.tree import Settings
 from desktop.actions import ActionId, ActionInfo
 from desktop.commands.cli import ghostcandle
-from desktop.dialogs.setting_facts import choices, default, kind, number
+from desktop.dialogs.setting_facts import default, number, span_of
 from desktop.dialogs.setting_words import effect, title, words
 from desktop.dialogs.shortcuts import chart_gestures
 from desktop.panels.feed.panel import MEANINGS
 
+_KINDS: dict[Any, str] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
@@ -112,7 +114,15 @@ def _effect(group: str, name: str, info: FieldInfo) -> str:
 
 
 def _allowed(info: FieldInfo) -> str:
-    return ", ".join(f"`{each}`" for each in choices(info)) or kind(info)
+    """The words of a choice; else the kind and its bounds: ``a whole number, from 1 to 64``."""
+    parts = [part for part in get_args(info.annotation) if part is not NoneType]
+    is_optional = NoneType in get_args(info.annotation)
+    annotation = parts[0] if is_optional and len(parts) == 1 else info.annotation
+    if get_origin(annotation) is Literal:
+        return ", ".join(f"`{each}`" for each in get_args(annotation))
+    kind = _KINDS.get(annotation) or ("a list" if get_origin(annotation) is tuple else "a table")
+    span = span_of(info)
+    return f"{kind}{f', {span}' if span else ''}{' or none' if is_optional else ''}"
 
 
 def keys() -> str:
