@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,14 +12,13 @@ import click
 from core.domain.candle import Market
 from core.domain.clock import SystemClock
 from core.domain.counts import counted
-from core.domain.events import JobProgress
 from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.moments import moment_text, parse_moment
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import INTERRUPTED, UserError
-from desktop.commands.history_store import HistoryAccess, open_history
+from desktop.commands.history_store import open_history
 from desktop.commands.market_options import market_options, read_interval, require_exchange
 from desktop.commands.options import common_options, print_json, with_context
 from desktop.commands.stopping import stopped_by_signals
@@ -52,29 +50,10 @@ def backfill(
         TerminalProgress(is_shown=not context.as_json, lines=context.lines) as progress,
         open_history(context.folder, "backfill", title, progress, is_shown=context.lines is None) as history,
     ):
-        job = _job(context, market, history, _Audience(progress, title, history.show))
+        open_venue = partial(CcxtVenue, market, context.urls, _REQUEST_S)
+        job = Backfill(market, history.store, history.holes, history.writer, SystemClock(), open_venue, history)
         report = asyncio.run(_run(job, span_ms, ask_again))
     print_json(_account(market, report)) if context.as_json else click.echo(_sentence(market, report))
-
-
-class _Audience:
-    """Shows progress in the terminal."""
-
-    def __init__(self, progress: TerminalProgress, title: str, show: Callable[[int, int], None]) -> None:
-        """show: tells a window, where one is open."""
-        self._progress, self._title, self._show = progress, title, show
-
-    def say(self, sentence: str) -> None:
-        self._progress.say(sentence)
-
-    def show(self, done: int, total: int) -> None:
-        self._progress.show(JobProgress(self._title, self._title, done, total, is_over=done >= total))
-        self._show(done, total)
-
-
-def _job(context: Context, market: Market, history: HistoryAccess, audience: _Audience) -> Backfill:
-    open_venue = partial(CcxtVenue, market, context.urls, _REQUEST_S)
-    return Backfill(market, history.store, history.holes, history.writer, SystemClock(), open_venue, audience)
 
 
 async def _run(job: Backfill, span_ms: tuple[int, int | None], asks_again: bool) -> BackfillReport:

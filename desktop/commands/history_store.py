@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
+from core.domain.events import JobProgress
 from core.market.history.importing import DatabaseWriter, HistoryWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -20,12 +21,24 @@ _WINDOW = "window"
 
 @dataclass(frozen=True, slots=True)
 class HistoryAccess:
-    """Reads see what `writer` has stored. show: tells a window, where there is one, how far the command is."""
+    """Reads see what `writer` has stored. What is said is shown in the terminal; progress also in a window, where one
+    has the data folder open."""
 
     store: CandleStore
     holes: HoleStore
     writer: HistoryWriter
-    show: Callable[[int, int], None] = lambda done, total: None
+    progress: TerminalProgress
+    title: str
+    show_in_window: Callable[[int, int], None] = lambda done, total: None
+
+    def say(self, sentence: str) -> None:
+        self.progress.say(sentence)
+
+    def show(self, done: int, total: int, title: str = "") -> None:
+        """title: of a part of the command, for the terminal."""
+        title = title or self.title
+        self.progress.show(JobProgress(title, title, done, total, is_over=done >= total))
+        self.show_in_window(done, total)
 
 
 @contextmanager
@@ -49,13 +62,14 @@ def open_history(
             through = stack.enter_context(WindowWriter(folder.root, title, is_shown=is_shown))
             db = open_database(folder.database, readonly=True)
             stack.callback(db.close)
-            yield HistoryAccess(CandleStore(db), HoleStore(db), through, through.show)
+            yield HistoryAccess(CandleStore(db), HoleStore(db), through, progress, title, through.show)
         else:
             opened = open_or_recover(folder)
             if opened.notice is not None:
                 progress.say(opened.notice)
             stack.callback(opened.db.close)
-            yield HistoryAccess(CandleStore(opened.db), HoleStore(opened.db), DatabaseWriter(opened.db))
+            db = opened.db
+            yield HistoryAccess(CandleStore(db), HoleStore(db), DatabaseWriter(db), progress, title)
 
 
 @contextmanager

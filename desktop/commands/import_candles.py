@@ -14,7 +14,6 @@ from rich.text import Text
 
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.clock import SystemClock
-from core.domain.events import JobProgress
 from core.domain.plain_text import plain
 from core.domain.time_zones import find
 from core.market.history.errors import CandleFileError, HistoryError, UnnamedMarketError
@@ -105,7 +104,7 @@ def _imported(
         context.folder, "candle import", "Importing candles", progress, is_shown=context.lines is None
     ) as history:
         for file in files:
-            results.append(_import_after(results, file, wanted, history, progress))
+            results.append(_import_after(results, file, wanted, history))
             if not context.as_json and file is not files[-1]:
                 progress.say(f"{file.name}: {results[-1]['stored']:,} candles stored.")
     return results
@@ -127,28 +126,21 @@ def _table(file: Path, wanted: dict[str, Any]) -> CandleTable:
 
 
 def _import_after(
-    before: list[dict[str, Any]], file: Path, wanted: dict[str, Any], history: HistoryAccess, progress: TerminalProgress
+    before: list[dict[str, Any]], file: Path, wanted: dict[str, Any], history: HistoryAccess
 ) -> dict[str, Any]:
     """A file that cannot be used ends the command; earlier files stay imported and are listed."""
     try:
-        return _import(file, wanted, history, progress)
+        return _import(file, wanted, history)
     except (CandleFileError, HistoryError) as error:
         kept = f" Imported before it: {', '.join(report['file'] for report in before)}." if before else ""
         raise HistoryError(f"{error}{kept}") from error
 
 
-def _import(file: Path, wanted: dict[str, Any], history: HistoryAccess, progress: TerminalProgress) -> dict[str, Any]:
+def _import(file: Path, wanted: dict[str, Any], history: HistoryAccess) -> dict[str, Any]:
     plan = _plan(file, wanted, history.store)
-    rows = plan.to_store
-    title = f"Storing {file.name}"
-
-    def show_progress(done: int) -> None:
-        progress.show(JobProgress(title, title, done, len(rows), is_over=done >= len(rows)))
-        history.show(done, len(rows))
-
-    stored = (
-        history.writer.put(plan.market, rows, replaces=plan.replaces, on_progress=show_progress) if len(rows) else 0
-    )
+    rows, title = plan.to_store, f"Storing {file.name}"
+    show = lambda done: history.show(done, len(rows), title)  # noqa: E731
+    stored = history.writer.put(plan.market, rows, replaces=plan.replaces, on_progress=show) if len(rows) else 0
     return {**plan.describe(), "stored": stored}
 
 
