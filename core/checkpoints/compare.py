@@ -1,22 +1,10 @@
-"""Checkpoints side by side: their metrics, and the settings in which they differ."""
+"""Checkpoints side by side: which is the best by a metric, and the settings in which they differ."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-from core.checkpoints.catalog import CheckpointRow
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One metric of each checkpoint; None if unknown. best: the index of the best one; None for a single checkpoint,
-    for equals, and for a metric without a better direction."""
-
-    name: str
-    values: tuple[float | None, ...]
-    best: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +24,20 @@ _BETTER = {"skill": 1.0, "model_gain": 1.0, "loss": -1.0, "direction": 1.0}
 _RIGHT_COVERAGE = 0.9
 
 
-def compare(kept: Sequence[CheckpointRow]) -> list[Compared]:
-    """The metrics, in display order."""
-    measures = ("skill", "skill_low", "skill_high", "model_gain", "shown_skill", "scored", "loss", "coverage")
-    names = ("step", *measures, "direction")
-    return [_compared(name, [getattr(each.info, name) for each in kept]) for name in names]
+def best_of(name: str, values: Sequence[float | None]) -> int | None:
+    """The index of the best of these; None for a single one, for equals, and for a metric without a better direction.
+
+    name: of the metric. values: None where it is unknown.
+    """
+    if name == "coverage":
+        merits = [None if value is None else -abs(value - _RIGHT_COVERAGE) for value in values]
+    elif name in _BETTER:
+        merits = [None if value is None else value * _BETTER[name] for value in values]
+    else:
+        return None
+    known = [merit for merit in merits if merit is not None]
+    is_clear = len(known) > 1 and known.count(max(known)) == 1
+    return merits.index(max(known)) if is_clear else None
 
 
 def settings_side_by_side(settings: Sequence[Mapping[str, Any] | None]) -> list[SettingRow]:
@@ -48,18 +45,6 @@ def settings_side_by_side(settings: Sequence[Mapping[str, Any] | None]) -> list[
     flat = [None if each is None else dict(_flattened(each)) for each in settings]
     paths = dict.fromkeys(path for each in flat if each is not None for path in each)
     return [SettingRow(path, tuple(None if each is None else each.get(path) for each in flat)) for path in paths]
-
-
-def _compared(name: str, values: Sequence[float | None]) -> Compared:
-    if name == "coverage":
-        merits = [None if value is None else -abs(value - _RIGHT_COVERAGE) for value in values]
-    elif name in _BETTER:
-        merits = [None if value is None else value * _BETTER[name] for value in values]
-    else:
-        merits = [None] * len(values)
-    known = [merit for merit in merits if merit is not None]
-    is_clear = len(known) > 1 and known.count(max(known)) == 1
-    return Compared(name, tuple(values), merits.index(max(known)) if is_clear else None)
 
 
 def _flattened(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QCheckBox, QDialog, QHeaderView, QTableWidget, QTableWidgetItem, QTabWidget, QWidget
 
-from core.checkpoints.best import is_wrecked
 from core.checkpoints.catalog import CheckpointRow
-from core.checkpoints.compare import Compared, compare, settings_side_by_side
-from core.domain.candle import Interval
+from core.checkpoints.compare import best_of, settings_side_by_side
 from core.domain.events import StepDone
 from core.domain.plain_text import plain
-from desktop.checkpoints.columns import evaluated_text, symbols_text, why_saved, yes_or_no
+from desktop.checkpoints.columns import BY_NAME, Column
 from desktop.state.checkpoint_source import score_text
 from desktop.ui.dialog_parts import close_button
-from desktop.ui.formatting import MISSING, format_count, format_number, format_percent, format_time
+from desktop.ui.formatting import MISSING, format_count
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import NumberAxis, apply_plot_palette, plot_widget
 from desktop.ui.stacks import stacked
@@ -32,17 +31,20 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _LONGEST_TITLE = 60
 _SMOOTHED_STEPS = 25
-_SHARES = frozenset({"skill", "skill_low", "skill_high", "shown_skill", "model_gain", "coverage", "direction"})
-_TITLES = {
-    "step": QT_TRANSLATE_NOOP("Checkpoints", "Step"),
-    "skill": QT_TRANSLATE_NOOP("Checkpoints", "Score"),
-    "model_gain": QT_TRANSLATE_NOOP("Checkpoints", "Model adds"),
-    "shown_skill": QT_TRANSLATE_NOOP("Checkpoints", "Ghost skill"),
-    "scored": QT_TRANSLATE_NOOP("Checkpoints", "Candles scored"),
-    "loss": QT_TRANSLATE_NOOP("Checkpoints", "Training loss"),
-    "coverage": QT_TRANSLATE_NOOP("Checkpoints", "Coverage of the 90 % band"),
-    "direction": QT_TRANSLATE_NOOP("Checkpoints", "Direction"),
-}
+_METRICS: tuple[Column, ...] = (
+    *(BY_NAME[name] for name in ("symbol", "interval", "run", "when", "reason", "step")),
+    replace(BY_NAME["skill"], text=lambda kept: score_text(kept.info)),
+    *(BY_NAME[name] for name in ("model_gain", "shown_skill")),
+    Column(
+        "scored",
+        QT_TRANSLATE_NOOP("Checkpoints", "Candles scored"),
+        "Candles that the score is of",
+        lambda kept: format_count(kept.info.scored),
+        "300",
+    ),
+    *(BY_NAME[name] for name in ("loss", "coverage", "direction", "health", "device", "known_good", "evaluated")),
+    *(BY_NAME[name] for name in ("evaluated_on", "tags", "note")),
+)
 _CURVE_STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 
 Steps = Callable[[str], Sequence[StepDone]]
@@ -77,7 +79,7 @@ class CompareDialog(QDialog):
         self.plot = plot_widget(translate("Checkpoints", "Loss curves of the runs"), NumberAxis)
         self._rows = settings_side_by_side(settings)
         self._unknown = [title for title, each in zip(self._titles, settings, strict=True) if each is None]
-        self._fill_metrics()
+        _fill(self.metrics, [self._row(column) for column in _METRICS])
         self._fill_settings()
         self._draw(steps)
         self._build()
@@ -129,47 +131,9 @@ class CompareDialog(QDialog):
         stacked(page, Label(words.format(_SMOOTHED_STEPS, runs), wraps=True), self.plot, stretched=self.plot)
         return page
 
-    def _fill_metrics(self) -> None:
-        measured: list[Row] = [
-            (translate("Checkpoints", _TITLES[row.name]), self._texts(row), row.best)
-            for row in compare(self._kept)
-            if row.name in _TITLES
-        ]
-        _fill(self.metrics, [*self._rows_on_origin(), *measured, *self._rows_on_state()])
-
-    def _rows_on_origin(self) -> list[Row]:
-        return [
-            self._row(translate("Checkpoints", "Market"), _market_text),
-            self._row(translate("Checkpoints", "Run"), lambda each: each.info.run_id),
-            self._row(translate("Checkpoints", "Saved"), lambda each: format_time(each.info.created_at_ms)),
-            self._row(translate("Checkpoints", "Reason"), lambda each: why_saved(each.info)),
-        ]
-
-    def _rows_on_state(self) -> list[Row]:
-        return [
-            self._row(translate("Checkpoints", "Gradients"), lambda each: each.info.health or MISSING),
-            self._row(translate("Checkpoints", "Device"), lambda each: each.info.device or MISSING),
-            self._row(translate("Checkpoints", "Known good"), lambda each: yes_or_no(not is_wrecked(each.info))),
-            self._row(translate("Checkpoints", "Evaluated on a file"), evaluated_text),
-            self._row(
-                translate("Checkpoints", "Evaluation file"),
-                lambda each: MISSING if each.evaluation is None else each.evaluation.file,
-            ),
-            self._row(translate("Checkpoints", "Tags"), lambda each: ", ".join(each.info.tags)),
-            self._row(translate("Checkpoints", "Note"), lambda each: each.info.note),
-        ]
-
-    def _row(self, title: str, text: Callable[[CheckpointRow], str]) -> Row:
-        return title, [text(each) for each in self._kept], None
-
-    def _texts(self, row: Compared) -> list[str]:
-        if row.name == "skill":
-            return [score_text(each.info) for each in self._kept]
-        if row.name in _SHARES:
-            return [format_percent(value, 1) for value in row.values]
-        if row.name == "loss":
-            return [format_number(value, 4) for value in row.values]
-        return [format_count(None if value is None else int(value)) for value in row.values]
+    def _row(self, column: Column) -> Row:
+        best = best_of(column.name, [getattr(each.info, column.name, None) for each in self._kept])
+        return translate("Checkpoints", column.title), [column.text(each) for each in self._kept], best
 
     def _fill_settings(self) -> None:
         shown = [row for row in self._rows if row.differs or not self.only_different.isChecked()]
@@ -238,7 +202,3 @@ def _fill(table: QTableWidget, rows: Sequence[Row]) -> None:
                 item.setToolTip(paragraphs(translate("Checkpoints", "{0} (the best of these)").format(text)))
                 item.setFont(bold)
     table.resizeRowsToContents()
-
-
-def _market_text(kept: CheckpointRow) -> str:
-    return f"{symbols_text(kept)}, {Interval(kept.interval_ms)}"

@@ -1,28 +1,20 @@
 from __future__ import annotations
 
-from core.checkpoints.compare import compare, settings_side_by_side
+from core.checkpoints.compare import best_of, settings_side_by_side
 from core.settings.tree import Settings, to_dict
-from tests.core.checkpoints.samples import kept
-
-
-def best(name: str, *values: float | None) -> int | None:
-    rows = [kept(number, **{name: value}) for number, value in enumerate(values)]
-    (row,) = (each for each in compare(rows) if each.name == name)
-    assert row.values == values
-    return row.best
 
 
 def test_the_better_side_follows_the_metric() -> None:
-    assert best("skill", 0.01, 0.02, None) == 1
-    assert best("loss", 0.3, 0.2) == 1
-    assert best("coverage", 0.97, 0.88, 0.5) == 1, "nearest to what it promises"
+    assert best_of("skill", (0.01, 0.02, None)) == 1
+    assert best_of("loss", (0.3, 0.2)) == 1
+    assert best_of("coverage", (0.97, 0.88, 0.5)) == 1, "nearest to what it promises"
 
 
 def test_unknown_values_have_no_better_side() -> None:
-    assert best("skill", 0.01, None) is None
-    assert best("skill", 0.02, 0.02) is None
-    assert best("skill", None, None) is None
-    assert best("scored", 3, 4) is None
+    assert best_of("skill", (0.01, None)) is None
+    assert best_of("skill", (0.02, 0.02)) is None
+    assert best_of("skill", (None, None)) is None
+    assert best_of("scored", (3, 4)) is None
 
 
 def test_only_differing_settings_are_listed() -> None:
