@@ -92,18 +92,23 @@ class RecordThread(QThread):
 
     def run(self) -> None:
         """PySide loses exceptions of other threads, so none leaves this method."""
-        while (question := self._questions.get()) is not None and not self._is_ending:
+        question = self._questions.get()
+        while question is not None and not self._is_ending:
             question = self._serve(question)
-            while question is not None and not self._is_ending:
-                question = self._serve(question)
-            if self._is_ending:
-                return
 
-    def _serve(self, first: Question) -> Question | None:
-        """Open the subject and answer all questions about it; gives the first one about another."""
+    def _serve(self, question: Question) -> Question | None:
+        """Open the subject and answer all questions about it; gives the first one that is about another."""
+        subject = question.subject
         try:
             with closing(open_database(self._database, readonly=True)) as db:
-                return self._answer_all(self._open_subject(db, first.subject), first)
+                answers = self._open_subject(db, subject)
+                while True:
+                    self._answer(answers, question.request)
+                    self.answered.emit()
+                    following = self._questions.get()
+                    if following is None or self._is_ending or following.is_reset or following.subject != subject:
+                        return following
+                    question = following
         except StorageError as error:
             self.failed.emit(str(error))
         except Exception as error:
@@ -111,19 +116,7 @@ class RecordThread(QThread):
             words = translate("Window", "The record could not be read ({0}: {1}). See the log for details.")
             self.failed.emit(words.format(type(error).__name__, error))
         self.answered.emit()
-        return None
-
-    def _answer_all(self, answers: Answers, question: Question) -> Question | None:
-        subject = question.subject
-        while True:
-            self._answer(answers, question.request)
-            self.answered.emit()
-            following = self._questions.get()
-            if following is None or self._is_ending:
-                return None
-            if following.is_reset or following.subject != subject:
-                return following
-            question = following
+        return self._questions.get()
 
     def _answer(self, answers: Answers, request: Hashable) -> None:
         for found in answers.answer(request):
