@@ -22,7 +22,7 @@ LONGEST_FUNCTION_LINES = 60
 HEAVY = ("torch", "ccxt", "pandas", "talib")
 WINDOW = (
     "desktop.__main__",
-    "desktop.services.worker",
+    "desktop.services.trainer",
     "desktop.window.main_window",
     "desktop.app.composition",
     "desktop.app.running",

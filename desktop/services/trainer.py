@@ -1,29 +1,84 @@
-"""The trainer of the watched model, from the window's side: at most one runs at a time."""
+"""The trainer of the watched model, from the window's side: the thread that trains, and its one owner."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections.abc import Iterable
+from contextlib import closing
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QThread, Signal
 
 from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.events import EventBatch, TrainerFailed
 from core.market.feeds.base import FeedState
-from core.storage.errors import StorageError
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.errors import FullDiskError, StorageError
+from core.storage.folder import DataFolder
 from core.storage.runs import Run
 from core.training.commands import ShowMarket, TrainerCommand
+from core.training.hosting.driver import TrainingDriver
+from core.training.hosting.inbox import Inbox
+from core.training.hosting.process_host import host_maker
 from core.training.online.trainer_spec import SessionSpec
-from desktop.services.worker import TrainingWorker
 from desktop.state.database import WindowDatabase
+from desktop.ui.translation import translate
 
+_STOP_WITHIN_MS = 45_000
 _log = logging.getLogger("ghostcandle")
 
 
+class TrainingWorker(QThread):
+    """The thread that trains: one run, from start to end. Its run() drives every step; where the arithmetic happens is
+    its host's business. A stopped worker is not started again; make another."""
+
+    batch = Signal(object)
+    """EventBatch: all that came of one candle, or that the worker itself failed. Queued to the window's thread."""
+
+    def __init__(
+        self, spec: SessionSpec, clock: Clock, parent: QObject | None = None, shown: Market | None = None
+    ) -> None:
+        """shown: the market on the chart; None: the first of the spec."""
+        super().__init__(parent)
+        self.setObjectName("TrainingWorker")
+        self._spec = spec
+        self._clock = clock
+        self._shown = shown or spec.market
+        self.inbox = Inbox()
+        """Where any thread leaves word for the run."""
+
+    def stop(self) -> bool:
+        """End the run, with a last checkpoint, and wait. False where it did not end in time."""
+        self.inbox.stop()
+        self.quit()
+        return self.wait(_STOP_WITHIN_MS)
+
+    def run(self) -> None:
+        """The thread's whole life. PySide loses exceptions of other threads, so none leaves this method."""
+        try:
+            self._drive()
+        except Exception as error:
+            words = translate("Window", "Training stopped: {0}").format(error)
+            needs_room = isinstance(error, FullDiskError)
+            failure = TrainerFailed(words, traceback.format_exc(), needs_room=needs_room)
+            _log.error("%s\n%s", failure.sentence, failure.details)
+            self.batch.emit(EventBatch((failure,)))
+
+    def _drive(self) -> None:
+        with closing(open_database(DataFolder(self._spec.root).database)) as db:
+            store = CandleStore(db)
+            make_host = host_maker(self._spec, self._clock)
+            emit, clock = self.batch.emit, self._clock
+            inbox, shown = self.inbox, self._shown
+            TrainingDriver(self._spec, make_host, store, inbox, emit, clock, shows_first=shown, stays=True).run()
+
+
 class Trainer(QObject):
-    """Owns the worker, and leaves word in its inbox; markets are named, not numbered. Lives in the window's thread."""
+    """Owns the worker, of which at most one runs at a time, and leaves word in its inbox; markets are named, not
+    numbered. Lives in the window's thread."""
 
     batch = Signal(object)
     """EventBatch"""
@@ -51,7 +106,6 @@ class Trainer(QObject):
         """shown: the market on the chart. caught_up, ended: the markets whose feeds have come so far already."""
         worker = TrainingWorker(spec, self._clock, self, shown)
         worker.batch.connect(self.batch)
-        worker.failed.connect(self._on_failed)
         worker.finished.connect(lambda: self._on_finished(worker))
         self.worker = worker
         self._places = {market: place for place, market in enumerate(spec.markets)}
@@ -108,10 +162,6 @@ class Trainer(QObject):
         """No more candles of it will come: the others no longer wait for it."""
         if self.worker is not None:
             self.worker.inbox.feed_ended(self.place_of(market))
-
-    def _on_failed(self, failure: TrainerFailed) -> None:
-        _log.error("%s\n%s", failure.sentence, failure.details)
-        self.batch.emit(EventBatch((failure,)))
 
     def _on_finished(self, worker: TrainingWorker) -> None:
         if self.worker in (worker, None):  # else the next one was started meanwhile

@@ -23,7 +23,7 @@ from core.training.commands import TrainerCommand
 from desktop.app.composition import Application
 from desktop.app.context import Context
 from desktop.app.garbage_collection import collected_here
-from desktop.services.worker import TrainingWorker
+from desktop.services.trainer import TrainingWorker
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
 CATCH_UP = 40

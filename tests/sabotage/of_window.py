@@ -193,7 +193,7 @@ FAULTS = (
     ),
     Fault(
         "worker-not-waited-for",
-        "desktop/services/worker.py",
+        "desktop/services/trainer.py",
         "return self.wait(_STOP_WITHIN_MS)",
         "return self.isRunning()",
     ),

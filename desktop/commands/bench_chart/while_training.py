@@ -38,7 +38,7 @@ from desktop.chart.frame_clock import Dirty
 from desktop.chart.widget import ChartWidget
 from desktop.commands.bench_chart import scenario
 from desktop.commands.bench_chart.rig import HEIGHT, WIDTH, MeasureError, Rig
-from desktop.services.worker import TrainingWorker
+from desktop.services.trainer import TrainingWorker
 
 Host = Literal["none", "process", "thread"]
 
@@ -129,7 +129,6 @@ class Trainer(QObject):
             SessionSpec(folder, market, replace(settings, training=training)), SystemClock(), self
         )
         self._worker.batch.connect(self._take)
-        self._worker.failed.connect(self._fail)
         self._worker.start()
 
     def stop(self) -> None:
@@ -143,11 +142,7 @@ class Trainer(QObject):
             if isinstance(event, StepDone):
                 self.steps += 1
             elif isinstance(event, TrainerFailed):
-                self._fail(event)
-
-    @Slot(object)
-    def _fail(self, failed: TrainerFailed) -> None:
-        self.failure = failed.sentence
+                self.failure = event.sentence
 
 
 def _store_candles(folder: Path, market: Market) -> None:
