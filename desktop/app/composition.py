@@ -21,7 +21,6 @@ from desktop.app.context import Context
 from desktop.app.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
 from desktop.app.markets import MarketServices
 from desktop.app.run_display import RunDisplay
-from desktop.app.run_markets import RunMarkets
 from desktop.app.start_messages import show_start_notices
 from desktop.chart.controllers.composition import ChartEnsemble
 from desktop.chart.widget import ChartWidget
@@ -94,7 +93,14 @@ class Application(QObject):
         self.finder = self._make_finder()
         self._make_side_work()
         self.display = RunDisplay(
-            self.runs, self.state, self.chart, self.charting, self.alerts_elsewhere, self._library, self._shell
+            self.runs,
+            self.state,
+            self.chart,
+            self.charting,
+            self.alerts_elsewhere,
+            self.database,
+            self._library,
+            self._shell,
         )
         self._connect_user()
         self._connect_side_work()
@@ -191,7 +197,6 @@ class Application(QObject):
         self.market_choice.show_watched = self.runs.show
         self.runs.opened.connect(self.market_choice.opened)
         self.runs.refused.connect(self.market_choice.refused)
-        RunMarkets(self.runs, self.state.markets, self.database, self._library)
 
     def _make_overview(self) -> None:
         pages, file = self.window.pages, self._context.folder.database

@@ -1,8 +1,9 @@
-"""Shows what the run controller reports: on the chart, in the state of the panels, and in the banner."""
+"""Shows what the run controller reports: on the chart, in the state of the panels and of the markets, in the banner.
+First what is stored, then what comes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
@@ -21,8 +22,10 @@ from desktop.chart.controllers.composition import ChartEnsemble
 from desktop.chart.widget import ChartWidget
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
 from desktop.services.run_controller import RunController
+from desktop.state.database import WindowDatabase
 from desktop.state.incident_history import INCIDENTS_KEPT
 from desktop.state.library import Library
+from desktop.state.markets import CANDLES_KEPT
 from desktop.state.run_state import DRIFTS_KEPT, RunState
 from desktop.state.shell import Shell
 from desktop.state.step_history import STEPS_KEPT
@@ -46,12 +49,14 @@ class RunDisplay(QObject):
         chart: ChartWidget,
         charting: ChartEnsemble,
         alerts_elsewhere: AlertsElsewhere,
+        database: WindowDatabase,
         library: Library,
         shell: Shell,
     ) -> None:
         super().__init__(shell.window)
         self._runs, self._state, self._chart, self._charting = runs, state, chart, charting
-        self._alerts_elsewhere, self._library, self._shell = alerts_elsewhere, library, shell
+        self._alerts_elsewhere, self._shell = alerts_elsewhere, shell
+        self._database, self._library = database, library
         self.market: Market | None = None
         self._connect()
 
@@ -71,6 +76,7 @@ class RunDisplay(QObject):
         runs.feed_event.connect(self._on_feed_event)
         runs.market_feed_event.connect(self._on_other_feed)
         self._connect_feed_record()
+        self._connect_markets()
         runs.batch.connect(state.apply)
         runs.batch.connect(self._take_holes)
         runs.trainer.begins.connect(self._on_training)
@@ -92,6 +98,25 @@ class RunDisplay(QObject):
         runs.corrected.connect(record.add_corrected)
         runs.forming.connect(record.add_forming)
         runs.closed.connect(record.add_closed)
+
+    def _connect_markets(self) -> None:
+        runs, markets = self._runs, self._state.markets
+        runs.universe_changed.connect(self._on_universe)
+        runs.market_closed.connect(markets.add_closed)
+        runs.market_forming.connect(markets.set_forming)
+        runs.market_feed_event.connect(markets.take_feed)
+
+    def _on_universe(self, universe: tuple[Market, ...]) -> None:
+        """Another set of markets is watched; the small charts begin with their stored candles."""
+        markets = self._state.markets
+        markets.set_universe(universe)
+        markets.set_opened(self._runs.always_learned)
+
+        def read() -> None:
+            for market in universe:
+                markets.add_closed(market, self._database.candles.newest(market, CANDLES_KEPT))
+
+        self._guard(read)
 
     def _take_holes(self, batch: EventBatch) -> None:
         """A candle that was set aside is a gap on the chart too."""
@@ -174,8 +199,37 @@ class RunDisplay(QObject):
         return self._library.stored_status(run, settings)
 
     def _show_stored(self, head: Run) -> None:
-        if self._library.is_open and self._state.trainer is None:
+        if not self._library.is_open:
+            return
+        self._guard(lambda: self._show_members(self._library.runs.members(head.run_id)))
+        if self._state.trainer is None:
             self._guard(lambda: self._show_stored_model(head))
+
+    def _show_members(self, members: Sequence[Run]) -> None:
+        """Of each market of the run the newest forecast, then the scores."""
+        markets = self._state.markets
+        for run in members:
+            markets.set_run(run.market, run.run_id)
+            if run.market in markets.universe:
+                markets.apply(self._library.newest_forecast(run.run_id, run.market.interval))
+        self._show_scores(members)
+
+    def _show_scores(self, members: Sequence[Run]) -> None:
+        """One market at a time: all of them would hold up a frame."""
+        waiting = [run for run in members if self._waits_for_scores(run)]
+        if not waiting or not self._library.is_open:
+            return
+        first, *others = waiting
+        stored = self._library.stored_market(first, self._runs.settings)
+        self._state.markets.set_summary(
+            first.market, stored.accuracy, stored.position_ms, is_learned=stored.member.is_learned
+        )
+        QTimer.singleShot(0, self, lambda: self._guard(lambda: self._show_scores(others)))
+
+    def _waits_for_scores(self, run: Run) -> bool:
+        """Not where the trainer has answered meanwhile, or another run has begun."""
+        row = self._state.markets.row(run.market)
+        return row.run_id == run.run_id and row.accuracy is None
 
     def _show_stored_model(self, head: Run) -> None:
         members = self._library.runs.members(head.run_id)
