@@ -1,5 +1,5 @@
-"""Threads of the markets' panel: prices while it is visible, lists of markets for the search, and the check
-whether an exchange has the chosen market."""
+"""What exchanges are asked beside the feed, on one thread: prices while the markets' panel is visible, lists of markets
+for the search, and whether an exchange has the chosen market."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from core.market.symbols import SymbolCache
 from core.settings.tree import Settings
 from core.storage.folder import DataFolder
 from desktop.panels.markets.panel import MarketsPanel
+from desktop.services.loop_thread import LoopThread
 from desktop.services.market_check import MarketCheck
 from desktop.services.quote_feed import QuoteFeed
 from desktop.services.symbol_lists import SymbolLists
@@ -29,7 +30,7 @@ _log = logging.getLogger("ghostcandle")
 
 
 class MarketServices(QObject):
-    """Connects the panel with its threads. Call `close` before the loop ends."""
+    """Connects the panel with the thread. Call `close` before the loop ends."""
 
     def __init__(
         self,
@@ -47,10 +48,11 @@ class MarketServices(QObject):
         """is_stored: whether candles of a market are stored. holds: shared with all others that ask exchanges."""
         super().__init__(parent)
         holds = holds or RateLimitHolds(clock)
-        self.quotes = QuoteFeed(clock, urls, times, holds, self)
+        self._thread = LoopThread("Markets", self)
+        self.quotes = QuoteFeed(clock, urls, self._thread, times, holds, self)
         cache = SymbolCache(folder.symbols)
-        self.lists = SymbolLists(cache, clock, urls, holds, self)
-        self.check = MarketCheck(cache, clock, urls, holds, is_stored, self)
+        self.lists = SymbolLists(cache, clock, urls, self._thread, holds, self)
+        self.check = MarketCheck(cache, clock, urls, self._thread, holds, is_stored, self)
         self.quotes.poll_event_received.connect(state.quotes.take)
         panel.prices_wanted.connect(self.quotes.set_wanted)
         panel.adder.symbols_wanted.connect(self.lists.request)
@@ -70,10 +72,9 @@ class MarketServices(QObject):
             self.quotes.try_again(asked.venue)
 
     async def close(self) -> None:
-        """End the threads, and wait for them without blocking the window."""
-        parts = (self.quotes, self.lists, self.check)
-        if not all(await asyncio.gather(*(asyncio.to_thread(part.close) for part in parts))):
-            _log.error("A thread of the Markets panel did not end in time.")
+        """End the thread, and wait for it without blocking the window."""
+        if not await asyncio.to_thread(self._thread.close):
+            _log.error("The thread that asks exchanges for their markets did not end in time.")
 
     def _on_feed(self) -> None:
         """Where the feed of an exchange goes live, its prices can be had again."""

@@ -5,70 +5,85 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
+from concurrent.futures import Future
 from typing import Any
 
-from PySide6.QtCore import QObject, QThread, Signal
+from PySide6.QtCore import QObject, QThread
 
+Work = Callable[[], Coroutine[Any, Any, None]]
 _log = logging.getLogger("ghostcandle")
 _STOP_WITHIN_MS = 15_000
 
 
 class LoopThread(QThread):
-    """Runs one coroutine to its end, or until `stop`. Start it once; make another for another time."""
+    """Runs coroutines side by side, from the first one until `close`."""
 
-    failed = Signal(str)
-    """What the coroutine raised, in words."""
-
-    def __init__(self, work: Callable[[], Coroutine[Any, Any, None]], name: str, parent: QObject) -> None:
+    def __init__(self, name: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(name)
-        self._work = work
-        self._lock = threading.Lock()
-        self._is_stopped = False
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._lock = threading.Lock()
+        """Nothing is scheduled any more once it is closed."""
+        self._is_closed = False
+
+    def submit(self, work: Work) -> Future[None] | None:
+        """Run it; what it raises is logged. `cancel` of what is given ends it. None after `close`: it is not run."""
+        with self._lock:
+            if self._is_closed:
+                return None
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self.start()
+            return asyncio.run_coroutine_threadsafe(self._run_one(work), self._loop)
 
     def call(self, function: Callable[..., object], *arguments: object) -> bool:
         """Call it soon on the thread's loop. False where there is none, not yet or no more."""
         with self._lock:
-            if self._loop is None:
+            if self._loop is None or self._is_closed:
                 return False
             self._loop.call_soon_threadsafe(function, *arguments)
             return True
 
-    def stop(self) -> None:
-        """Cancel the coroutine, once: a second time would end its tidying up. Returns at once."""
+    def close(self) -> bool:
+        """Cancel what is under way, and wait for that. False where it did not end in time. Callable from any thread."""
         with self._lock:
-            if self._is_stopped:
-                return
-            self._is_stopped = True
-            if self._loop is not None and self._task is not None:
-                self._loop.call_soon_threadsafe(self._task.cancel)
-
-    def stop_and_wait(self) -> bool:
-        """Cancel it and wait. False where it did not end in time."""
-        self.stop()
-        return self.wait(_STOP_WITHIN_MS)
+            if self._loop is not None and not self._is_closed:
+                asyncio.run_coroutine_threadsafe(self._end(), self._loop)
+            self._is_closed = True
+        return self._loop is None or self.wait(_STOP_WITHIN_MS)
 
     def run(self) -> None:
-        """The thread's whole life. PySide loses exceptions of other threads, so none leaves this method."""
+        """The thread's whole life."""
+        loop = self._loop
+        assert loop is not None
         try:
-            asyncio.run(self._main())
-        except asyncio.CancelledError:
-            return
-        except Exception as error:
-            _log.exception("%s ended with an error", self.objectName())
-            self.failed.emit(f"{type(error).__name__}: {error}")
-
-    async def _main(self) -> None:
-        work = asyncio.ensure_future(self._work())
-        with self._lock:
-            self._loop, self._task = asyncio.get_running_loop(), work
-            if self._is_stopped:
-                work.cancel()
-        try:
-            await work
+            loop.run_forever()
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.run_until_complete(loop.shutdown_default_executor())
         finally:
-            with self._lock:
-                self._loop = self._task = None
+            loop.close()
+
+    async def _run_one(self, work: Work) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            await work()
+        except Exception:
+            _log.exception("%s: a request ended with an error", self.objectName())
+        finally:
+            self._tasks.discard(task)
+
+    async def _end(self) -> None:
+        await _cancelled(tuple(self._tasks))
+        await _cancelled([task for task in asyncio.all_tasks() if task is not asyncio.current_task()])  # of libraries
+        asyncio.get_running_loop().stop()
+
+
+async def _cancelled(tasks: Collection[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        if not task.cancelling():  # a second time would end its tidying up
+            task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -22,15 +22,15 @@ class MachineWatch(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._thread = LoopThread(self._watch, "Machine", self)
+        self._thread = LoopThread("Machine", self)
 
     def start(self) -> None:
         """Begin; once."""
-        self._thread.start()
+        self._thread.submit(self._watch)
 
     def close(self) -> bool:
         """False where the thread did not end in time."""
-        return self._thread.stop_and_wait()
+        return self._thread.close()
 
     async def _watch(self) -> None:
         probe = MachineProbe()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -39,23 +40,17 @@ class MarketQuestion(QObject):
         super().__init__(parent)
         words = translate("Watch", "Checking {0} for {1}…")
         self.words = words.format(venue_name(market.venue), market.symbol)
-        self._thread: LoopThread | None = None
+        self.work: Future[None] | None = None
+        """Asks the exchange; None where it need not be asked."""
         self._is_answered = False
         self.began.connect(self._on_asking, Qt.ConnectionType.QueuedConnection)
-        self.found.connect(self._answer, Qt.ConnectionType.QueuedConnection)
-
-    def run(self, thread: LoopThread) -> None:
-        """On this thread, whose work emits `found`."""
-        self._thread = thread
-        thread.failed.connect(self._on_failed)
-        thread.finished.connect(self.deleteLater)
-        thread.start()
+        self.found.connect(self._on_found, Qt.ConnectionType.QueuedConnection)
 
     def cancel(self) -> None:
         """Nobody wants to know any more."""
-        if self._thread is not None:
-            self._thread.stop()
-        self._answer(Objection(translate("Watch", "Cancelled."), is_certain=False))
+        if self.work is not None:
+            self.work.cancel()
+        self._answer(_cancelled())
 
     async def answer(self) -> Objection | None:
         """Wait for it."""
@@ -68,12 +63,11 @@ class MarketQuestion(QObject):
         if not self._is_answered:
             self.asking.emit(self.words)
 
-    @Slot(str)
-    def _on_failed(self, words: str) -> None:
-        sentence = translate("Watch", "The check failed ({0}).").format(words)
-        self._answer(Objection(sentence, is_certain=False))
-
     @Slot(object)
+    def _on_found(self, objection: Objection | None) -> None:
+        self._answer(objection)
+        self.deleteLater()
+
     def _answer(self, objection: Objection | None) -> None:
         if not self._is_answered:
             self._is_answered = True
@@ -81,25 +75,25 @@ class MarketQuestion(QObject):
 
 
 class MarketCheck(QObject):
-    """Makes the questions. Before the loop ends, `close`."""
+    """Makes the questions."""
 
     def __init__(
         self,
         cache: SymbolCache,
         clock: Clock,
         urls: ExchangeUrls | None,
+        thread: LoopThread,
         holds: RateLimitHolds,
         is_stored: Callable[[Market], bool],
         parent: QObject | None = None,
     ) -> None:
-        """is_stored: whether candles of a market are stored. It can be shown then, whatever the exchange says now."""
+        """thread: asks the exchanges. is_stored: whether candles of a market are stored. It can be shown then, whatever
+        the exchange says now."""
         super().__init__(parent)
-        self._cache, self._clock, self._urls, self._holds = cache, clock, urls, holds
+        self._cache, self._clock, self._urls, self._thread, self._holds = cache, clock, urls, thread, holds
         self._is_stored = is_stored
         self.is_watching: Callable[[], bool] = lambda: False
         """Whether a market runs that would end. Where none does, an exchange that cannot be asked is waited for."""
-        self._threads: list[LoopThread] = []
-        self._is_closed = False
 
     def ask(self, market: MarketSettings) -> MarketQuestion:
         """May this market be opened? Keep the question until it is answered."""
@@ -112,30 +106,26 @@ class MarketCheck(QObject):
         if market.feed not in EXCHANGE_FEEDS or self._is_stored(asked):
             question.found.emit(None)
             return question
-        work = partial(self._work, asked, question, must_be_known=self.is_watching())
-        thread = LoopThread(work, f"Is there {asked}?", self)
-        thread.finished.connect(partial(self._on_finished, thread))
-        self._threads.append(thread)
-        question.run(thread)
+        question.work = self._thread.submit(partial(self._work, asked, question, must_be_known=self.is_watching()))
+        if question.work is None:
+            question.found.emit(_cancelled())
         return question
-
-    def close(self) -> bool:
-        """Give up what is under way, and wait. False where a thread did not end in time."""
-        self._is_closed = True
-        threads = tuple(self._threads)  # called on another thread than the one that removes them
-        for thread in threads:
-            thread.stop()
-        return all([thread.stop_and_wait() for thread in threads])
 
     async def _work(self, market: Market, question: MarketQuestion, *, must_be_known: bool) -> None:
         """On the thread."""
-        hold = self._holds.of(market.venue)
-        objection = await check_market(market, self._cache, self._urls, self._clock, hold, question.began.emit)
-        is_waited_for = objection is not None and not objection.is_certain and not must_be_known
-        question.found.emit(None if is_waited_for else objection)
+        found: Objection | None = _cancelled()
+        try:
+            hold = self._holds.of(market.venue)
+            found = await check_market(market, self._cache, self._urls, self._clock, hold, question.began.emit)
+            if found is not None and not found.is_certain and not must_be_known:
+                found = None  # it is waited for
+        except Exception as error:
+            words = translate("Watch", "The check failed ({0}: {1}).").format(type(error).__name__, error)
+            found = Objection(words, is_certain=False)
+            raise
+        finally:
+            question.found.emit(found)
 
-    def _on_finished(self, thread: LoopThread) -> None:
-        if self._is_closed:
-            return  # it is waited for
-        self._threads.remove(thread)
-        thread.deleteLater()
+
+def _cancelled() -> Objection:
+    return Objection(translate("Watch", "Cancelled."), is_certain=False)

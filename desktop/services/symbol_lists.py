@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
@@ -14,8 +13,6 @@ from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache, SymbolList, fetch_symbols
 from desktop.services.loop_thread import LoopThread
 from desktop.ui.translation import translate
-
-_log = logging.getLogger("ghostcandle")
 
 
 class SymbolLists(QObject):
@@ -36,17 +33,16 @@ class SymbolLists(QObject):
         cache: SymbolCache,
         clock: Clock,
         urls: ExchangeUrls | None,
-        holds: RateLimitHolds | None = None,
+        thread: LoopThread,
+        holds: RateLimitHolds,
         parent: QObject | None = None,
     ) -> None:
+        """thread: asks the exchanges."""
         super().__init__(parent)
-        self._holds = holds or RateLimitHolds(clock)
-        self._cache, self._clock, self._urls = cache, clock, urls
+        self._cache, self._clock, self._urls, self._thread, self._holds = cache, clock, urls, thread, holds
         self._known: dict[str, SymbolList] = {}
         self._asked: set[str] = set()
-        """Exchanges whose answer is awaited; a thread that has answered may take a while to end."""
-        self._threads: list[LoopThread] = []
-        self._is_closed = False
+        """Exchanges whose answer is awaited."""
         self._fetched.connect(self._on_fetched)
         self._refused.connect(self._on_refused)
 
@@ -70,34 +66,25 @@ class SymbolLists(QObject):
             self._known[venue] = known
         return known
 
-    def close(self) -> bool:
-        """Give up what is under way, and wait. False where a thread did not end in time."""
-        self._is_closed = True
-        threads = tuple(self._threads)  # called on another thread than the one that removes them
-        for thread in threads:
-            thread.stop()
-        return all([thread.stop_and_wait() for thread in threads])
-
     def _fetch(self, venue: str) -> None:
         self.fetching.emit(venue)
-        if venue in self._asked or self._is_closed:
-            return
-        self._asked.add(venue)
-        thread = LoopThread(partial(self._work, venue), f"Markets of {venue}", self)
-        thread.failed.connect(partial(self._on_failed, venue))
-        thread.finished.connect(partial(self._on_finished, thread))
-        self._threads.append(thread)
-        thread.start()
+        if venue not in self._asked:
+            self._asked.add(venue)
+            self._thread.submit(partial(self._work, venue))
 
     async def _work(self, venue: str) -> None:
         """On the thread."""
         try:
             listed = await fetch_symbols(venue, self._urls, self._clock, self._holds.of(venue))
+            self._cache.save(listed)
         except VenueError as trouble:
             self._refused.emit(venue, str(trouble))
-            return
-        self._cache.save(listed)
-        self._fetched.emit(listed)
+        except Exception as error:
+            words = translate("Watch", "The list of markets could not be read ({0}: {1}).")
+            self._refused.emit(venue, words.format(type(error).__name__, error))
+            raise
+        else:
+            self._fetched.emit(listed)
 
     def _on_fetched(self, listed: SymbolList) -> None:
         self._asked.discard(listed.venue)
@@ -107,12 +94,3 @@ class SymbolLists(QObject):
     def _on_refused(self, venue: str, sentence: str) -> None:
         self._asked.discard(venue)
         self.failed.emit(venue, sentence)
-
-    def _on_failed(self, venue: str, words: str) -> None:
-        self._on_refused(venue, translate("Watch", "The list of markets could not be read ({0}).").format(words))
-
-    def _on_finished(self, thread: LoopThread) -> None:
-        if self._is_closed:
-            return  # it is waited for
-        self._threads.remove(thread)
-        thread.deleteLater()

@@ -27,7 +27,8 @@ class Webhook(QObject):
         super().__init__(parent)
         self._url = url
         self._queue = WebhookQueue(url, self.trouble.emit, outbox)
-        self._thread: LoopThread | None = None
+        self._thread = LoopThread("Webhook", self)
+        self._is_sending = False
         if self._queue.waiting:
             self._wake()
 
@@ -40,17 +41,21 @@ class Webhook(QObject):
         self._wake()
 
     def _wake(self) -> None:
-        if self._thread is None:
-            self._thread = LoopThread(self._queue.run, "Webhook", self)
-            self._thread.failed.connect(self.trouble)
-            self._thread.start()
+        if not self._is_sending:
+            self._is_sending = True
+            self._thread.submit(self._run)
         self._thread.call(self._queue.wake)
+
+    async def _run(self) -> None:
+        try:
+            await self._queue.run()
+        except Exception as error:
+            self.trouble.emit(f"{type(error).__name__}: {error}")
+            raise
 
     def close(self) -> None:
         """End the thread and wait."""
-        if self._thread is None:
-            return
-        if not self._thread.stop_and_wait():
+        if not self._thread.close():
             _log.error("The thread that sends alerts to the webhook did not end in time.")
         if self._queue.waiting:
             _log.info("%d alerts are sent to the webhook at the next start.", self._queue.waiting)

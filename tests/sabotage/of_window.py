@@ -146,14 +146,14 @@ FAULTS = (
     Fault(
         "markets-thread-not-waited-for",
         "desktop/services/loop_thread.py",
-        "return self.wait(_STOP_WITHIN_MS)",
+        "return self._loop is None or self.wait(_STOP_WITHIN_MS)",
         "return True",
     ),
     Fault(
-        "stop-before-the-start-forgotten",
+        "tidying-up-cancelled",
         "desktop/services/loop_thread.py",
-        "            if self._is_stopped:\n                work.cancel()\n",
-        "",
+        "        if not task.cancelling():",
+        "        if task:",
     ),
     Fault(
         "break-in-hours",
@@ -164,8 +164,8 @@ FAULTS = (
     Fault(
         "markets-polls-for-nobody",
         "desktop/services/quote_feed.py",
-        "        if self._is_wanted:\n            self._start()",
-        "        self._start()",
+        "            self._polling.cancel()\n",
+        "",
     ),
     Fault(
         "dry-run-that-stores",

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from core.domain.clock import ManualClock
 from core.domain.watchlist import WatchedMarket
 from core.market.feeds.base import FeedState, FeedStatus
+from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.ticker_poller import MarketKey, PollEvent, PollTrouble, Quoted
 from core.market.feeds.tickers import Quote
 from core.market.feeds.trouble import VenueError
@@ -42,6 +43,7 @@ class FakePoller:
     ):
         self.tell = tell
         self.runs: list[threading.Thread] = []
+        self.running = 0
         self.watched: list[tuple[MarketKey, ...]] = []
         self.tried_again: list[tuple[str, threading.Thread]] = []
 
@@ -53,8 +55,13 @@ class FakePoller:
 
     async def run(self) -> None:
         self.runs.append(threading.current_thread())
+        self.running += 1
         self.tell(Quoted("binance", {"BTC/USDT": Quote(64_000.0, 1_000)}, {}))
-        await asyncio.Event().wait()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            self.running -= 1
 
 
 @pytest.fixture
@@ -68,17 +75,23 @@ def of(feed: QuoteFeed) -> FakePoller:
 
 
 @pytest.fixture
-def feed(qapp: object, poller: None, clock: ManualClock) -> Iterator[QuoteFeed]:
-    feed = QuoteFeed(clock, None)
+def thread(qapp: object) -> Iterator[LoopThread]:
+    thread = LoopThread("asking")
+    yield thread
+    assert thread.close()
+
+
+@pytest.fixture
+def feed(thread: LoopThread, poller: None, clock: ManualClock) -> QuoteFeed:
+    feed = QuoteFeed(clock, None, thread)
     feed.watch(KEYS)
-    yield feed
-    assert feed.close()
+    return feed
 
 
 def test_prices_reach_the_windows_thread_only_while_wanted(qtbot: QtBot, feed: QuoteFeed) -> None:
     receivers: list[threading.Thread] = []
     feed.poll_event_received.connect(lambda _event: receivers.append(threading.current_thread()))
-    assert not feed.is_polling and not of(feed).runs, "no request before the dock is visible"
+    assert not of(feed).runs, "no request before the dock is visible"
     feed.set_wanted(True)
     qtbot.waitUntil(lambda: len(receivers) == 1)
     assert receivers == [threading.current_thread()] and of(feed).runs[0] is not threading.current_thread()
@@ -86,21 +99,22 @@ def test_prices_reach_the_windows_thread_only_while_wanted(qtbot: QtBot, feed: Q
     feed.watch(KEYS[:1])
     qtbot.waitUntil(lambda: of(feed).watched == [KEYS, KEYS[:1]])
     feed.set_wanted(False)
-    qtbot.waitUntil(lambda: not feed.is_polling)
+    qtbot.waitUntil(lambda: not of(feed).running)
     feed.set_wanted(True)
     qtbot.waitUntil(lambda: len(receivers) == 2)
     assert of(feed).watched[-1] == KEYS[:1]
 
 
-def test_toggling_the_dock_leaves_at_most_one_thread(qtbot: QtBot, feed: QuoteFeed) -> None:
-    for is_wanted in (True, False) * 10:
-        feed.set_wanted(is_wanted)
-    qtbot.waitUntil(lambda: not feed.is_polling)
+def test_toggling_the_dock_leaves_at_most_one_poller(qtbot: QtBot, feed: QuoteFeed) -> None:
+    most: list[int] = []
+    feed.poll_event_received.connect(lambda _event: most.append(of(feed).running))
     for is_wanted in (*(True, False) * 10, True):
         feed.set_wanted(is_wanted)
-    before = len(of(feed).runs)
-    qtbot.waitUntil(lambda: len(of(feed).runs) > before and feed.is_polling)
-    assert len({thread for thread in of(feed).runs[before:] if thread.is_alive()}) <= 1
+        qtbot.wait(1)
+    qtbot.waitUntil(lambda: of(feed).running == 1)
+    feed.set_wanted(False)
+    qtbot.waitUntil(lambda: not of(feed).running)
+    assert most and max(most) <= 1
 
 
 def test_a_retry_runs_on_the_polling_thread_if_there_is_one(qtbot: QtBot, feed: QuoteFeed) -> None:
@@ -137,10 +151,8 @@ def exchange(monkeypatch: pytest.MonkeyPatch, clock: ManualClock) -> Exchange:
 
 
 @pytest.fixture
-def lists(qapp: object, exchange: Exchange, tmp_path: Path, clock: ManualClock) -> Iterator[SymbolLists]:
-    lists = SymbolLists(SymbolCache(tmp_path), clock, None)
-    yield lists
-    assert lists.close()
+def lists(thread: LoopThread, exchange: Exchange, tmp_path: Path, clock: ManualClock) -> SymbolLists:
+    return SymbolLists(SymbolCache(tmp_path), clock, None, thread, RateLimitHolds(clock))
 
 
 def test_a_list_is_cached_and_fetched_again_once_stale(
@@ -165,39 +177,6 @@ def test_a_list_is_cached_and_fetched_again_once_stale(
     assert answers == [listed, listed], "the old one serves until the new one has come"
     qtbot.waitUntil(lambda: len(answers) == 3)
     assert answers[2].symbols == ("SOL/USDT",)
-
-
-@pytest.mark.parametrize(("ends", "lasts"), [("kraken", "coinbase"), ("coinbase", "kraken")])
-def test_closing_waits_for_each_thread_while_others_end(
-    qtbot: QtBot, lists: SymbolLists, monkeypatch: pytest.MonkeyPatch, ends: str, lasts: str
-) -> None:
-    """It is called on another thread than the one that forgets those that have ended."""
-    may_end = {venue: threading.Event() for venue in ("binance", "kraken", "coinbase")}
-    begun: list[str] = []
-
-    async def fetch(venue: str, *_rest: object) -> None:
-        begun.append(venue)
-        try:
-            await asyncio.Event().wait()
-        finally:
-            may_end[venue].wait()
-
-    monkeypatch.setattr("desktop.services.symbol_lists.fetch_symbols", fetch)
-    for venue in may_end:
-        lists.request(venue)
-    qtbot.waitUntil(lambda: len(begun) == 3)
-    threads = dict(zip(may_end, lists.findChildren(LoopThread), strict=True))
-    closed: list[tuple[bool, ...]] = []
-    closing = threading.Thread(
-        target=lambda: closed.append((lists.close(), *(thread.isFinished() for thread in threads.values())))
-    )
-    closing.start()
-    for venue in ("binance", ends):
-        with qtbot.waitSignal(threads[venue].finished):
-            may_end[venue].set()
-    may_end[lasts].set()
-    qtbot.waitUntil(lambda: bool(closed))
-    assert closed == [(True,) * 4], "each was waited for"
 
 
 @pytest.mark.parametrize(("trouble", "said"), [("It answers 451.", "It answers 451."), ("odd", "an odd answer")])
@@ -246,4 +225,4 @@ def test_the_dock_gets_prices_and_retries_on_the_feed_or_the_user(
         assert (DataFolder(tmp_path).symbols / "binance.json").exists()
     finally:
         asyncio.run(watching.close())
-    qtbot.waitUntil(lambda: not watching.quotes.is_polling)
+    assert not played.running

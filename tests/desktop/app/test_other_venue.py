@@ -90,7 +90,7 @@ def feeds(monkeypatch: pytest.MonkeyPatch) -> Feeds:
         return made[-1]
 
     monkeypatch.setattr("core.market.feeds.auto.ExchangeFeed", make)
-    monkeypatch.setattr("desktop.services.quote_feed.QuoteFeed._start", lambda _self: None)
+    monkeypatch.setattr("desktop.services.quote_feed.QuoteFeed.set_wanted", lambda *_: None)
     return made
 
 

@@ -319,7 +319,7 @@ def test_a_market_without_candles_leaves_the_others_running_and_is_named(
         return made[-1]
 
     monkeypatch.setattr("core.market.feeds.many.ExchangeFeed", make)
-    monkeypatch.setattr("desktop.services.quote_feed.QuoteFeed._start", lambda _self: None)
+    monkeypatch.setattr("desktop.services.quote_feed.QuoteFeed.set_wanted", lambda *_: None)
     chosen = context(tmp_path, feed="live", venue="binance", symbol="BTC/USDT", interval="1m", file=None)
     rows = tuple(WatchedMarket("binance", f"{name}/USDT", "1m", is_learned=True) for name in ("BTC", "ETH", "SOL"))
     settings = dataclasses.replace(chosen.settings, watchlist=WatchlistSettings(markets=rows))

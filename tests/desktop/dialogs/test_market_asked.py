@@ -17,7 +17,8 @@ from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache
 from core.settings.tree import MarketSettings
 from desktop.dialogs.market import MarketDialog
-from desktop.services.market_check import MarketCheck
+from desktop.services.loop_thread import LoopThread
+from desktop.services.market_check import MarketCheck, MarketQuestion
 from tests.desktop.played_check import PlayedCheck
 from tests.support.loopback_tickers import LoopbackTickers
 
@@ -28,17 +29,22 @@ MakeCheck = Callable[[ExchangeUrls | None], MarketCheck]
 
 
 @pytest.fixture
-def make_check(qapp: object, tmp_path: Path) -> Iterator[MakeCheck]:
-    made: list[MarketCheck] = []
+def thread(qapp: object) -> Iterator[LoopThread]:
+    thread = LoopThread("asking")
+    yield thread
+    assert thread.close()
+
+
+@pytest.fixture
+def make_check(thread: LoopThread, tmp_path: Path) -> MakeCheck:
 
     def make(urls: ExchangeUrls | None) -> MarketCheck:
         clock = SystemClock()
-        made.append(MarketCheck(SymbolCache(tmp_path), clock, urls, RateLimitHolds(clock), lambda _market: False))
-        made[-1].is_watching = lambda: True
-        return made[-1]
+        check = MarketCheck(SymbolCache(tmp_path), clock, urls, thread, RateLimitHolds(clock), lambda _market: False)
+        check.is_watching = lambda: True
+        return check
 
-    yield make
-    assert all(check.close() for check in made)
+    return make
 
 
 @pytest.fixture
@@ -138,4 +144,4 @@ def test_closing_the_dialog_during_the_check_chooses_nothing(
     watch(qtbot, dialog, "BTC/USDT")
     with qtbot.assertNotEmitted(dialog.chosen):
         dialog.reject()
-        qtbot.waitUntil(lambda: not check._threads)
+        qtbot.waitUntil(lambda: not check.findChildren(MarketQuestion))

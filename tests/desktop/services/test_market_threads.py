@@ -1,32 +1,27 @@
-"""The markets' threads: they run while needed, and clean up."""
+"""The thread that asks exchanges: its requests end with it, and clean up."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterator
 
-from PySide6.QtCore import QObject
+import pytest
 from pytestqt.qtbot import QtBot
 
 from desktop.services.loop_thread import LoopThread
 
 
-class Listener(QObject):
-    """Records events and their threads."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.events: list[object] = []
-        self.threads: set[threading.Thread] = set()
-
-    def take(self, event: object) -> None:
-        self.events.append(event)
-        self.threads.add(threading.current_thread())
+@pytest.fixture
+def thread(qapp: object) -> Iterator[LoopThread]:
+    thread = LoopThread("asking")
+    yield thread
+    assert thread.close()
 
 
-def test_stopping_twice_still_finishes_the_clean_up(qtbot: QtBot, qapp: object) -> None:
+def test_a_cancelled_request_finishes_its_clean_up_though_the_thread_ends(qtbot: QtBot, thread: LoopThread) -> None:
     log: list[str] = []
-    is_stopped_again = threading.Event()
+    is_ending = threading.Event()
 
     async def work() -> None:
         try:
@@ -34,43 +29,44 @@ def test_stopping_twice_still_finishes_the_clean_up(qtbot: QtBot, qapp: object) 
             await asyncio.Event().wait()
         finally:
             log.append("tidying")
-            while not is_stopped_again.is_set():  # noqa: ASYNC110 - another thread says it
+            while not is_ending.is_set():  # noqa: ASYNC110 - another thread says it
                 await asyncio.sleep(0)
             for _ in range(10):
                 await asyncio.sleep(0)
             log.append("tidy")
 
-    owner = QObject()
-    thread = LoopThread(work, "tidy", owner)
-    thread.start()
+    request = thread.submit(work)
     qtbot.waitUntil(lambda: log == ["begun"])
-    thread.stop()
+    assert request is not None and request.cancel()
     qtbot.waitUntil(lambda: "tidying" in log)
-    thread.stop()
-    is_stopped_again.set()
-    assert thread.stop_and_wait()
+    thread.call(is_ending.set)
+    assert thread.close()
     assert log == ["begun", "tidying", "tidy"]
 
 
-def test_a_threads_error_is_reported_on_the_windows_thread(qtbot: QtBot, qapp: object) -> None:
+def test_an_error_of_one_request_is_logged_and_ends_no_other(
+    qtbot: QtBot, thread: LoopThread, caplog: pytest.LogCaptureFixture
+) -> None:
+    done: list[threading.Thread] = []
+
     async def fail() -> None:
         raise ValueError("no such thing")
 
-    owner, received = QObject(), Listener()
-    thread = LoopThread(fail, "failing", owner)
-    thread.failed.connect(received.take)
-    with qtbot.waitSignal(thread.finished):
-        thread.start()
-    qtbot.waitUntil(lambda: received.events == ["ValueError: no such thing"])
-    assert received.threads == {threading.current_thread()}
+    async def succeed() -> None:
+        done.append(threading.current_thread())
+
+    thread.submit(fail)
+    thread.submit(succeed)
+    qtbot.waitUntil(lambda: bool(done))
+    assert "no such thing" in caplog.text and done[0] is not threading.current_thread()
 
 
-def test_a_thread_stopped_before_its_start_ends_at_once(qapp: object) -> None:
+def test_a_thread_without_requests_is_none_and_after_its_end_nothing_is_asked(thread: LoopThread) -> None:
     async def never() -> None:
         await asyncio.Event().wait()
 
-    owner = QObject()
-    thread = LoopThread(never, "never", owner)
-    thread.stop()
-    thread.start()
-    assert thread.stop_and_wait() and not thread.call(print)
+    assert not thread.isRunning() and not thread.call(print)
+    thread.submit(never)
+    assert thread.isRunning() and thread.call(print)
+    assert thread.close() and thread.isFinished()
+    assert thread.submit(never) is None and not thread.call(print)

@@ -81,5 +81,5 @@ def test_an_alert_of_the_last_start_is_sent_without_a_new_one(qtbot: QtBot, hook
 def test_without_an_address_there_is_no_thread(tmp_path: Path) -> None:
     webhook = Webhook(lambda: None, Outbox(tmp_path / "outbox.json"))
     webhook.send(ALERT)
-    assert webhook._thread is None
+    assert not webhook._thread.isRunning()
     webhook.close()

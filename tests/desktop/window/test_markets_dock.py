@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -122,7 +123,7 @@ def test_prices_come_from_the_exchange_and_symbols_are_found_there(
         qtbot.waitUntil(lambda: "451" in panel.note.text())
         assert (DataFolder(tmp_path).symbols / "binance.json").exists()
     finally:
-        assert watching.quotes.close() and watching.lists.close()
+        asyncio.run(watching.close())
 
 
 @in_both_themes
