@@ -6,19 +6,17 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QHeaderView, QPushButton, QTableWidget, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHeaderView, QPushButton, QTableWidget, QWidget
 
 from core.checkpoints.retention import reasons_to_keep, rules_of
 from core.domain.checkpoint_info import CheckpointInfo
 from core.settings.tree import CheckpointSettings
 from desktop.checkpoints.columns import format_bytes
-from desktop.dialogs.forms import FieldEditor, bounded_boxes, field_infos, make_editor
-from desktop.dialogs.setting_facts import description
-from desktop.dialogs.setting_words import title
+from desktop.dialogs.forms import GroupForm
 from desktop.state.checkpoint_source import score_text
 from desktop.ui.dialog_parts import Problem
 from desktop.ui.formatting import format_count, format_time
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label
 from desktop.ui.stacks import stacked
 from desktop.ui.tables import put_text, set_line_height, text_table
 from desktop.ui.translation import translate
@@ -52,8 +50,8 @@ class CleanUpDialog(QDialog):
         """look: gives what there is at the moment of the call."""
         super().__init__(parent)
         self.setWindowTitle(translate("Checkpoints", "Clean up checkpoints"))
-        self._look, self._data, self._settings = look, look(), settings
-        self.editors = {name: self._editor(name) for name in _RULES}
+        self._look, self._data = look, look()
+        self.form = GroupForm(settings, names=_RULES)
         self.problem = Problem()
         self.summary = Label(wraps=True)
         self.table = _table()
@@ -75,7 +73,7 @@ class CleanUpDialog(QDialog):
     @property
     def settings(self) -> CheckpointSettings:
         """As the form has them. Raises ValueError in a sentence fit for a user where a number is out of range."""
-        return replace(self._settings, **{name: editor.get() for name, editor in self.editors.items()})
+        return self.form.value()
 
     def would_delete(self) -> list[CheckpointInfo]:
         """What no rule of the form keeps, the newest first."""
@@ -86,21 +84,9 @@ class CleanUpDialog(QDialog):
         data = self._data
         return reasons_to_keep(data.infos, rules_of(self.settings), data.now_ms, data.held, data.offered)
 
-    def _editor(self, name: str) -> FieldEditor:
-        info = field_infos(CheckpointSettings)[name]
-        editor = make_editor(info)
-        editor.put(getattr(self._settings, name))
-        editor.widget.setToolTip(paragraphs(description(info)))
-        editor.widget.setAccessibleName(title(name))
-        editor.listen(lambda: self._show())
-        for box in bounded_boxes(editor.widget):
-            box.refused.connect(lambda sentence: self.problem.refuse(sentence, self._list, self.buttons))
-        return editor
-
     def _build(self) -> None:
-        form = QFormLayout()
-        for name, editor in self.editors.items():
-            form.addRow(title(name), editor.widget)
+        self.form.changed.connect(self._show)
+        self.form.refused.connect(lambda sentence: self.problem.refuse(sentence, self._list, self.buttons))
         self.buttons.addButton(self.now, QDialogButtonBox.ButtonRole.ApplyRole)
         self.buttons.accepted.connect(lambda: self._accept(at_once=False))
         self.buttons.rejected.connect(self.reject)
@@ -115,7 +101,7 @@ class CleanUpDialog(QDialog):
             ),
             wraps=True,
         )
-        stacked(self, always, form, self.problem, self.summary, self.table, self.buttons, stretched=self.table)
+        stacked(self, always, self.form, self.problem, self.summary, self.table, self.buttons, stretched=self.table)
         self.resize(680, 560)
 
     def _show(self, *, keeps_refusal: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from types import NoneType
 from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
@@ -93,12 +93,13 @@ class GroupForm(QWidget, Generic[T]):
     refused = Signal(str)
     """The sentence about a number that was typed and cannot be: the one before it stays."""
 
-    def __init__(self, value: T, note: str = "", parent: QWidget | None = None) -> None:
-        """note: a sentence over the form."""
+    def __init__(self, value: T, note: str = "", parent: QWidget | None = None, *, names: Collection[str] = ()) -> None:
+        """note: a sentence over the form. names: of the fields; all of them without it."""
         super().__init__(parent)
         self._group: type[T] = type(value)
         self._value = value
-        self._editors = {name: make_editor(info) for name, info in field_infos(self._group).items()}
+        infos = {name: info for name, info in field_infos(self._group).items() if name in (names or (name,))}
+        self._editors = {name: make_editor(info) for name, info in infos.items()}
         self._texts: dict[str, str] = {}
         """What a search looks in."""
         self._rows: dict[str, tuple[Label, QWidget, Label]] = {}
@@ -109,7 +110,7 @@ class GroupForm(QWidget, Generic[T]):
         grid.setColumnStretch(2, 1)
         if note:
             grid.addWidget(_description(note), 0, 0, 1, 3)
-        for row, (name, info) in enumerate(field_infos(self._group).items(), start=1):
+        for row, (name, info) in enumerate(infos.items(), start=1):
             editor = self._editors[name]
             editor.put(getattr(value, name))
             editor.listen(self.changed.emit)

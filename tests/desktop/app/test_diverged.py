@@ -32,7 +32,7 @@ def is_kept(application: Application, checkpoint_id: str | None) -> bool:
     """By a clean-up with the strictest rules."""
     dialog = application.browser.ask_for_rules()
     for name in ("keep_newest", "keep_best", "keep_every_steps"):
-        dialog.editors[name].put(0 if name == "keep_every_steps" else 2)
+        dialog.form.editor(name).put(0 if name == "keep_every_steps" else 2)
     goes = [info.checkpoint_id for info in dialog.would_delete()]
     rows = range(dialog.table.rowCount())
     assert any("offered as a recovery point" in dialog.table.item(row, 0).text() for row in rows)

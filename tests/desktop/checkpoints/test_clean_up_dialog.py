@@ -34,7 +34,7 @@ def test_a_number_out_of_range_is_reported_while_it_is_typed(
     qtbot: QtBot, qapp: QApplication, dialog: CleanUpDialog
 ) -> None:
     """Regression: the 1 of 10 raised ValueError out of the window's event loop."""
-    box, save = dialog.editors["keep_newest"].widget, dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
+    box, save = dialog.form.editor("keep_newest").widget, dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
     before = len(dialog.would_delete())
     box.setFocus()
     box.selectAll()  # type: ignore[attr-defined]
@@ -73,7 +73,7 @@ def test_the_list_follows_the_checkpoints(dialog: CleanUpDialog, known: list[Cle
 def test_a_change_meanwhile_leaves_the_number_that_is_being_typed(
     qtbot: QtBot, dialog: CleanUpDialog, known: list[CleanUpData]
 ) -> None:
-    box = dialog.editors["keep_newest"].widget
+    box = dialog.form.editor("keep_newest").widget
     box.setFocus()
     box.selectAll()  # type: ignore[attr-defined]
     qtbot.keyClicks(box, "1")

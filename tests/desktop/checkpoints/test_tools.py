@@ -247,8 +247,8 @@ def test_a_clean_up_deletes_the_announced_checkpoints(qapp: QApplication, tmp_pa
         listed = dialog.table.rowCount()
         gate.release(10)
         await until(lambda: dialog.table.rowCount() > listed, "a checkpoint saved while the list is open")
-        dialog.editors["keep_newest"].put(2)
-        dialog.editors["keep_best"].put(1)
+        dialog.form.editor("keep_newest").put(2)
+        dialog.form.editor("keep_best").put(1)
         gone = {info.checkpoint_id for info in dialog.would_delete()}
         assert gone and dialog.now.isEnabled() and "deleted" in dialog.summary.text()
         assert "would be deleted" in dialog.table.item(0, 0).text()
