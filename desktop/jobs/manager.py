@@ -144,7 +144,8 @@ class JobManager(QObject):
             words = translate("Jobs", "“{0}” could not be started: the data folder cannot be written ({1}).")
             self._notify(words.format(order.title, error.strerror or error), is_bad=True)
             return None
-        child = ChildProcess(self._arguments(order), self._environment(scratch if order.works_aside else None), self)
+        environment = self._environment(scratch if order.works_aside else None)
+        child = ChildProcess(self._command_line(order.arguments), environment, self)
         child.progressed.connect(lambda *progress: self._on_progress(job_id, *progress))
         child.said.connect(lambda sentence: self._on_said(job_id, sentence))
         child.over.connect(lambda ending: self._on_over(job_id, ending))
@@ -165,8 +166,7 @@ class JobManager(QObject):
 
     def _aside(self, arguments: Sequence[str], owner: QObject) -> ChildProcess:
         """A child that is not in the list. `owner` ends it."""
-        command, *rest = arguments
-        return ChildProcess([command, *self._common(), *rest], self._environment(None), owner)
+        return ChildProcess(self._command_line(arguments), self._environment(None), owner)
 
     @Slot()
     def ask_backfill(self) -> BackfillDialog:
@@ -206,10 +206,6 @@ class JobManager(QObject):
     def begin_to_close(self) -> None:
         """Ask all children to end, and start no other."""
         self._is_closed = True
-        self.cancel_all()
-
-    def cancel_all(self) -> None:
-        """Ask all children to end; jobs of other parts continue."""
         for job_id in list(self._children):
             self.cancel(job_id)
 
@@ -281,12 +277,9 @@ class JobManager(QObject):
             order.page.parent.mkdir(parents=True, exist_ok=True)
         return scratch
 
-    def _arguments(self, order: Order) -> list[str]:
-        command, *rest = order.arguments
-        return [command, *self._common(), *rest]
-
-    def _common(self) -> list[str]:
-        return ["--json", "--progress-lines", "--data-dir", str(self._folder.root)]
+    def _command_line(self, arguments: Sequence[str]) -> list[str]:
+        command, *rest = arguments
+        return [command, "--json", "--progress-lines", "--data-dir", str(self._folder.root), *rest]
 
     def _environment(self, scratch: Path | None) -> Mapping[str, str]:
         variables = {} if scratch is None else dict.fromkeys(_TEMPORARY, str(scratch))
@@ -307,8 +300,7 @@ class JobManager(QObject):
         self._source.hold(job_id, ())
         child.deleteLater()
         shutil.rmtree(self._folder.jobs / job_id.replace(" ", "-"), ignore_errors=True)
-        state, result = self._outcome(order, ending)
-        market = self._market(order, ending.summary) if state is JobState.DONE else None
+        state, result, market = self._outcome(order, ending)
         page = order.page if state is JobState.DONE and order.page is not None and order.page.is_file() else None
         if state is JobState.DONE and order.checkpoint_id is not None and ending.summary is not None:
             result = f"{result} {self._keep(ending.summary, page)}"
@@ -321,21 +313,22 @@ class JobManager(QObject):
             self.job_ended.emit(job)
         self.finished.emit(job_id, state)
 
-    def _outcome(self, order: Order, ending: Ending) -> tuple[JobState, str]:
+    def _outcome(self, order: Order, ending: Ending) -> tuple[JobState, str, Market | None]:
+        """With the market to open, if it is done and has one."""
+        if ending.summary is None and ending.was_asked:
+            return JobState.CANCELLED, order.cancelled, None
         if ending.summary is None:
-            return (
-                (JobState.CANCELLED, order.cancelled)
-                if ending.was_asked
-                else (JobState.FAILED, in_fields(ending.sentence))
-            )
-        state = JobState.CANCELLED if ending.summary.get("interrupted") else JobState.DONE
+            return JobState.FAILED, in_fields(ending.sentence), None
+        is_interrupted = bool(ending.summary.get("interrupted"))
         try:
-            return state, order.summarise(ending.summary)
+            result = order.summarise(ending.summary)
+            if is_interrupted:
+                return JobState.CANCELLED, result, None
+            return JobState.DONE, result, order.market_of(ending.summary)
         except (KeyError, TypeError, ValueError, StopIteration):
             _log.exception("A job's answer is not of the form that was looked for.")
-            return JobState.FAILED, translate(
-                "Jobs", "It finished, but its result could not be read; see the log for details."
-            )
+            words = translate("Jobs", "It finished, but its result could not be read; see the log for details.")
+            return JobState.FAILED, words, None
 
     def _keep(self, summary: Mapping[str, Any], page: Path | None) -> str:
         """Store the evaluation with the checkpoint. Returns a sentence about the result."""
@@ -349,13 +342,6 @@ class JobManager(QObject):
             return translate("Jobs", "It could not be stored with the checkpoint: {0}").format(error)
         self._source.read_again([found.checkpoint_id])
         return translate("Jobs", "It is stored with the checkpoint, in the column Evaluated.")
-
-    def _market(self, order: Order, summary: Mapping[str, Any] | None) -> Market | None:
-        """The market to open. An unreadable summary was reported before."""
-        try:
-            return None if summary is None else order.market_of(summary)
-        except (KeyError, TypeError, ValueError):
-            return None
 
     def _announce(self, order: Order, state: JobState, result: str, page: Path | None, market: Market | None) -> None:
         if self._is_closed:

@@ -92,7 +92,8 @@ async def _begin(application: Application, folder: Path, aside: Path) -> None:
 
 
 async def _end(application: Application) -> None:
-    application.jobs.cancel_all()
+    for job in application.state.jobs.running():
+        application.jobs.cancel(job.job_id)
     await _until(lambda: not application.jobs.process_ids)
 
 
