@@ -16,12 +16,11 @@ from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from core.training.hosting.catch_up import JOB_ID
 from desktop.actions import ActionId
-from desktop.app.backup_notices import BackupNotices
 from desktop.app.context import Context
 from desktop.app.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
 from desktop.app.markets import MarketServices
+from desktop.app.notices import BackupNotices, show_start_notices
 from desktop.app.run_display import RunDisplay
-from desktop.app.start_messages import show_start_notices
 from desktop.chart.controllers.composition import ChartEnsemble
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.exchange import FILES_JOB

@@ -20,8 +20,8 @@ from core.storage.ownership import LeftBehind
 from desktop.app.composition import Application
 from desktop.app.context import Context
 from desktop.app.crash_watch import CrashWatch
+from desktop.app.interpreter import short_turns
 from desktop.app.terminal_progress import TerminalProgress
-from desktop.app.thread_turns import short_turns
 from desktop.services.run_controller import RunController
 from desktop.services.single_instance import SingleInstance
 from desktop.ui.accessible import describe_painted

@@ -107,7 +107,7 @@ def _train_markets(context: Context, markets: tuple[int, ...], closes: int) -> N
 @with_context
 def chart(context: Context, sizes: tuple[int, ...], repeats: int, seconds: float, while_training: bool) -> None:
     """Time the real chart, offscreen: from the call that brings the news to the return of the paint that shows it."""
-    from desktop.app.garbage_collection import freeze_imports  # noqa: PLC0415
+    from desktop.app.interpreter import freeze_imports  # noqa: PLC0415
     from desktop.commands.bench_chart.rig import MeasureError  # noqa: PLC0415
     from desktop.commands.bench_chart.run import measure_chart  # noqa: PLC0415 - Qt only for this command
 
@@ -196,7 +196,7 @@ def browser(context: Context, rows: int) -> None:
 def frames(context: Context, host: Literal["none", "process", "thread"], seconds: float) -> None:
     """Time frames beside one kind of trainer. `bench chart` starts a process for each."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from desktop.app.garbage_collection import freeze_imports  # noqa: PLC0415
+    from desktop.app.interpreter import freeze_imports  # noqa: PLC0415
     from desktop.commands.bench_chart.rig import MeasureError, application  # noqa: PLC0415 - Qt only for this command
     from desktop.commands.bench_chart.while_training import measure_frames  # noqa: PLC0415
 

@@ -75,7 +75,7 @@ def _open(context: Context, has_display: bool) -> int:
         return _raise_owner(instance, in_use)
     with ownership:
         instance.listen()
-        from desktop.app.garbage_collection import collected_here, freeze_imports  # noqa: PLC0415 - after the cheap checks
+        from desktop.app.interpreter import collected_here, freeze_imports  # noqa: PLC0415 - after the cheap checks
         from desktop.app.running import run_application  # noqa: PLC0415
 
         freeze_imports()

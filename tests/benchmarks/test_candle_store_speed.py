@@ -13,7 +13,7 @@ from sqlite_utils import Database
 
 from core.storage.candles import CandleStore
 from core.storage.database import open_database, write
-from desktop.app.thread_turns import short_turns
+from desktop.app.interpreter import short_turns
 from tests.core.storage.samples import MARKET, candle
 
 pytestmark = pytest.mark.benchmark

@@ -22,7 +22,7 @@ from core.storage.folder import DataFolder
 from core.training.commands import TrainerCommand
 from desktop.app.composition import Application
 from desktop.app.context import Context
-from desktop.app.garbage_collection import collected_here
+from desktop.app.interpreter import collected_here
 from desktop.services.trainer import TrainingWorker
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"

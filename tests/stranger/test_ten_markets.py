@@ -25,7 +25,7 @@ from core.settings.tree import MarketSettings, Settings, TrainingSettings
 from core.settings.window import WatchlistSettings
 from core.storage.folder import DataFolder
 from desktop.app.context import Context
-from desktop.app.garbage_collection import collected_here, freeze_imports
+from desktop.app.interpreter import collected_here, freeze_imports
 from desktop.overview.tile import Tile
 from desktop.panels.markets.table import MarketsTable
 from tests.stranger.program import chart, has_ghosts_of_the_model, main_window, play

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from desktop.app.garbage_collection import collected_here
+from desktop.app.interpreter import collected_here
 
 CODE = """
 import gc, weakref
 import desktop.app.running
-from desktop.app.garbage_collection import freeze_imports
+from desktop.app.interpreter import freeze_imports
 
 class Node:
     pass

@@ -1,4 +1,4 @@
-"""Notices of backups: why one failed, where it was saved, how old the newest is."""
+"""Notices that the composition root shows: errors at the start, and results of backups."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from core.domain.events import Severity
 from core.storage.backup_record import Backup, list_backups
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
+from desktop.app.context import Context
 from desktop.checkpoints.columns import format_bytes
+from desktop.layouts.store import LayoutStore
 from desktop.services.backup_watch import BackupWatch
 from desktop.state.shell import Shell
+from desktop.ui.banner import Banner
 from desktop.ui.formatting import format_time
 from desktop.ui.translation import translate
 
@@ -18,7 +21,7 @@ _KEY = "backup"
 
 
 class BackupNotices(QObject):
-    """Connects the action, the watch and the banner."""
+    """Why a backup failed, where it was saved, how old the newest is: connects the action, the watch and the banner."""
 
     def __init__(self, shell: Shell, watch: BackupWatch, folder: DataFolder) -> None:
         super().__init__(shell.window)
@@ -51,3 +54,22 @@ class BackupNotices(QObject):
             made, size = format_time(newest.record.made_at_ms), format_bytes(newest.record.size_bytes)
             text = translate("Window", "Newest: {0} ({1}).").format(made, size)
         self._shell.actions.add_to_tooltip(ActionId.BACK_UP, text)
+
+
+def show_start_notices(banner: Banner, context: Context, layout: LayoutStore | None) -> None:
+    """Errors in the files that were read, and safe mode. layout: None in safe mode."""
+    if layout is not None and layout.notice is not None:
+        banner.notify(layout.notice, Severity.WARNING, key="layout")
+    if context.folder_notice is not None:
+        banner.notify(context.folder_notice, Severity.WARNING, key="folder")
+    if context.is_safe_mode:
+        text = translate(
+            "Window",
+            "Safe mode: default settings and layout, and the CPU. Neither settings nor layouts are saved; candles "
+            "and training are.",
+        )
+        banner.notify(text, Severity.INFO, key="settings")
+    elif context.warnings:
+        first, *others = context.warnings
+        words = translate("Window", "{0} And {1} more; see the log.")
+        banner.notify(words.format(first, len(others)) if others else first, Severity.WARNING, key="settings")
