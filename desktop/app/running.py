@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import socket
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
-from PySide6.QtCore import QObject, QSocketNotifier, QTimer
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from qasync import QEventLoop
 
@@ -21,6 +17,7 @@ from desktop.app.composition import Application
 from desktop.app.context import Context
 from desktop.app.crash_watch import CrashWatch
 from desktop.app.interpreter import short_turns
+from desktop.app.stopping import stopped_by_signals
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.services.run_controller import RunController
 from desktop.services.single_instance import SingleInstance
@@ -65,17 +62,16 @@ async def _live(
     window.closing.connect(closed.set)
     instance_lock.raise_requested.connect(window.come_to_front)
     instance_lock.history_requested.connect(application.remote_commands.serve)
-    signals = SignalWatcher(lambda: _close(application), application)
     if progress is not None:
         picture = context.folder.root / "pictures" / "window.png"
         TerminalView(window, application.runs, progress, picture, application)
     with CrashWatch(crashes, window, application.banner, SystemClock()) as watch:
         watch.report_last_end(report)
-        application.start()
         try:
-            await closed.wait()
+            with stopped_by_signals(lambda: _close(application)):
+                application.start()
+                await closed.wait()
         finally:
-            signals.close()
             await application.close()
 
 
@@ -83,38 +79,6 @@ def _close(application: Application) -> None:
     """Nobody may be there to be asked."""
     application.jobs.let_close()
     application.window.close()
-
-
-_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-
-
-class SignalWatcher(QObject):
-    """Calls `on_signal` in the window's thread. A byte on a socket wakes the loop (as qutebrowser does it)."""
-
-    def __init__(self, on_signal: Callable[[], None], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._on_signal = on_signal
-        self._ours, self._theirs = socket.socketpair()
-        self._theirs.setblocking(False)
-        self._notifier = QSocketNotifier(self._ours.fileno(), QSocketNotifier.Type.Read, self)
-        self._notifier.activated.connect(self._drain)
-        self._old_wakeup = signal.set_wakeup_fd(self._theirs.fileno(), warn_on_full_buffer=False)
-        self._old_handlers = {number: signal.signal(number, self._handle) for number in _SIGNALS}
-
-    def close(self) -> None:
-        """Restore the former handlers."""
-        self._notifier.setEnabled(False)
-        signal.set_wakeup_fd(self._old_wakeup)
-        for number, handler in self._old_handlers.items():
-            signal.signal(number, handler)
-        self._ours.close()
-        self._theirs.close()
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        self._on_signal()
-
-    def _drain(self) -> None:
-        self._ours.recv(4096)
 
 
 _SIZE = (1600, 900)

@@ -16,12 +16,12 @@ from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.moments import moment_text, parse_moment
 from desktop.app.context import Context
+from desktop.app.stopping import stopped_by_signals
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.history_store import open_history
 from desktop.commands.market_options import market_options, read_interval, require_exchange
 from desktop.commands.options import common_options, print_json, with_context
-from desktop.commands.stopping import stopped_by_signals
 
 _REQUEST_S = 20.0
 

@@ -27,10 +27,10 @@ from core.storage.holes import HoleStore
 from core.storage.runs import Run
 from core.training.online.trainer_spec import SessionSpec, in_order
 from desktop.app.context import Context
+from desktop.app.stopping import stopped_by_signals
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.start_from import judged
-from desktop.commands.stopping import stopped_by_signals
 
 _JOB = "together"
 _REPORT_EVERY_S = 0.25

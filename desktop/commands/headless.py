@@ -28,11 +28,11 @@ from core.storage.runs import RunStore
 from core.training.hosting.headless import HeadlessRun
 from core.training.online.trainer_spec import SessionSpec, in_order
 from desktop.app.context import Context
+from desktop.app.stopping import stopped_by_signals
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.evaluate_together import require_different_candles
 from desktop.commands.options import common_options, model_option, print_json, run_options, with_context
-from desktop.commands.stopping import stopped_by_signals
 from desktop.commands.text import print_summary
 
 _log = logging.getLogger("ghostcandle")

@@ -11,10 +11,10 @@ import click
 from core.domain.clock import SystemClock
 from core.training.engine.device_faults import DeviceError
 from desktop.app.context import Context
+from desktop.app.stopping import stopped_by_signals
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.options import common_options, print_json, with_context
-from desktop.commands.stopping import stopped_by_signals
 from desktop.commands.text import print_pretraining
 from desktop.commands.torchrun_output import speaks
 

@@ -109,7 +109,7 @@ FAULTS = (
     ),
     Fault(
         "nohup-without-effect",
-        "desktop/commands/stopping.py",
+        "desktop/app/stopping.py",
         "        del before[signal.SIGHUP]\n",
         "        pass\n",
     ),

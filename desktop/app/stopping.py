@@ -1,4 +1,4 @@
-"""How a command ends early with what it has: by Ctrl+C, a polite kill, or a closed terminal."""
+"""How a command or the window ends early with what it has: by Ctrl+C, a polite kill, or a closed terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 @contextmanager
 def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
     """Call `stop` in the main thread for each of these signals, but for a SIGHUP that is ignored, as under `nohup`.
-    Inside a coroutine its loop calls it, and is woken for it; loops on Windows do not."""
+    Inside a coroutine its loop calls it, and is woken for it; on Windows Python does, between two steps of that thread.
+    """
     numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
     if before.get(getattr(signal, "SIGHUP", None)) is signal.SIG_IGN:
@@ -24,11 +25,11 @@ def stopped_by_signals(stop: Callable[[], object]) -> Iterator[None]:
     except RuntimeError:
         loop = None
     for number in before:
-        if loop is None:
-            signal.signal(number, lambda _number, _frame: stop())
-        else:
+        if loop is not None:
             with suppress(NotImplementedError):
                 loop.add_signal_handler(number, stop)
+                continue
+        signal.signal(number, lambda _number, _frame: stop())
     try:
         yield
     finally:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from desktop.commands.stopping import stopped_by_signals
+from desktop.app.stopping import stopped_by_signals
 
 ALL = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
