@@ -309,7 +309,7 @@ class Application(QObject):
             _log.error("The thread that reads stored candles did not end in time.")
         if not self.charting.saving.finish():
             _log.error("The candles that were being exported took too long; the file was left as it was.")
-        if not self.browser.finish():
+        if not self.browser.exchange.finish():
             _log.error("The checkpoint files that were being read or written took too long.")
         await self.jobs.close()
         if not self.remote_commands.finish():

@@ -85,7 +85,7 @@ class CheckpointTableModel(RowsModel[CheckpointRow]):
         if role == INFO_ROLE:
             return self.info(index.row())
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(column.is_number)
+            return self.side(index.column())
         if role == Qt.ItemDataRole.ToolTipRole:
             return paragraphs(tooltip(self.kept(index.row())))
         if role == Qt.ItemDataRole.AccessibleTextRole:
@@ -93,28 +93,26 @@ class CheckpointTableModel(RowsModel[CheckpointRow]):
             return plain(column.text(kept) or marks_text(kept.info))
         return None
 
+    def side(self, column: int) -> Qt.AlignmentFlag:
+        side = Qt.AlignmentFlag.AlignRight if COLUMNS[column].is_number else Qt.AlignmentFlag.AlignLeft
+        return side | Qt.AlignmentFlag.AlignVCenter
+
+    def meaning(self, column: int) -> str:
+        return translate("Checkpoints", COLUMNS[column].meaning)
+
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        shown = super().headerData(section, orientation, role)
         if orientation is not Qt.Orientation.Horizontal:
-            return None
+            return shown
         column = COLUMNS[section]
-        title = self._titles[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return title if column.is_number else f"  {title}"
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return paragraphs(translate("Checkpoints", column.meaning))
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(column.is_number)
+            return shown if column.is_number else f"  {shown}"
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return title or translate("Checkpoints", column.meaning)
+            return self._titles[section] or self.meaning(section)
         if role == Qt.ItemDataRole.InitialSortOrderRole:  # the first click brings what is looked for to the top
             is_most_first = column.name in MOST_FIRST
             return Qt.SortOrder.DescendingOrder if is_most_first else Qt.SortOrder.AscendingOrder
-        return None
-
-
-def _alignment(is_number: bool) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if is_number else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
+        return shown
 
 
 def stretches(rows: Sequence[int]) -> list[tuple[int, int]]:

@@ -31,7 +31,7 @@ _WORKING = frozenset({TrainerState.TRAINING, TrainerState.PAUSED, TrainerState.C
 
 
 class CheckpointTools(QObject):
-    """Call `finish` before the window is deleted. open_record: the record of a run, by its id."""
+    """open_record: the record of a run, by its id."""
 
     def __init__(
         self,
@@ -56,10 +56,6 @@ class CheckpointTools(QObject):
         shell.settings.changed.connect(self._on_settings)
         self._rules = shell.settings.current.checkpoints
         source.held_changed.connect(self._hold)
-
-    def finish(self) -> bool:
-        """Finish the current file. False if that takes too long."""
-        return self.exchange.finish()
 
     @Slot(object)
     def _hold(self, ids: tuple[str, ...]) -> None:
