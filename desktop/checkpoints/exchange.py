@@ -224,26 +224,14 @@ class CheckpointExchange(QObject):
         faults = {name: str(fault) for name, fault in results}
         self._source.set_verified(faults)
         bad = [fault for fault in faults.values() if fault]
-        if not bad:
-            self._notify(_whole_text(len(faults)))
-        else:
-            words = (
-                translate("Checkpoints", "{0} of {1} is damaged. {2}")
-                if len(bad) == 1
-                else translate("Checkpoints", "{0} of {1} are damaged. {2}")
-            )
-            self._notify(words.format(format_count(len(bad)), format_count(len(faults)), _some(bad)), is_bad=True)
+        words = translate("Checkpoints", "Intact: {0} of {1} checkpoints. {2}")
+        whole, count = format_count(len(faults) - len(bad)), format_count(len(faults))
+        self._notify(words.format(whole, count, _some(bad)).strip(), is_bad=bool(bad))
 
     def _on_exported(self, results: Sequence[Done]) -> None:
         bad = [str(result) for _, result in results if isinstance(result, BadFileError)]
         folders = [str(result) for _, result in results if isinstance(result, Path)]
-        if bad:
-            self._notify(f"{_exported_text(folders, len(results))}{_some(bad)}", is_bad=True)
-        elif len(folders) == 1:
-            self._notify(translate("Checkpoints", "Exported to {0}.").format(folders[0]))
-        else:
-            words = translate("Checkpoints", "{0} checkpoints exported to {1}.")
-            self._notify(words.format(format_count(len(folders)), Path(folders[0]).parent))
+        self._notify(f"{_exported_text(folders, len(results))} {_some(bad)}".strip(), is_bad=bool(bad))
 
     def _on_imported(self, results: Sequence[Done]) -> None:
         for _, result in results:
@@ -271,21 +259,14 @@ def settings_with(db: Database, info: CheckpointInfo) -> dict[str, Any] | None:
     return None if info.settings_id is None else settings_of(db, info.settings_id)
 
 
-def _whole_text(count: int) -> str:
-    words = (
-        translate("Checkpoints", "{0} checkpoint is intact.")
-        if count == 1
-        else translate("Checkpoints", "{0} checkpoints are intact.")
-    )
-    return words.format(format_count(count))
-
-
 def _exported_text(folders: Sequence[str], count: int) -> str:
-    """How many of several were exported all the same; nothing if none was."""
+    """Where, and how many of several; empty if none was."""
     if not folders:
         return ""
+    if count == 1:
+        return translate("Checkpoints", "Exported to {0}.").format(folders[0])
     words = translate("Checkpoints", "{0} of {1} checkpoints exported to {2}.")
-    return words.format(format_count(len(folders)), format_count(count), Path(folders[0]).parent) + " "
+    return words.format(format_count(len(folders)), format_count(count), Path(folders[0]).parent)
 
 
 def _some(sentences: Sequence[str]) -> str:

@@ -168,7 +168,7 @@ def test_an_exported_checkpoint_is_imported_and_verified(
         assert window.shell.settings.current.browser.all_runs
         press(application, Qt.Key.Key_Y, CONTROL)
         await until(lambda: not exchange.is_busy, "the verification")
-        assert "intact" in window.banner.text.text()
+        assert "Intact: 1 of 1" in window.banner.text.text()
         file = application.browser.exchange._folder.absolute(info.file)
         file.write_bytes(file.read_bytes()[:-1])
         exchange.verify([info])
