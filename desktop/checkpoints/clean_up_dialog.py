@@ -51,7 +51,7 @@ class CleanUpDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Checkpoints", "Clean up checkpoints"))
         self._look, self._data = look, look()
-        self.form = GroupForm(settings, names=_RULES)
+        self.form = GroupForm("checkpoints", settings, names=_RULES)
         self.problem = Problem()
         self.summary = Label(wraps=True)
         self.table = _table()
@@ -70,11 +70,6 @@ class CleanUpDialog(QDialog):
             self._data = data
             self._show(keeps_refusal=True)
 
-    @property
-    def settings(self) -> CheckpointSettings:
-        """As the form has them. Raises ValueError in a sentence fit for a user where a number is out of range."""
-        return self.form.value()
-
     def would_delete(self) -> list[CheckpointInfo]:
         """What no rule of the form keeps, the newest first."""
         reasons = self._reasons()
@@ -82,7 +77,7 @@ class CleanUpDialog(QDialog):
 
     def _reasons(self) -> dict[str, tuple[str, ...]]:
         data = self._data
-        return reasons_to_keep(data.infos, rules_of(self.settings), data.now_ms, data.held, data.offered)
+        return reasons_to_keep(data.infos, rules_of(self.form.value()), data.now_ms, data.held, data.offered)
 
     def _build(self) -> None:
         self.form.changed.connect(self._show)
@@ -108,7 +103,7 @@ class CleanUpDialog(QDialog):
         self.problem.check(self._list, self.buttons, keeps_refusal=keeps_refusal)
 
     def _list(self) -> None:
-        """Raises ValueError as `settings` does; the list is then that of the rules before, in grey."""
+        """Raises ValueError as the form does; the list is then that of the rules before, in grey."""
         self.now.setEnabled(False)
         self.table.setEnabled(False)
         self.summary.clear()
@@ -142,7 +137,7 @@ class CleanUpDialog(QDialog):
         return " ".join(parts)
 
     def _accept(self, *, at_once: bool) -> None:
-        self.kept_by.emit(self.settings, at_once)
+        self.kept_by.emit(self.form.value(), at_once)
         self.accept()
 
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QSiz
 
 from core.settings.faults import sentence_of
 from core.settings.group import OWN_DIALOG, SECRET, all_field_infos
-from desktop.dialogs.setting_facts import description, facts, group_of
+from desktop.dialogs.setting_facts import description, facts
 from desktop.dialogs.setting_words import title
 from desktop.ui.inputs import BoundedBox, DecimalSpinBox, LogSpinBox, whole_number_box
 from desktop.ui.plain_text import Label, paragraphs
@@ -93,17 +93,15 @@ class GroupForm(QWidget, Generic[T]):
     refused = Signal(str)
     """The sentence about a number that was typed and cannot be: the one before it stays."""
 
-    def __init__(self, value: T, note: str = "", parent: QWidget | None = None, *, names: Collection[str] = ()) -> None:
-        """note: a sentence over the form. names: of the fields; all of them without it."""
-        super().__init__(parent)
-        self._group: type[T] = type(value)
+    def __init__(self, group: str, value: T, note: str = "", *, names: Collection[str] = ()) -> None:
+        """group: its name in the tree. note: a sentence over the form. names: of the fields; all of them without it."""
+        super().__init__()
         self._value = value
-        infos = {name: info for name, info in field_infos(self._group).items() if name in (names or (name,))}
+        infos = {name: info for name, info in field_infos(type(value)).items() if name in (names or (name,))}
         self._editors = {name: make_editor(info) for name, info in infos.items()}
         self._texts: dict[str, str] = {}
         """What a search looks in."""
         self._rows: dict[str, tuple[Label, QWidget, Label]] = {}
-        group = group_of(self._group)
         grid = QGridLayout(self)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(_ROW_SPACING)

@@ -112,7 +112,7 @@ class PreferencesDialog(QDialog):
         return QSize(beside, above)
 
     def _add_page(self, group: str) -> None:
-        form: GroupForm[object] = GroupForm(getattr(self._settings, group), _note(group))
+        form: GroupForm[object] = GroupForm(group, getattr(self._settings, group), _note(group))
         form.changed.connect(self._check)
         form.refused.connect(lambda sentence: self.message.refuse(sentence, self.settings, self.buttons))
         self._forms[group] = form

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from decimal import Decimal
 
 from pydantic.fields import FieldInfo
@@ -40,12 +39,6 @@ def unit(name: str, info: FieldInfo) -> str:
 def description(info: FieldInfo) -> str:
     """What it is for, in the user's language."""
     return translate("SettingDescriptions", info.description) if info.description else ""
-
-
-def group_of(settings_class: type) -> str:
-    """The name of a group in the tree, by its class; empty for a class that is none."""
-    tree = Settings()
-    return next((each.name for each in fields(Settings) if type(getattr(tree, each.name)) is settings_class), "")
 
 
 def default(group: str, name: str) -> str:

@@ -81,7 +81,7 @@ def test_a_change_meanwhile_leaves_the_number_that_is_being_typed(
     dialog.refresh()
     assert "1 is out of range" in dialog.problem.text() and not dialog.now.isEnabled()
     qtbot.keyClicks(box, "2")
-    assert dialog.settings.keep_newest == 12 and " of 29 " in dialog.summary.text()
+    assert dialog.form.value().keep_newest == 12 and " of 29 " in dialog.summary.text()
 
 
 def fates(dialog: CleanUpDialog) -> dict[int, str]:
