@@ -14,8 +14,6 @@ from core.domain.candle import SIMULATED_VENUE, Interval, Market
 from core.domain.clock import Clock, SystemClock
 from core.domain.events import Incident, Severity
 from core.domain.incident_kinds import IncidentKind
-from core.evaluation.pooled import summarise_together
-from core.evaluation.summary import summarise
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import Feed
 from core.market.feeds.many import open_feeds, play_together
@@ -32,6 +30,7 @@ from desktop.app.stopping import stopped_by_signals
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import INTERRUPTED, UserError
 from desktop.commands.evaluate_together import require_different_candles
+from desktop.commands.metrics import summary_of
 from desktop.commands.options import common_options, model_option, print_json, run_options, with_context
 from desktop.commands.text import print_summary
 
@@ -180,16 +179,10 @@ def _last_simulated(context: Context) -> Market | None:
 
 def _summary(context: Context, spec: SessionSpec, progress: TerminalProgress, wall_s: float) -> dict[str, Any]:
     with closing(open_database(context.folder.database, readonly=True)) as db:
-        runs = RunStore(db)
-        found = runs.find(spec.market, spec.fingerprint, spec.others)
+        found = RunStore(db).find(spec.market, spec.fingerprint, spec.others)
         if found is None:
             raise UserError("The run ended before its first candle; nothing was learned.")
-        if spec.others:
-            members = {run.market: run for run in runs.members(found.run_id)}
-            by_name = {str(market): members[market] for market in spec.markets}
-            summary = summarise_together(db, by_name, spec.settings.model.horizons)
-        else:
-            summary = summarise(db, found)
+        summary = summary_of(db, found)
     rate = None if progress.status is None else progress.status.steps_per_s
     summary.get("pooled", summary).update(steps_per_s=rate, wall_s=round(wall_s, 3))
     return summary

@@ -33,12 +33,12 @@ def metrics(context: Context, run_id: str | None) -> None:
     """
     with closing(open_database(context.folder.database, readonly=True)) as db:
         run = chosen_run(RunStore(db), run_id)
-        summary = _summary(db, run)
+        summary = summary_of(db, run)
     print_json(summary) if context.as_json else print_summary(summary)
 
 
-def _summary(db: Database, run: Run) -> dict[str, Any]:
-    """Of the head of several markets, all of them, as in `headless`."""
+def summary_of(db: Database, run: Run) -> dict[str, Any]:
+    """Of the head of several markets, all of them."""
     members = RunStore(db).members(run.head_id)
     if run.head_id == run.run_id and len(members) > 1:
         horizons = json.loads(run.settings_json)["model"]["horizons"]
