@@ -5,8 +5,8 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.clock import ManualClock
 from core.domain.events import JobProgress
-from desktop.jobs.bar import JobBar
 from desktop.state.job_list import JobList, JobState
+from desktop.window.status_bar import JobBar
 
 
 def test_a_job_ends_with_its_last_report(clock: ManualClock) -> None:
