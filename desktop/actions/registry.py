@@ -12,7 +12,7 @@ from desktop.actions.info import translated
 from desktop.actions.table import ActionId
 from desktop.ui.icons import icon
 from desktop.ui.plain_text import paragraphs
-from desktop.ui.theme import Palette
+from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
 
@@ -20,7 +20,7 @@ class ActionRegistry(QObject):
     """The QActions of a window or a panel. Raises KeyError for an id that was not given."""
 
     def __init__(
-        self, ids: Iterable[ActionId], owner: QWidget, existing: Mapping[ActionId, QAction] | None = None
+        self, ids: Iterable[ActionId], owner: QWidget, theme: Theme, existing: Mapping[ActionId, QAction] | None = None
     ) -> None:
         """`existing` are actions that Qt made, such as a dock's toggle; they are dressed like the others."""
         super().__init__(owner)
@@ -32,6 +32,8 @@ class ActionRegistry(QObject):
             self._apply_style(action, action_id)
             self._actions[action_id] = action
         owner.addActions(list(self._actions.values()))
+        self._theme = theme
+        theme.follow(self, self._draw_icons)
 
     def __getitem__(self, action_id: ActionId) -> QAction:
         return self._actions[action_id]
@@ -49,12 +51,12 @@ class ActionRegistry(QObject):
         """All of them, in the order of the table."""
         return list(self._actions.values())
 
-    def present(self, action_id: ActionId, text: str, tooltip: str, icon_name: str, palette: Palette) -> None:
+    def present(self, action_id: ActionId, text: str, tooltip: str, icon_name: str) -> None:
         """Give an action other words and another icon, as Pause becomes Resume. Its keys stay."""
         action = self._actions[action_id]
         action.setText(text)
         action.setToolTip(paragraphs(_with_shortcut(tooltip, action_id.info.shortcut)))
-        action.setIcon(icon(icon_name, palette.text))
+        action.setIcon(icon(icon_name, self._theme.palette.text))
         action.setProperty("icon_name", icon_name)
 
     def add_to_tooltip(self, action_id: ActionId, more: str) -> None:
@@ -62,8 +64,7 @@ class ActionRegistry(QObject):
         info = translated(action_id.info)
         self._actions[action_id].setToolTip(paragraphs(_with_shortcut(f"{info.tooltip}. {more}", info.shortcut)))
 
-    def apply_palette(self, palette: Palette) -> None:
-        """Draw all icons in the palette's colours."""
+    def _draw_icons(self, palette: Palette) -> None:
         for action in self._actions.values():
             name = str(action.property("icon_name") or "")
             if name:

@@ -8,9 +8,8 @@ from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
 
 from core.checkpoints.expression import Expression, FilterError, Moment, complete, parse
 from core.domain.clock import Clock
-from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.panel_base import set_text
 from desktop.ui.plain_text import Label, paragraphs
-from desktop.ui.theme import Palette
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 PLACEHOLDER = QT_TRANSLATE_NOOP("Checkpoints", "Filter, such as score > 1 % and step > 500")
@@ -59,10 +58,6 @@ class FilterLine(QLineEdit):
     def offered(self) -> list[str]:
         """The words in the list of completions."""
         return self._words.stringList() if self._completer.popup().isVisible() else []
-
-    def apply_palette(self, palette: Palette) -> None:
-        """Errors are shown in the palette's error colour."""
-        colour_text(self._message, palette.bad)
 
     def minimumSizeHint(self) -> QSize:
         """Room for a filter, however narrow the panel: what is beside it has a menu to go to."""

@@ -21,12 +21,12 @@ from desktop.checkpoints.words_dialogs import open_name, open_note, open_tags
 from desktop.dialogs.messages import open_dialog
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.ui.formatting import format_count
-from desktop.ui.icons import icon
+from desktop.ui.icons import put_icon
 from desktop.ui.interface_size import enlarge_icons
-from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.panel_base import EmptyState, Panel, colour_text, mute, set_text
 from desktop.ui.plain_text import Label
 from desktop.ui.stacks import beside, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _ICON_SIZE = 15
@@ -65,14 +65,16 @@ class CheckpointsPanel(Panel):
         self.table = CheckpointTable(theme)
         self.model = self.table.rows
         self.message = Label()
+        theme.follow(self, lambda palette: colour_text(self.message, palette.bad))
         self.filter = FilterLine(source.clock, self.message)
         self._count = Label()
+        mute(self._count)
         self._more = QToolButton()
-        self.actions_of_panel = ActionRegistry(panel_actions("Checkpoints"), self.table)
+        put_icon(self._more, "dots-horizontal", theme)
+        self.actions_of_panel = ActionRegistry(panel_actions("Checkpoints"), self.table, theme)
         self._build_layout()
         self._empty = EmptyState(translate("Checkpoints", _NONE_SAVED), self.table.viewport())
         self._connect()
-        self.apply_palette(theme.palette)
         self._update_actions()
 
     def show_settings(self, settings: BrowserSettings) -> None:
@@ -90,13 +92,6 @@ class CheckpointsPanel(Panel):
 
     def tick(self) -> None:
         self._offer_restore(self.table.selected_rows())  # steps may have been taken since
-
-    def apply_palette(self, palette: Palette) -> None:
-        self.actions_of_panel.apply_palette(palette)
-        self._more.setIcon(icon("dots-horizontal", palette.text))
-        self.filter.apply_palette(palette)
-        colour_text(self._count, palette.muted_text)
-        colour_text(self._empty, palette.muted_text)
 
     def selected(self) -> list[CheckpointInfo]:
         """What is selected, in the order of the table."""
@@ -271,7 +266,7 @@ class CheckpointsPanel(Panel):
             else (translate("Actions", "&Pin"), translate("Actions", "Keep these checkpoints until they are unpinned"))
         )
         name = "pin-off-outline" if unpins else "pin-outline"
-        self.actions_of_panel.present(ActionId.CHECKPOINT_PIN, *texts, name, self.palette_now)
+        self.actions_of_panel.present(ActionId.CHECKPOINT_PIN, *texts, name)
 
     def _present_undo(self) -> None:
         stack = self._source.undo_stack
@@ -281,7 +276,7 @@ class CheckpointsPanel(Panel):
             else translate("Checkpoints", "Nothing to undo")
         )
         actions, words = self.actions_of_panel, translate("Actions", "&Undo")
-        actions.present(ActionId.CHECKPOINT_UNDO, words, tooltip, "undo", self.palette_now)
+        actions.present(ActionId.CHECKPOINT_UNDO, words, tooltip, "undo")
         actions[ActionId.CHECKPOINT_UNDO].setEnabled(stack.canUndo())
 
     def _is_any_deletable(self, rows: Sequence[int]) -> bool:

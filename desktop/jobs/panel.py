@@ -14,12 +14,12 @@ from desktop.jobs.table import JobsModel, make_table
 from desktop.state.job_list import Job, JobState
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_count, format_duration, format_time
-from desktop.ui.icons import icon
+from desktop.ui.icons import put_icon
 from desktop.ui.interface_size import enlarge_icons
-from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.panel_base import EmptyState, Panel, mute, set_text
 from desktop.ui.plain_text import Label, with_whole_figures
 from desktop.ui.stacks import beside, divided, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
 
@@ -39,13 +39,14 @@ class JobsPanel(Panel):
         self.model = JobsModel(theme, self)
         self.table = make_table(self.model, theme, translate("Jobs", "Jobs, running ones first"))
         self.count = Label()
+        mute(self.count)
         self.start = QToolButton()
         self.details = QPlainTextEdit()
         self._shown_text = ""
         """In `details`, with usual spaces."""
         self.details.setReadOnly(True)
         self.details.setAccessibleName(translate("Jobs", "Details of the selected job"))
-        self.actions_of_panel = ActionRegistry(panel_actions("Jobs"), self.table)
+        self.actions_of_panel = ActionRegistry(panel_actions("Jobs"), self.table, theme)
         self._build_layout()
         nothing = translate(
             "Jobs",
@@ -54,7 +55,6 @@ class JobsPanel(Panel):
         )
         self._empty = EmptyState(nothing, self.table.viewport())
         self._connect()
-        self.apply_palette(theme.palette)
         self._update_actions()
 
     def offer(self, actions: Sequence[QAction]) -> None:
@@ -91,13 +91,6 @@ class JobsPanel(Panel):
         if job is not None and not job.state.is_over:
             self._show_details()
 
-    def apply_palette(self, palette: Palette) -> None:
-        self.actions_of_panel.apply_palette(palette)
-        self.start.setIcon(icon("plus", palette.text))
-        colour_text(self.count, palette.muted_text)
-        colour_text(self._empty, palette.muted_text)
-        self.model.show(self.model.rows)
-
     def _build_layout(self) -> None:
         buttons = QToolBar(translate("Jobs", "Job actions"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -108,6 +101,7 @@ class JobsPanel(Panel):
         self.start.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.start.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.start.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        put_icon(self.start, "plus", self.theme)
         buttons.addWidget(self.start)
         self.actions_of_panel.fill_tool_bar(buttons)
         top = beside(None, self.count, None, buttons, spacing=8)

@@ -27,7 +27,7 @@ from desktop.state.shell import Shell
 from desktop.ui.paint_in_turn import PaintInTurn
 from desktop.ui.plain_text import Label
 from desktop.ui.stacks import beside, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
 _COUNTS: dict[ActionId, OverviewCharts] = {ActionId[f"OVERVIEW_{count}"]: count for count in get_args(OverviewCharts)}
@@ -80,12 +80,11 @@ class Overview(QWidget):
         self._is_followed = False
         """Only while it is shown."""
         self._frames, self._painting = FrameClock(self._on_frame, self), PaintInTurn(self)
-        self.actions_of_panel = ActionRegistry(panel_actions("Overview"), self)
+        self.actions_of_panel = ActionRegistry(panel_actions("Overview"), self, theme)
         self.count = Label()
         self._grid = QGridLayout()
         self._lay_out()
         self._wire()
-        self._apply_palette(theme.palette)
         pages.addWidget(self)
 
     @property
@@ -165,7 +164,6 @@ class Overview(QWidget):
         self._markets.changed.connect(self._on_changed)
         self._markets.listed.connect(self._on_listed)
         settings.changed.connect(self._on_settings)
-        self._theme.changed.connect(self._apply_palette)
         self._check_count()
 
     @Slot()
@@ -194,10 +192,6 @@ class Overview(QWidget):
         chosen = self._shell.settings.current.chart.overview_charts
         for each, count in _COUNTS.items():
             self.actions_of_panel[each].setChecked(count == chosen)
-
-    @Slot(object)
-    def _apply_palette(self, palette: Palette) -> None:
-        self.actions_of_panel.apply_palette(palette)
 
     def _arrange(self) -> None:
         """Room for as many tiles as were chosen; those that are there stay, the others follow one a frame."""

@@ -11,13 +11,13 @@ from desktop.panels.accuracy.answers import Found, model_found
 from desktop.state.checkpoint_source import BEST_MEANING, SCORE_MEANING, CheckpointSource, score_text
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_age, format_count, format_number, format_percent, format_time
-from desktop.ui.icons import icon, tabular
+from desktop.ui.icons import icon, put_icon, tabular
 from desktop.ui.interface_size import scale_text
-from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.panel_base import EmptyState, Panel, mute, set_text
 from desktop.ui.plain_text import Label, WrappedLabel, paragraphs
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _NONE_SCORED = QT_TRANSLATE_NOOP(
@@ -45,14 +45,15 @@ class BestCheckpointPanel(Panel):
         self._restore.setToolTip(
             translate("Panels", "Restore the model to this checkpoint. Recorded forecasts and scores are kept.")
         )
+        put_icon(self._restore, "backup-restore", theme)
         self._restore.clicked.connect(self._on_restore)
         scale_text(self._step, 1.25, bold=True)
         self._score.setFont(tabular(self.font()))
         for label in (self._score, self._of):
             label.setToolTip(paragraphs(translate("Checkpoints", SCORE_MEANING)))
+        mute(*self._small)
         self._build_layout()
         self._empty = EmptyState(translate("Panels", _NONE_SCORED), self)
-        self.apply_palette(theme.palette)
         source.changed.connect(self.mark_stale)
         state.status_changed.connect(self.mark_stale)
 
@@ -66,6 +67,7 @@ class BestCheckpointPanel(Panel):
             part.setVisible(best is not None)
         if best is None:
             return
+        self._trophy.setPixmap(icon("trophy-outline", self.palette_now.warning).pixmap(22, 22))
         set_text(self._step, translate("Panels", "Step {0}").format(format_count(best.step)))
         set_text(self._score, f"{self._scored_alone()} {score_text(best)}")
         set_text(self._unproven, _caution(best, self._source.highest(), self._model_found))
@@ -92,12 +94,6 @@ class BestCheckpointPanel(Panel):
                 format_age(saved, self._source.clock.now_ms()), format_time(saved)
             ),
         )
-
-    def apply_palette(self, palette: Palette) -> None:
-        self._trophy.setPixmap(icon("trophy-outline", palette.warning).pixmap(22, 22))
-        self._restore.setIcon(icon("backup-restore", palette.text))
-        for label in (*self._small, self._empty):
-            colour_text(label, palette.muted_text)
 
     def _scored_alone(self) -> str:
         count = self._source.market_count

@@ -18,11 +18,11 @@ from desktop.ui.elided import ElidedCells
 from desktop.ui.formatting import format_count, format_time
 from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import enlarge_icons, follow_interface_size, space_rows
-from desktop.ui.panel_base import EmptyState, Panel, colour_text
+from desktop.ui.panel_base import EmptyState, Panel
 from desktop.ui.plain_text import paragraphs, with_whole_figures
 from desktop.ui.stacks import NO_MARGINS, divided, stacked
 from desktop.ui.tables import Index, NewestFirstModel, style_table
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
 
@@ -83,7 +83,7 @@ class IncidentsPanel(Panel):
         self.details.setTabChangesFocus(True)
         self.details.setAccessibleName(translate("Panels", "Full text of the selected incidents"))
         self.details.setPlaceholderText(translate("Panels", "Select an incident to read about it."))
-        self.actions_of_panel = ActionRegistry(panel_actions("Incidents"), self.table)
+        self.actions_of_panel = ActionRegistry(panel_actions("Incidents"), self.table, theme)
         self._build_layout()
         self._empty = EmptyState(translate("Panels", "No incidents."), self)
         state.incidents_changed.connect(self.mark_stale)
@@ -91,7 +91,6 @@ class IncidentsPanel(Panel):
         self.table.selectionModel().selectionChanged.connect(self._show_details)
         self.actions_of_panel.offer_menu(self.table)
         self.actions_of_panel.wire({ActionId.INCIDENT_COPY: self._copy})
-        self.apply_palette(theme.palette)
         self._show_details()
 
     def refresh(self) -> None:
@@ -106,11 +105,6 @@ class IncidentsPanel(Panel):
         if had_none and has_some:
             self.table.selectRow(0)
         self._show_details()
-
-    def apply_palette(self, palette: Palette) -> None:
-        self.actions_of_panel.apply_palette(palette)
-        self.model.repaint()
-        colour_text(self._empty, palette.muted_text)
 
     def selected(self) -> list[Incident]:
         """What is selected, in the order of the list."""

@@ -19,11 +19,11 @@ from desktop.ui.accessible import name_box
 from desktop.ui.formatting import format_count, format_time
 from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import enlarge_icons, space_rows
-from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.panel_base import EmptyState, Panel, mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import beside, divided, stacked
 from desktop.ui.tables import Index, NewestFirstModel, style_table
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
 
@@ -78,13 +78,13 @@ class LogPanel(Panel):
         self.filter.setAccessibleName(translate("Panels", "Filter by words"))
         self.filter.setMaximumWidth(240)
         self.count = Label()
+        mute(self.count)
         self.details = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
         self.details.setAccessibleName(translate("Panels", "Full text of the selected lines"))
-        self.actions_of_panel = ActionRegistry(panel_actions("Log"), self.table)
+        self.actions_of_panel = ActionRegistry(panel_actions("Log"), self.table, theme)
         self._build_layout()
         self._empty = EmptyState(translate("Panels", _NONE), self.table.viewport())
         self._connect()
-        self.apply_palette(theme.palette)
         self._show_details()
 
     def refresh(self) -> None:
@@ -102,12 +102,6 @@ class LogPanel(Panel):
     def tick(self) -> None:
         if self._book.update():  # thousands of lines are not gone through each second for nothing
             self.mark_stale()
-
-    def apply_palette(self, palette: Palette) -> None:
-        self.actions_of_panel.apply_palette(palette)
-        self.model.repaint()
-        colour_text(self.count, palette.muted_text)
-        colour_text(self._empty, palette.muted_text)
 
     def selected(self) -> list[LogEntry]:
         """What is selected, oldest first."""

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolButto
 from core.domain.events import Severity
 from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import enlarge_icons
-from desktop.ui.panel_base import colour_text
+from desktop.ui.panel_base import mute
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Palette, Theme
@@ -55,6 +55,7 @@ class BannerRow(QWidget):
         self._theme = theme
         self._notice: Notice | None = None
         self._icon, self._more, self.text = Label(), Label(), Label()
+        mute(self._more)
         self.text.setWordWrap(True)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -83,7 +84,6 @@ class BannerRow(QWidget):
         self.action.setVisible(bool(notice.action) and notice.on_action is not None)
         self._more.setText(translate("Panels", "{0} more").format(waiting))
         self._more.setVisible(waiting > 0)
-        colour_text(self._more, palette.muted_text)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:

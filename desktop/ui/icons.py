@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import qtawesome
 from PySide6.QtGui import QColor, QFont, QIcon
+from PySide6.QtWidgets import QAbstractButton
 
-from desktop.ui.theme import Palette
+from desktop.ui.theme import Palette, Theme
 
 _FAMILY = "mdi6"
 
@@ -21,6 +22,11 @@ def icon(name: str, colour: QColor, selected: QColor | None = None) -> QIcon:
         f"{_FAMILY}.{name}", color=colour, color_disabled=faint, color_selected=selected or colour
     )
     return drawn
+
+
+def put_icon(button: QAbstractButton, name: str, theme: Theme) -> None:
+    """Give a button an icon in the colour of texts, whatever that is."""
+    theme.follow(button, lambda palette: button.setIcon(icon(name, palette.text)))
 
 
 def severity_icon_name(severity: str) -> str:

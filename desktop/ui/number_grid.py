@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from desktop.ui.formatting import MISSING
 from desktop.ui.icons import tabular
-from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
-from desktop.ui.theme import Palette
 from desktop.ui.translation import translate
 
 _BETWEEN_PAIRS_PX = 12
@@ -45,6 +44,7 @@ class NumberGrid(QWidget):
         for name, meaning in meanings.items():
             shown = translate("Panels", name)
             self.names[name], self.values[name] = Label(shown), Label(MISSING)
+            mute(self.names[name])
             self.values[name].setFont(tabular(self.font(), bold=True))
             self.values[name].setAccessibleName(shown)
             for label in (self.names[name], self.values[name]):
@@ -73,11 +73,6 @@ class NumberGrid(QWidget):
         """The least width in which so many pairs a row are cut nowhere."""
         widths = (_widest(labels, names) for names in self._columns(pairs) for labels in (self.names, self.values))
         return sum(widths) + pairs * _BESIDE_PX + (pairs - 1) * (_BETWEEN_PAIRS_PX + 2 * _BESIDE_PX)
-
-    def apply_palette(self, palette: Palette) -> None:
-        """Take the palette's colours."""
-        for label in self.names.values():
-            colour_text(label, palette.muted_text)
 
     def _arrange(self, width: int) -> None:
         """Names at the left of their pair of columns, numbers at its right; a third column parts the pairs."""

@@ -18,7 +18,8 @@ LOADING = QT_TRANSLATE_NOOP("Panels", "Loading the last run…")
 
 
 class Panel(QWidget):
-    """Reads the state when it is refreshed. Subclasses override `refresh`, and `tick` where they show an age."""
+    """Reads the state when it is refreshed, also for another palette. Subclasses override `refresh`, and `tick` where
+    they show an age."""
 
     became_stale = Signal()
 
@@ -27,7 +28,7 @@ class Panel(QWidget):
         self.theme = theme
         self.is_stale = self._is_new = True
         """True from a change to the next refresh."""
-        theme.changed.connect(self._on_theme)
+        theme.changed.connect(self.mark_stale)
 
     @property
     def palette_now(self) -> Palette:
@@ -55,9 +56,6 @@ class Panel(QWidget):
     def tick(self) -> None:
         """A second went by."""
 
-    def apply_palette(self, palette: Palette) -> None:
-        """Take the palette's colours."""
-
     def showEvent(self, event: QShowEvent) -> None:
         """Before its first frame: as it was built, it shows its empty words over parts that it is to hide for them."""
         super().showEvent(event)
@@ -65,10 +63,6 @@ class Panel(QWidget):
             self.is_stale = self._is_new = False
             self.refresh()
         self.became_stale.emit()
-
-    def _on_theme(self, palette: Palette) -> None:
-        self.apply_palette(palette)
-        self.mark_stale()
 
 
 class Refresher(QObject):
@@ -142,8 +136,7 @@ class EmptyState(Label):
         self.setWordWrap(True)
         self.setMargin(12)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        # Over a table, a label would else write in the table's colour.
-        self.setForegroundRole(QPalette.ColorRole.WindowText)
+        mute(self)
         self._host = host
         self._filter = _ResizeFilter(host, self._cover)
         self._cover()
@@ -180,6 +173,12 @@ def colour_text(label: Label, colour: QColor) -> None:
     palette = label.palette()
     palette.setColor(QPalette.ColorRole.WindowText, colour)
     label.setPalette(palette)
+
+
+def mute(*labels: Label) -> None:
+    """Write labels fainter than others, in each palette."""
+    for label in labels:
+        label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
 
 
 def set_text(shown: Label | QAbstractButton, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -189,8 +190,20 @@ def outline_palette(palette: Palette) -> QPalette:
     return result
 
 
+class _Follower(QObject):
+    """Ends with its owner."""
+
+    def __init__(self, owner: QObject, take: Callable[[Palette], object], theme: Theme) -> None:
+        super().__init__(owner)
+        self._take = take
+        theme.changed.connect(self._follow)
+
+    def _follow(self, palette: Palette) -> None:
+        self._take(palette)
+
+
 class Theme(QObject):
-    """Which palette holds now. Widgets read `palette` and repaint on `changed`."""
+    """Which palette holds now. Widgets read `palette` when they paint, or take colours from it by `follow`."""
 
     changed = Signal(object)
     """Palette: the new one."""
@@ -204,6 +217,11 @@ class Theme(QObject):
         self._system_was_dark = _system_is_dark()
         self.palette = build_palette(self._wants_dark(), colours)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._refresh)
+
+    def follow(self, owner: QObject, take: Callable[[Palette], object]) -> None:
+        """Have the palette's colours taken, now and whenever they change, while the owner lives."""
+        take(self.palette)
+        _Follower(owner, take, self)
 
     def set_mode(self, mode: Mode) -> None:
         """Follow the system, or hold to dark or light."""

@@ -18,7 +18,6 @@ from desktop.ui.interface_size import enlarge_icons, follow_interface_size
 from desktop.ui.plain_text import Label
 from desktop.ui.seek_slider import SeekSlider
 from desktop.ui.stacks import beside
-from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _SMALLEST_RATE, _LARGEST_RATE = 1e-12, 1.0
@@ -181,9 +180,9 @@ class TrainingInputs(QWidget):
 class TrainingOffer(QObject):
     """Follows the state, from its first look on."""
 
-    def __init__(self, state: RunState, actions: ActionRegistry, theme: Theme, parent: QObject) -> None:
+    def __init__(self, state: RunState, actions: ActionRegistry, parent: QObject) -> None:
         super().__init__(parent)
-        self._state, self._actions, self._theme = state, actions, theme
+        self._state, self._actions = state, actions
         self._shown: tuple[bool, bool | None] = (False, None)
         state.status_changed.connect(self._on_status)
         state.run_changed.connect(self._on_status)
@@ -222,7 +221,7 @@ class TrainingOffer(QObject):
         if shown[1] is not None:
             soon = translate("Actions", "Takes effect after the current step")
             texts = (translate("Actions", PAUSING if shown[1] else RESUMING), soon, texts[2])
-        self._actions.present(ActionId.PAUSE, *texts, self._theme.palette)
+        self._actions.present(ActionId.PAUSE, *texts)
 
 
 def make_tool_bar(actions: ActionRegistry, inputs: TrainingInputs) -> QToolBar:

@@ -91,7 +91,7 @@ class MainWindow(QMainWindow):
         self.docks = in_docks(self, self.panels.titled())
         self.docks[ActionId.SHOW_MARKETS].visibilityChanged.connect(self.panels.markets.set_seen)
         toggles = {action_id: dock.toggleViewAction() for action_id, dock in self.docks.items()}
-        actions = ActionRegistry(menu_actions(), self, toggles)
+        actions = ActionRegistry(menu_actions(), self, theme, toggles)
         self.shell = Shell(self, settings, actions, banner)
         """For the controllers of chart, checkpoints, jobs and notifications."""
         chosen = settings.current
@@ -112,7 +112,6 @@ class MainWindow(QMainWindow):
         self._connect(source)
         self._wire_actions()
         self._show_appearance(chosen)
-        actions.apply_palette(theme.palette)
         keep_room_for_resume(self._tool_bar, actions)
         FullScreen(self, actions[ActionId.FULL_SCREEN])
         self._follow_state()
@@ -230,7 +229,6 @@ class MainWindow(QMainWindow):
 
     def _connect(self, source: CheckpointSource) -> None:
         panels, banner, settings = self.panels, self.banner, self._settings
-        self._theme.changed.connect(self.shell.actions.apply_palette)
         settings.changed.connect(self._show_appearance)
         self._rates.command_requested.connect(self.command_requested)
         panels.gradients.recovery_requested.connect(self._rates.recover)
@@ -263,7 +261,7 @@ class MainWindow(QMainWindow):
             on_recovery=self._rates.recover,
             parent=self,
         )
-        TrainingOffer(self._state, self.shell.actions, self._theme, self)
+        TrainingOffer(self._state, self.shell.actions, self)
 
     def _wire_actions(self) -> None:
         ids, actions, send = ActionId, self.shell.actions, self.command_requested.emit

@@ -21,7 +21,7 @@ class ChartWindow(MainWindow):
     def __init__(self, theme: Theme, chart: ChartWidget, settings: SettingsStore) -> None:
         QMainWindow.__init__(self)
         self.chart, self.banner, self.messages = chart, Banner(theme), DesktopMessages(self)
-        self.shell = Shell(self, settings, ActionRegistry(menu_actions(), self), self.banner)
+        self.shell = Shell(self, settings, ActionRegistry(menu_actions(), self, theme), self.banner)
         middle = QWidget()
         layout = QVBoxLayout(middle)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -161,7 +161,7 @@ class TimeTravel(QObject):
         offer = (play.text, play.tooltip, play.icon)
         if self._is_playing():
             offer = (translate("Actions", "&Pause"), translate("Actions", "Pause at the candle shown"), "pause")
-        actions.present(ids.TRAVEL_PLAY, *offer, self._chart.style_shown.palette)
+        actions.present(ids.TRAVEL_PLAY, *offer)
 
     def _wire(self) -> None:
         ids, state = ActionId, self._state

@@ -37,14 +37,15 @@ _SHORT_FROM = 1_000
 class ReliabilityPlot(TitledPlot):
     """How often something came, against how often it was said to come. On the dashed line both are equal."""
 
-    def __init__(self, name: str, meaning: str, top: type[pg.AxisItem] | None = None) -> None:
-        super().__init__(name, PercentAxis, PercentAxis, meaning, top)
+    def __init__(self, theme: Theme, name: str, meaning: str, top: type[pg.AxisItem] | None = None) -> None:
+        super().__init__(theme, name, PercentAxis, PercentAxis, meaning, top)
         self._diagonal = self.plot.plot([0.0, 1.0], [0.0, 1.0])
         self._whiskers = pg.ErrorBarItem(x=np.zeros(0), y=np.zeros(0), beam=0.015)
         self.plot.addItem(self._whiskers)
         self.observed = self.plot.plot(symbol="o", symbolSize=5)
         self.plot.setXRange(0.0, 1.0, padding=0.03)
         self.plot.setYRange(0.0, 1.0, padding=0.05)
+        theme.follow(self, self._take_colours)
 
     def show_points(self, said: Sequence[float | None], came: Sequence[Estimate]) -> bool:
         """Those that have an interval. Returns whether there are any."""
@@ -59,8 +60,7 @@ class ReliabilityPlot(TitledPlot):
             self._whiskers.setData(x=shares, y=values, top=highs - values, bottom=values - lows)
         return bool(known)
 
-    def apply_palette(self, palette: Palette) -> None:
-        super().apply_palette(palette)
+    def _take_colours(self, palette: Palette) -> None:
         self._diagonal.setPen(pg.mkPen(palette.muted_text, width=1, style=Qt.PenStyle.DashLine))
         curve = palette.curves[0]
         self.observed.setPen(pg.mkPen(curve, width=1))
@@ -75,6 +75,7 @@ class BandsPage(Page):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.coverage = TitledPlot(
+            theme,
             translate("Panels", "Coverage of the 90 % band"),
             PercentAxis,
             TimeAxis,
@@ -88,6 +89,7 @@ class BandsPage(Page):
         self.coverage.plot.addItem(self._nominal)
         self.covered = self.coverage.plot.plot()
         self.reliability = ReliabilityPlot(
+            theme,
             translate("Panels", "Reliability of the quantiles"),
             translate(
                 "Panels",
@@ -98,6 +100,7 @@ class BandsPage(Page):
         ticks = [(level, f"{PERCENT * level:g}") for level in QUANTILE_LEVELS if level not in _BETWEEN]
         self.reliability.plot.getAxis("bottom").setTicks([ticks])
         self.touched = ReliabilityPlot(
+            theme,
             translate("Panels", "Reliability of the chance of a price"),
             translate(
                 "Panels",
@@ -110,15 +113,14 @@ class BandsPage(Page):
             PlotAxis,
         )
         fill_scrolling_page(self, (self.coverage, self.reliability, self.touched))
+        theme.follow(self, self._take_colours)
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         self._show_coverage(found.chosen)
         self._show_reliability(found.chosen)
         self._show_touched(found.touched, is_of_group=found.chosen.request.group != OVERALL)
 
-    def apply_palette(self, palette: Palette) -> None:
-        for each in (self.coverage, self.reliability, self.touched):
-            each.apply_palette(palette)
+    def _take_colours(self, palette: Palette) -> None:
         self._nominal.setPen(pg.mkPen(palette.muted_text, width=1, style=Qt.PenStyle.DashLine))
         self.covered.setPen(pg.mkPen(palette.curves[0], width=2))
 

@@ -17,10 +17,10 @@ from desktop.panels.accuracy.words import ahead, how_many
 from desktop.ui.accessible import name_box
 from desktop.ui.formatting import format_count
 from desktop.ui.icons import tabular
-from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, WrappedLabel, paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 PAGES: dict[str, type[Page]] = {
@@ -58,7 +58,8 @@ class AccuracyDetails(QWidget):
         self._first = WrappedLabel()
         """Which candles “all” are not."""
         self._stack = QStackedWidget()
-        self._shown: tuple[RunAccuracy, ExpertShares | None, Page] | None = None
+        self._shown: tuple[object, ...] = (None,) * 4
+        """What the page in front was made from."""
         self._build()
         self.horizon.currentIndexChanged.connect(self._on_chosen)
         self.group.currentIndexChanged.connect(self._on_chosen)
@@ -77,39 +78,27 @@ class AccuracyDetails(QWidget):
                 page.chosen.connect(self._choose_horizon)
             if isinstance(page, PaperPage):
                 page.costs_requested.connect(self.costs_requested)
-            page.apply_palette(self._theme.palette)
             self._stack.addWidget(page)
         return self._pages[name]
 
     def open_page(self, name: str) -> None:
         """Bring a page to the front. name: the English one."""
         self._stack.setCurrentWidget(self.page(name))
-        self._shown = None
 
     def show_found(self, found: RunAccuracy | None, trouble: str | None, shares: ExpertShares | None) -> None:
         """found: None while nothing is known. Results already shown cost nothing."""
         page = self._stack.currentWidget()
         self._show_state(found, trouble, is_chosen=isinstance(page, Page) and page.is_chosen)
-        if found is None or not isinstance(page, Page) or self._is_shown(found, shares, page):
+        if found is None or not isinstance(page, Page):
             return
-        self._shown = (found, shares, page)
+        used = (found, page, shares if isinstance(page, ExpertsPage) else None, self._theme.palette)
+        if all(one is other for one, other in zip(used, self._shown, strict=True)):
+            return
+        self._shown = used
         self._offer(found)
         self.group.setVisible(page.is_chosen and self.group.count() > 1)
         self._show_count(found)
         page.show_found(found, shares)
-
-    def apply_palette(self, palette: Palette) -> None:
-        self._shown = None
-        for page in self._pages.values():
-            page.apply_palette(palette)
-        for label in (self._n, self._first, self._waiting):
-            colour_text(label, palette.muted_text)
-
-    def _is_shown(self, found: RunAccuracy, shares: ExpertShares | None, page: Page) -> bool:
-        if self._shown is None:
-            return False
-        same_shares = shares is self._shown[1] or not isinstance(page, ExpertsPage)
-        return found is self._shown[0] and page is self._shown[2] and same_shares
 
     def _show_state(self, found: RunAccuracy | None, trouble: str | None, *, is_chosen: bool) -> None:
         set_text(self._waiting, trouble or translate("Panels", _WAITING))
@@ -162,6 +151,7 @@ class AccuracyDetails(QWidget):
         name_box(self.group, translate("Panels", "Evaluated candles"))
         for box in (self.horizon, self.group):  # what is offered is not known yet, and one may be longer than the first
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        mute(self._n, self._first, self._waiting)
         self._n.setFont(tabular(self.font()))
         self._waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._waiting.setWordWrap(True)

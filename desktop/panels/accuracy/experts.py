@@ -16,7 +16,7 @@ from desktop.panels.accuracy.pages import Page
 from desktop.panels.accuracy.words import ahead, not_yet, points
 from desktop.ui.formatting import MISSING, format_count, format_percent, format_significant
 from desktop.ui.icons import tabular
-from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, show_tooltip
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
@@ -149,6 +149,7 @@ class ExpertsPage(Page):
         stacked(inside, *parts, None, margins=(0, 0, 6, 2), spacing=2)
         for title in (self._weights_title, self._losses_title):
             title.setWordWrap(True)
+            mute(title)
         stacked(self, DownScrolling(inside, translate("Panels", "Experts in numbers")), margins=NO_MARGINS)
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
@@ -159,12 +160,6 @@ class ExpertsPage(Page):
         skill = translate("Panels", "skill, %")
         heads = (quantity_name("close"), skill, quantity_name("range"), skill)
         self.losses.show_rows(heads if experts else (), [(expert_name(each.name), _losses(each)) for each in experts])
-
-    def apply_palette(self, palette: Palette) -> None:
-        for title in (self._weights_title, self._losses_title):
-            colour_text(title, palette.muted_text)
-        self.weights.update()
-        self.losses.update()
 
     def _show_weights(self, horizon: int, shares: ExpertShares | None) -> None:
         if shares is None or horizon > len(shares.shares):

@@ -22,12 +22,12 @@ from desktop.panels.accuracy.words import COIN, measured, not_yet, points, proof
 from desktop.ui.formatting import MISSING, format_count
 from desktop.ui.icons import tabular
 from desktop.ui.interface_size import scale_text, space_rows
-from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.tables import style_table
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
 
@@ -43,9 +43,6 @@ class Page(QWidget):
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         """Put the numbers in place. shares: current weights of the experts; None while no trainer is running."""
-
-    def apply_palette(self, palette: Palette) -> None:
-        """Take the palette's colours."""
 
 
 MEANINGS = {
@@ -94,7 +91,6 @@ class SkillPage(Page):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self._muted: list[Label] = []
         self.cells: dict[str, tuple[tuple[Label, ...], tuple[Label, ...]]] = {}
         """By the row's name: the lines of its close and of its range."""
         self.of_close: dict[str, tuple[Label, Label, Label]] = {}
@@ -114,10 +110,6 @@ class SkillPage(Page):
         self._show_close(chosen)
         for name, drawn in zip(_ALSO_DRAWN, chosen.also_drawn, strict=True):
             self._show_drawn(name, drawn)
-
-    def apply_palette(self, palette: Palette) -> None:
-        for label in self._muted:
-            colour_text(label, palette.muted_text)
 
     def _build_quantities(self) -> QGridLayout:
         grid = _grid(1, 2)
@@ -190,7 +182,7 @@ class SkillPage(Page):
 
     def _make_small(self, label: Label) -> None:
         scale_text(label, 0.92)
-        self._muted.append(label)
+        mute(label)
 
     def _show_quantity(self, column: int, of: QuantityAccuracy) -> None:
         name = (_skill_of_close(), _skill_of_range())[column]

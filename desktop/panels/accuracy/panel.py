@@ -21,12 +21,12 @@ from desktop.state.training_words import break_sentence
 from desktop.ui.formatting import format_count, format_duration, format_percent
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import scale_text
-from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.panel_base import EmptyState, Panel, colour_text, mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import beside, stacked
 from desktop.ui.style import NarrowTabs
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _APART = (
@@ -60,7 +60,6 @@ class AccuracyPanel(Panel):
         self._now = DownScrolling(self._build_layout(), translate("Panels", "Accuracy now"))
         self._build_tabs()
         self._empty = EmptyState(translate("Panels", _EMPTY), self)
-        self.apply_palette(theme.palette)
         self.apart.toggled.connect(self.mark_stale)
         state.status_changed.connect(self.mark_stale)
         state.diagnosis_changed.connect(self.mark_stale)
@@ -120,12 +119,6 @@ class AccuracyPanel(Panel):
         self._table.show_summary(shown, is_models_own=is_models_own)
         self._show_footer(own, shown)
 
-    def apply_palette(self, palette: Palette) -> None:
-        self._table.apply_palette(palette)
-        for label in (self._reason, self._footer, self._empty):
-            colour_text(label, palette.muted_text)
-        self.details.apply_palette(palette)
-
     def _build_tabs(self) -> None:
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
@@ -140,6 +133,7 @@ class AccuracyPanel(Panel):
         scale_text(self._verdict, 1.15, bold=True)
         self._reason.setWordWrap(True)
         self._footer.setWordWrap(True)
+        mute(self._reason, self._footer)
         self.apart.setAutoRaise(True)
         self.apart.setCheckable(True)
         self.apart.hide()  # it has no text before there are scores to choose from

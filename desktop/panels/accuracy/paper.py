@@ -15,11 +15,11 @@ from desktop.panels.accuracy.words import not_yet, value_of
 from desktop.ui.formatting import MISSING, format_count, format_number, format_percent
 from desktop.ui.interface_size import scale_text
 from desktop.ui.number_grid import NumberGrid
-from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import WrappedLabel
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _BASIS_POINT = 1e-4
@@ -55,6 +55,7 @@ class PaperPage(Page):
         )
         scale_text(self.headline, 1.15, bold=True)
         scale_text(self._rule, 0.92)
+        mute(self.remark, self._rule)
         self.numbers = NumberGrid({name: translate("Panels", meaning) for name, meaning in MEANINGS.items()})
         self.numbers.grid.setColumnStretch(0, 0)
         self.numbers.grid.setColumnStretch(2, 1)
@@ -83,11 +84,6 @@ class PaperPage(Page):
             "Largest fall", MISSING if fall is None else translate("Panels", "{0} bp").format(_in_bp(fall))
         )
         self.numbers.put("Candles", format_count(score.n))
-
-    def apply_palette(self, palette: Palette) -> None:
-        self.numbers.apply_palette(palette)
-        for label in (self.remark, self._rule):
-            colour_text(label, palette.muted_text)
 
 
 def _headline(score: PaperScore) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.domain.events import ExpertShares
@@ -18,7 +18,7 @@ from desktop.panels.accuracy.names import quantity_name
 from desktop.panels.accuracy.pages import Page
 from desktop.panels.accuracy.words import ahead
 from desktop.ui.formatting import format_count, format_number, local_datetime, month_name
-from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import NumberAxis, PlotAxis, apply_plot_palette, plot_widget
 from desktop.ui.scrolling import DownScrolling
@@ -84,6 +84,7 @@ class TitledPlot(QWidget):
 
     def __init__(
         self,
+        theme: Theme,
         name: str,
         left: type[pg.AxisItem],
         bottom: type[pg.AxisItem],
@@ -97,6 +98,7 @@ class TitledPlot(QWidget):
         self.title.setWordWrap(True)  # it carries numbers: none of them may be cut
         self.missing.setWordWrap(True)
         self.missing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        mute(self.title, self.missing)
         self.plot = plot_widget(name, left, bottom=bottom, top=top)
         self.plot.setMinimumHeight(_LOWEST_PLOT_PX)
         self.plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
@@ -104,6 +106,7 @@ class TitledPlot(QWidget):
         parts = (self.title, self.plot, self.missing)
         stacked(self, *parts, stretched=(self.plot, self.missing), margins=NO_MARGINS, spacing=1)
         self.setToolTip(paragraphs(meaning))
+        theme.follow(self, partial(apply_plot_palette, self.plot))
 
     def update_state(self, title: str, missing: str) -> None:
         """missing: why there is nothing to draw; empty where there is."""
@@ -112,11 +115,6 @@ class TitledPlot(QWidget):
         self.plot.setVisible(not missing)
         self.missing.setVisible(bool(missing))
 
-    def apply_palette(self, palette: Palette) -> None:
-        apply_plot_palette(self.plot, palette)
-        for label in (self.title, self.missing):
-            colour_text(label, palette.muted_text)
-
 
 class ErrorsPage(Page):
     """How far the close lay from its forecast, beside how far it lay from "no change"."""
@@ -124,6 +122,7 @@ class ErrorsPage(Page):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.errors = TitledPlot(
+            theme,
             translate("Panels", "Errors of the close"),
             PercentAxis,
             TimeAxis,
@@ -135,6 +134,7 @@ class ErrorsPage(Page):
         )
         self.forecast, self.no_change = self.errors.plot.plot(), self.errors.plot.plot()
         self.loss_reduction = TitledPlot(
+            theme,
             translate("Panels", "Loss avoided"),
             PercentAxis,
             TimeAxis,
@@ -150,8 +150,8 @@ class ErrorsPage(Page):
             self.loss_reduction.plot.plot(),
             self.loss_reduction.plot.plot(),
         )
-        self._curves: tuple[QColor, QColor] = theme.palette.curves[0], theme.palette.curves[1]
         fill_scrolling_page(self, (self.loss_reduction, self.errors))
+        theme.follow(self, self._take_colours)
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         chosen = found.chosen
@@ -168,9 +168,7 @@ class ErrorsPage(Page):
         highest = max(float(curve.values.max()) for curve in curves)
         self.errors.plot.setYRange(0.0, highest, padding=0.05)
 
-    def apply_palette(self, palette: Palette) -> None:
-        for each in (self.errors, self.loss_reduction):
-            each.apply_palette(palette)
+    def _take_colours(self, palette: Palette) -> None:
         self._zero.setPen(pg.mkPen(palette.muted_text, width=1, style=Qt.PenStyle.DashLine))
         self._curves = palette.curves[0], palette.curves[1]
         self.forecast.setPen(pg.mkPen(self._curves[0], width=1))

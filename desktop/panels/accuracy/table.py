@@ -18,9 +18,9 @@ from desktop.ui.formatting import MISSING, format_count, format_percent
 from desktop.ui.icons import tabular
 from desktop.ui.interface_size import scale_text
 from desktop.ui.interval_bar import IntervalBar
-from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _GAP, _LINE_GAP = 7, 2
@@ -86,6 +86,7 @@ class Row:
         self.bar = IntervalBar(theme, term.reach, parent)
         for label in (self._interval, self._against, self._n):
             label.setFont(numbers)
+            mute(label)
         for widget in (*self._cells, self.bar):
             widget.setToolTip(paragraphs(self._meaning))
 
@@ -115,11 +116,6 @@ class Row:
     @property
     def _when_known(self) -> str:
         return translate("Panels", "from n = {0}").format(self.term.fewest)
-
-    def apply_palette(self, palette: Palette) -> None:
-        for label in (self.name, self._interval, self._against, self._n):
-            colour_text(label, palette.muted_text)
-        colour_text(self.name, palette.text)
 
     def _colour(
         self, estimate: Estimate, against: float | None, *, is_live: bool, is_models_own: bool
@@ -167,13 +163,6 @@ class AccuracyTable(QWidget):
             row.show(estimate, against, is_live=is_live, is_models_own=is_models_own)
         self.updateGeometry()
         self._place()
-
-    def apply_palette(self, palette: Palette) -> None:
-        """Take the palette's colours."""
-        for row in self.rows:
-            row.apply_palette(palette)
-        for header in self.headers:
-            colour_text(header, palette.muted_text)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(_room(self._columns(Shape.TWO_LINES)), self._height(Shape.WHOLE))
@@ -240,6 +229,7 @@ class AccuracyTable(QWidget):
     def _header(self, text: str, tooltip: str) -> Label:
         header = Label(_shown(text), self)
         scale_text(header, 0.9)
+        mute(header)
         header.setToolTip(paragraphs(_shown(tooltip)))
         return header
 

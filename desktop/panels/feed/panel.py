@@ -26,14 +26,14 @@ from desktop.state.feed_record import OTHER_REASONS, FeedRecord
 from desktop.state.run_state import RunState
 from desktop.ui.dot import Dot
 from desktop.ui.formatting import format_age, format_count, format_duration, format_milliseconds, format_time
-from desktop.ui.icons import icon, tabular
+from desktop.ui.icons import put_icon, tabular
 from desktop.ui.interface_size import enlarged
 from desktop.ui.number_grid import NumberGrid
-from desktop.ui.panel_base import Panel, colour_text, set_text
+from desktop.ui.panel_base import Panel, mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
 _SIDE_BY_SIDE_FROM = 640
@@ -60,14 +60,17 @@ class FeedPanel(Panel):
         self._record, self._clock = state.feed_record, state.clock
         self._dot = Dot()
         self.state_word, self.since, self.market, self.sentence, self.reasons = (Label() for _ in range(5))
+        mute(self.since, self.market, self.reasons)
         self.try_again, self.use_next = QPushButton(translate("Panels", "Try again now")), QPushButton()
+        put_icon(self.try_again, "refresh", theme)
+        put_icon(self.use_next, "swap-horizontal", theme)
         self.numbers = FeedNumbers()
         self.changes = ChangesModel(theme, state.clock.now_ms, self)
         self.rejected = RejectedModel(state.clock.now_ms, self)
         self.changes_table = feed_table(self.changes, translate("Panels", "Feed events"))
         self.rejected_table = feed_table(self.rejected, translate("Panels", "Rejected messages"))
         self.raw = _raw_view()
-        self.actions_of_panel = ActionRegistry(panel_actions("Feed"), self)
+        self.actions_of_panel = ActionRegistry(panel_actions("Feed"), self, theme)
         self.lists = QTabWidget()
         self.lists.setAccessibleName(translate("Panels", "Feed events and rejected messages"))
         self._sides = QSplitter(Qt.Orientation.Horizontal)
@@ -76,7 +79,6 @@ class FeedPanel(Panel):
         self._body, self._right = QBoxLayout(QBoxLayout.Direction.LeftToRight), QVBoxLayout()
         self._build_layout()
         self._connect()
-        self.apply_palette(theme.palette)
 
     def refresh(self) -> None:
         record, now_ms = self._record, self._clock.now_ms()
@@ -100,15 +102,6 @@ class FeedPanel(Panel):
         now_ms = self._clock.now_ms()
         set_text(self.sentence, self._sentence(now_ms))
         self._show_times(now_ms)
-
-    def apply_palette(self, palette: Palette) -> None:
-        self.actions_of_panel.apply_palette(palette)
-        self.numbers.apply_palette(palette)
-        self.changes.repaint()
-        self.try_again.setIcon(icon("refresh", palette.text))
-        self.use_next.setIcon(icon("swap-horizontal", palette.text))
-        for label in (self.since, self.market, self.reasons):
-            colour_text(label, palette.muted_text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

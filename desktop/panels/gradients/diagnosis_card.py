@@ -14,13 +14,13 @@ from core.settings.tree import Settings
 from desktop.dialogs.setting_words import effect, is_at_once, setting, title, with_change
 from desktop.panels.gradients.layer_names import with_titles
 from desktop.ui.formatting import format_count, format_significant
-from desktop.ui.icons import icon, tabular
+from desktop.ui.icons import icon, put_icon, tabular
 from desktop.ui.inputs import readable_decimal
 from desktop.ui.interface_size import scale_text
-from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.panel_base import colour_text, mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import beside, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
 from desktop.ui.wrapping_button import WrappingButton
@@ -81,8 +81,9 @@ class DiagnosisCard(QWidget):
         self.apply_button.clicked.connect(self._on_apply)
         self.undo_button = QPushButton(translate("Panels", "Undo"))
         self.undo_button.clicked.connect(self._on_undo)
+        put_icon(self.undo_button, "undo", theme)
         self._build_layout()
-        self.apply_palette(theme.palette)
+        theme.follow(self, lambda _palette: self._refresh())
 
     def show_diagnosis(self, diagnosis: Diagnosis | None) -> None:
         """Show a verdict, None before the first. Undo stays until another one comes: the change itself makes it too
@@ -105,13 +106,6 @@ class DiagnosisCard(QWidget):
             self._rate_in_force = learning_rate
             self._refresh()
 
-    def apply_palette(self, palette: Palette) -> None:
-        """Take the palette's colours."""
-        for label in (self.step, self.evidence, self.note):
-            colour_text(label, palette.muted_text)
-        self.undo_button.setIcon(icon("undo", palette.text))
-        self._refresh()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         colour = self._colour()
         tint = QColor(colour)
@@ -123,6 +117,7 @@ class DiagnosisCard(QWidget):
 
     def _build_layout(self) -> None:
         scale_text(self.headline, 1.15, bold=True)
+        mute(self.step, self.evidence, self.note)
         self.step.setFont(tabular(self.font()))
         for label in (self.headline, self.evidence, self.advice, self.note):
             label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 from desktop.state.step_history import StepHistory
 from desktop.ui.formatting import format_count, format_significant
 from desktop.ui.icons import tabular
-from desktop.ui.panel_base import colour_text
+from desktop.ui.panel_base import mute
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import (
     FloatArray,
@@ -101,6 +101,7 @@ class NormPlot(QWidget):
         self.legend = Label()
         self.legend.setTextFormat(Qt.TextFormat.RichText)
         self.legend.setWordWrap(True)
+        mute(self.legend)
         self.plot = plot_widget(translate("Panels", "Norms of the gradients"), LogAxis, _PointedPlot)
         self.plot.setMinimumHeight(_LEAST_HEIGHT)
         self.plot.setMinimumWidth(120)
@@ -114,6 +115,7 @@ class NormPlot(QWidget):
         self.readout = _Readout(theme, self.plot)
         stacked(self, self.legend, self.plot, stretched=self.plot, margins=NO_MARGINS, spacing=3)
         self.plot.pointed_at.connect(self._on_pointed_at)
+        theme.follow(self, self._take_colours)
 
     def show_steps(self, steps: StepHistory) -> None:
         self._steps = steps
@@ -129,8 +131,7 @@ class NormPlot(QWidget):
         self._mark(x, steps, low, high)
         self._show_readout()
 
-    def apply_palette(self, palette: Palette) -> None:
-        """Take the palette's colours."""
+    def _take_colours(self, palette: Palette) -> None:
         apply_plot_palette(self.plot, palette)
         after, before = palette.curves[:2]
         threshold, clipped, skipped = palette.muted_text, palette.warning, palette.bad
@@ -165,8 +166,6 @@ class NormPlot(QWidget):
                 ).format(_SMOOTHING_STEPS)
             )
         )
-        colour_text(self.legend, palette.muted_text)
-        self.readout.update()
 
     def _fit(self, x: FloatArray, *curves: FloatArray) -> tuple[float, float]:
         """Room for all but the lowest few; a spike is what this curve is for. Returns the range."""

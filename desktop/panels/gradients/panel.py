@@ -17,10 +17,10 @@ from desktop.state.step_history import LAYER_STEPS_KEPT, FloatArray, means, medi
 from desktop.state.training_words import break_sentence
 from desktop.ui.formatting import MISSING, format_number, format_percent, format_significant
 from desktop.ui.inputs import readable_decimal
-from desktop.ui.panel_base import EmptyState, Panel, colour_text
+from desktop.ui.panel_base import EmptyState, Panel
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
 _NEWEST = LAYER_STEPS_KEPT
@@ -47,7 +47,6 @@ class GradientsPanel(Panel):
         self._empty = EmptyState(
             translate("Panels", "No training steps yet.\nGradients are measured from the first step."), self
         )
-        self.apply_palette(theme.palette)
         for signal in (state.steps_changed, state.status_changed, state.run_changed, state.diagnosis_changed):
             signal.connect(self.mark_stale)
 
@@ -80,12 +79,6 @@ class GradientsPanel(Panel):
         self._refresh_numbers()
         self._refresh_layers()
         self.measured.parts.show_parts(means(self._state.gradients.loss_parts()))
-
-    def apply_palette(self, palette: Palette) -> None:
-        self.card.apply_palette(palette)
-        if self._measured is not None:
-            self._measured.apply_palette(palette)
-        colour_text(self._empty, palette.muted_text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

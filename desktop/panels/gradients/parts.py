@@ -18,10 +18,10 @@ from desktop.ui.accessible import name_box
 from desktop.ui.formatting import MISSING, format_percent, format_significant
 from desktop.ui.icons import tabular
 from desktop.ui.number_grid import NumberGrid
-from desktop.ui.panel_base import colour_text
+from desktop.ui.panel_base import mute
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
 
@@ -94,6 +94,7 @@ class LayerSection(QWidget):
             )
         )
         self._none.setWordWrap(True)
+        mute(self._none)
         top = beside(None, self._title, None, self.measure)
         stacked(self, top, self._none, self.bars, margins=NO_MARGINS, spacing=3)
 
@@ -118,11 +119,6 @@ class LayerSection(QWidget):
                 for name, value, layer in zip(names, values, newest, strict=True)
             ]
         )
-
-    def apply_palette(self, palette: Palette) -> None:
-        """Take the palette's colours."""
-        colour_text(self._none, palette.muted_text)
-        self.bars.update()
 
 
 class PartSection(QWidget):
@@ -149,10 +145,6 @@ class PartSection(QWidget):
             return
         total = float(np.nansum(parts))
         self.bars.show_bars([_part_bar(quantity, float(parts[quantity]), total) for quantity in Quantity])
-
-    def apply_palette(self, palette: Palette) -> None:
-        """Take the palette's colours."""
-        self.bars.update()
 
 
 def _layer_bar(name: str, value: float, newest: LayerStatistics, measure: str, *, is_marked: bool) -> Bar:
@@ -201,14 +193,8 @@ class Measured(QWidget):
         right = stacked(None, self.layers, self.parts, spacing=8)
         right.addStretch(0)
         self._columns: QBoxLayout = stacked(self, left, right, stretched=(left, right), margins=NO_MARGINS, spacing=12)
-        self.apply_palette(theme.palette)
 
     def set_two_columns(self, has_two: bool) -> None:
         """Two beside each other, or one."""
         directions = QBoxLayout.Direction
         self._columns.setDirection(directions.LeftToRight if has_two else directions.TopToBottom)
-
-    def apply_palette(self, palette: Palette) -> None:
-        """Take the palette's colours."""
-        for part in (self.norms, self.numbers, self.layers, self.parts):
-            part.apply_palette(palette)

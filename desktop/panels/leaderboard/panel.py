@@ -21,11 +21,11 @@ from desktop.ui.accessible import name_box
 from desktop.ui.elided import ElidedLabel
 from desktop.ui.formatting import format_count
 from desktop.ui.interface_size import scale_text
-from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.panel_base import EmptyState, Panel, set_text
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.stacks import beside, stacked
 from desktop.ui.study_colours import MOST_PREVIEWS
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _EMPTY = QT_TRANSLATE_NOOP("Panels", "No ranking yet.\nThe first numbers come after 50 scored candles.")
@@ -61,7 +61,6 @@ class LeaderboardPanel(Panel):
         self.table = LeaderboardTable(self.model)
         self._build()
         self._empty = EmptyState(translate("Panels", _EMPTY), self)
-        self.apply_palette(theme.palette)
         self.ranking.currentIndexChanged.connect(self.refresh)
         self.scope.currentIndexChanged.connect(self.refresh)
         self.model.tick_changed.connect(self._tick)
@@ -96,10 +95,6 @@ class LeaderboardPanel(Panel):
         """The rows may move again."""
         super().leaveEvent(event)
         self.mark_stale()
-
-    def apply_palette(self, palette: Palette) -> None:
-        self.model.repaint()
-        colour_text(self._empty, palette.muted_text)
 
     def show_ticks(self, names: tuple[str, ...]) -> None:
         """These are drawn, as far as the run has them."""

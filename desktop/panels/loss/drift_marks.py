@@ -14,10 +14,10 @@ from core.market.shown_names import shown_symbol
 from desktop.ui.elided import ElidedLabel
 from desktop.ui.formatting import format_count, format_significant, format_time
 from desktop.ui.interface_size import scale_text
-from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.panel_base import set_text
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.plots import own_children
-from desktop.ui.theme import Palette
+from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _NAME = QT_TRANSLATE_NOOP("Panels", "drift")
@@ -35,14 +35,15 @@ class DriftMarks(ElidedLabel):
     """The sentence, on one line: a second would take the plot's room, and its labels would lie on one another. The
     lines are in the plot that it was made for."""
 
-    def __init__(self, plot: pg.PlotWidget, palette: Palette, parent: QWidget | None = None) -> None:
+    def __init__(self, plot: pg.PlotWidget, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._plot = plot
-        self._palette = palette
+        self._theme = theme
         self._lines: dict[DriftFound, pg.InfiniteLine] = {}
         self._markets: Mapping[str, Market] = {}
         scale_text(self, 0.9)
         self.setVisible(False)
+        theme.follow(self, self._take_colours)
 
     @property
     def marked(self) -> tuple[DriftFound, ...]:
@@ -69,17 +70,14 @@ class DriftMarks(ElidedLabel):
             at_length = [self._at_length(drift) for drift in reversed(seen)]
             self.setToolTip(paragraphs("\n".join([translate("Panels", MEANING), *at_length])))
 
-    def apply_palette(self, palette: Palette) -> None:
-        """Take the palette's colours."""
-        self._palette = palette
-        colour_text(self, palette.text)
+    def _take_colours(self, palette: Palette) -> None:
         for line in self._lines.values():
             line.setPen(self._pen())
             line.label.setColor(palette.text)
 
     def _add_line(self, drift: DriftFound) -> pg.InfiniteLine:
         anchors = (_RIGHT_OF_THE_LINE, _LEFT_OF_THE_LINE)
-        options = {"position": 1.0, "anchors": anchors, "color": self._palette.text, "movable": False}
+        options = {"position": 1.0, "anchors": anchors, "color": self._theme.palette.text, "movable": False}
         line = pg.InfiniteLine(
             drift.step, angle=90, pen=self._pen(), label=translate("Panels", _NAME), labelOpts=options
         )
@@ -88,7 +86,7 @@ class DriftMarks(ElidedLabel):
         return line
 
     def _pen(self) -> object:
-        return pg.mkPen(self._palette.muted_text, width=1, style=Qt.PenStyle.DashLine)
+        return pg.mkPen(self._theme.palette.muted_text, width=1, style=Qt.PenStyle.DashLine)
 
     def _symbol(self, drift: DriftFound) -> str:
         market = self._markets.get(drift.run_id) if len(self._markets) > 1 else None

@@ -17,7 +17,7 @@ from desktop.state.training_words import break_sentence
 from desktop.ui.formatting import MISSING, format_age, format_count, format_duration, format_number
 from desktop.ui.icons import icon, tabular
 from desktop.ui.inputs import readable_decimal
-from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.panel_base import EmptyState, Panel, colour_text, mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import (
     FloatArray,
@@ -80,7 +80,7 @@ class LossPanel(Panel):
         self._prequential = add_curve(self.plot)
         self._mean = add_curve(self.plot)
         layout.addWidget(self.plot, 1)
-        self.drifts = DriftMarks(self.plot, theme.palette)
+        self.drifts = DriftMarks(self.plot, theme)
         layout.addWidget(self.drifts)
         self._rate_label = Label()
         self._rate_label.setToolTip(translate("Panels", "Learning rate of each step. Change it in the tool bar."))
@@ -95,7 +95,8 @@ class LossPanel(Panel):
         self._empty = EmptyState(
             translate("Panels", "No training steps yet.\nThe curves begin with the first step."), self.plot
         )
-        self.apply_palette(theme.palette)
+        mute(*self._names, self._legend, self._rate_label)
+        theme.follow(self, self._take_colours)
         state.diagnosis_changed.connect(self.mark_stale)
         for signal in (state.steps_changed, state.drifts_changed, state.status_changed, state.record_changed):
             signal.connect(self.mark_stale)
@@ -117,7 +118,7 @@ class LossPanel(Panel):
             took = translate("Units", "{0} ms").format(digits)
         self._put("Last step", format_age(last.at_ms, self._state.clock.now_ms()), took)
 
-    def apply_palette(self, palette: Palette) -> None:
+    def _take_colours(self, palette: Palette) -> None:
         for plot in (self.plot, self._rate_plot):
             apply_plot_palette(plot, palette)
         training, prequential, rate = palette.curves[:3]
@@ -137,10 +138,6 @@ class LossPanel(Panel):
                 "share in the ghosts, their loss can be low and the model's high.",
             )
         )
-        self.drifts.apply_palette(palette)
-        for label in (*self._names, self._legend, self._rate_label):
-            colour_text(label, palette.muted_text)
-        colour_text(self._empty, palette.muted_text)
 
     def _of_markets(self) -> str:
         """Which markets the curves are means over: those that the model learns from. Empty of a single one."""

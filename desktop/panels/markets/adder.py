@@ -13,9 +13,9 @@ from core.domain.venue_names import venue_name
 from core.market.symbols import SymbolIndex, SymbolList
 from desktop.dialogs.market import EXCHANGES, INTERVALS
 from desktop.ui.accessible import name_box
-from desktop.ui.icons import icon
+from desktop.ui.icons import put_icon
 from desktop.ui.stacks import NO_MARGINS, beside
-from desktop.ui.theme import Palette
+from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
 VENUES = (*EXCHANGES, SIMULATED_VENUE)
@@ -32,13 +32,14 @@ class MarketAdder(QWidget):
     symbols_wanted = Signal(str)
     hint_changed = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._known: dict[str, tuple[str, ...]] = {}
         self._indexes = {SIMULATED_VENUE: SymbolIndex(_SIMULATED)}
         self.venue, self.interval = QComboBox(), QComboBox()
         self.search = QLineEdit()
         self.add = QToolButton()
+        put_icon(self.add, "plus", theme)
         self._matches = QStringListModel(self)
         self._completer = QCompleter(self._matches, self)
         self._apply_style()
@@ -68,9 +69,6 @@ class MarketAdder(QWidget):
         self._indexes[listed.venue] = SymbolIndex(listed.symbols)
         if listed.venue == self.venue_id and self.search.hasFocus() and self.search.isModified():
             self._complete(self.search.text())
-
-    def apply_palette(self, palette: Palette) -> None:
-        self.add.setIcon(icon("plus", palette.text))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.search and isinstance(event, QFocusEvent) and event.gotFocus():

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton, QWidget
 
 from desktop.panels.markets.model import title
 from desktop.panels.markets.ordering import SORTABLE, Column
-from desktop.ui.icons import icon
+from desktop.ui.icons import put_icon
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside
-from desktop.ui.theme import Palette
+from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
 _OWN_ORDER = -1
@@ -38,10 +38,11 @@ class FilterLine(QWidget):
     left = Signal()
     sort_chosen = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.box = _FilterBox()
         self.sort = QToolButton()
+        put_icon(self.sort, "sort", theme)
         self._choices: dict[int, QAction] = {}
         self._apply_style()
         beside(self, self.box, self.sort, stretched=self.box, margins=NO_MARGINS, spacing=4)
@@ -51,9 +52,6 @@ class FilterLine(QWidget):
     def show_sorting(self, column: int) -> None:
         """Check what the table is sorted by."""
         self._choices.get(column, self._choices[_OWN_ORDER]).setChecked(True)
-
-    def apply_palette(self, palette: Palette) -> None:
-        self.sort.setIcon(icon("sort", palette.text))
 
     def _apply_style(self) -> None:
         self.box.setPlaceholderText(translate("Panels", "Filter"))

@@ -25,10 +25,10 @@ from desktop.state.quotes import QuoteState
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_age, format_count, format_duration
 from desktop.ui.interface_size import enlarge_icons
-from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.panel_base import EmptyState, Panel, mute, set_text
 from desktop.ui.plain_text import Label
 from desktop.ui.stacks import beside, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _CHANGES_KEPT = 50
@@ -67,14 +67,14 @@ class MarketsPanel(Panel):
         self._window: QWidget | None = None
         self.model = MarketsModel(self)
         self.table = MarketsTable(self.model, theme)
-        self.filter = FilterLine()
-        self.adder = MarketAdder()
+        self.filter = FilterLine(theme)
+        self.adder = MarketAdder(theme)
         self.note = Label()
-        self.actions_of_panel = ActionRegistry(panel_actions("Markets"), self.table)
+        mute(self.note)
+        self.actions_of_panel = ActionRegistry(panel_actions("Markets"), self.table, theme)
         self._build_layout()
         self._empty = EmptyState(translate("Panels", _EMPTY), self.table.viewport())
         self._connect()
-        self.apply_palette(theme.palette)
         self.show_markets(markets)
 
     def need_prices(self, *, is_needed: bool) -> None:
@@ -168,14 +168,6 @@ class MarketsPanel(Panel):
         """None: the list's order."""
         section = self.table.horizontalHeader().sortIndicatorSection()
         return Column(section) if section in SORTABLE else None
-
-    def apply_palette(self, palette: Palette) -> None:
-        self.actions_of_panel.apply_palette(palette)
-        self.adder.apply_palette(palette)
-        self.filter.apply_palette(palette)
-        self.model.repaint()
-        for label in (self.note, self._empty):
-            colour_text(label, palette.muted_text)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

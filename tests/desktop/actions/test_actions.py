@@ -17,7 +17,7 @@ PANELS = ("Checkpoints", "Incidents", "Feed", "Markets", "Jobs", "Log", "Overvie
 def make_registry(qtbot: QtBot) -> tuple[QMainWindow, ActionRegistry]:
     window = QMainWindow()
     qtbot.addWidget(window)
-    return window, ActionRegistry(menu_actions(), window)
+    return window, ActionRegistry(menu_actions(), window, Theme("dark"))
 
 
 def texts(menu: QMenu) -> list[str]:
@@ -131,7 +131,7 @@ def test_an_action_made_by_qt_gets_text_icon_and_shortcut(qtbot: QtBot) -> None:
     window = QMainWindow()
     qtbot.addWidget(window)
     existing = QAction("bare", window)
-    registry = ActionRegistry((ActionId.SHOW_LOSS,), window, {ActionId.SHOW_LOSS: existing})
+    registry = ActionRegistry((ActionId.SHOW_LOSS,), window, Theme("dark"), {ActionId.SHOW_LOSS: existing})
     assert registry[ActionId.SHOW_LOSS] is existing
     assert existing.text() == "&Loss"
     assert existing.shortcut() == QKeySequence("Ctrl+1")

@@ -278,7 +278,6 @@ def bands_page(qtbot: QtBot, theme: Theme, touched: TouchAccuracy | None, group:
     columns, counts = filled(made_up(900)), np.ones(900, dtype=np.bool_)
     judged = assess(columns, origins(900), counts, Request(8, group))
     page = BandsPage(theme)
-    page.apply_palette(theme.palette)
     shown_panel(qtbot, page, 360, 640)
     page.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), judged, touched=touched), None)
     QApplication.processEvents()

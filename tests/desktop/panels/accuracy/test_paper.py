@@ -35,7 +35,6 @@ def page_of(qtbot: QtBot, theme: Theme, score: PaperScore) -> PaperPage:
     page = PaperPage(theme)
     qtbot.addWidget(page)
     page.resize(368, 420)
-    page.apply_palette(theme.palette)
     page.show()
     chosen = assess(filled(scored(40)), origins(40), np.ones(40, dtype=np.bool_), Request())
     page.show_found(RunAccuracy("made up", 0, N, True, (OVERALL,), (), chosen, score), None)

@@ -32,7 +32,6 @@ def history(steps: list[StepDone]) -> StepHistory:
 @pytest.fixture
 def plot(qtbot: QtBot, theme: Theme) -> NormPlot:
     plot = NormPlot(theme)
-    plot.apply_palette(theme.palette)
     shown_panel(qtbot, plot, 400, 260)
     return plot
 
