@@ -49,7 +49,6 @@ from desktop.services.training_break import LONG_MINUTES, SHORT_MINUTES, Trainin
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.feed_record import exchange_market
-from desktop.state.library import Library
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 from desktop.ui.banner import Banner, Notice
@@ -76,7 +75,6 @@ class Application(QObject):
         self._context = context
         self._clock = clock or SystemClock()
         self.database = WindowDatabase(context.folder)
-        self._library = Library(self.database, self._clock)
         self.theme = Theme(parent=self)
         self.theme.apply_to(qt)
         set_font(qt, context.settings.appearance)
@@ -92,14 +90,7 @@ class Application(QObject):
         self.finder = self._make_finder()
         self._make_side_work()
         self.display = RunDisplay(
-            self.runs,
-            self.state,
-            self.chart,
-            self.charting,
-            self.alerts_elsewhere,
-            self.database,
-            self._library,
-            self._shell,
+            self.runs, self.state, self.chart, self.charting, self.alerts_elsewhere, self.database, self._shell
         )
         self._connect_user()
         self._connect_side_work()
@@ -118,7 +109,7 @@ class Application(QObject):
         self.settings = SettingsStore(context.settings, self)
         self.settings_writer = SettingsWriter(context.folder.settings, self)
         self.banner = Banner(self.theme)
-        self.source = CheckpointSource(self._library, self.state, self)
+        self.source = CheckpointSource(self.database, self.state, self)
         self.market_choice = MarketChoice(self.settings, self)
         self.window = MainWindow(
             self.state,
@@ -145,7 +136,7 @@ class Application(QObject):
             self.window.messages,
             self.database,
             self._context.folder,
-            self._library.record,
+            self.database.record,
             self.theme,
         )
         self.charting.incident_chosen.connect(self.window.show_incident)
@@ -214,7 +205,7 @@ class Application(QObject):
             self._panels.checkpoints,
             self.database,
             self._context.folder,
-            self._library.record,
+            self.database.record,
             self.runs.send,
         )
         self._panels.best_checkpoint.restore_requested.connect(self.browser.previews.ask_before_restore)

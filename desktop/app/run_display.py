@@ -24,7 +24,6 @@ from desktop.notifications.alerts_elsewhere import AlertsElsewhere
 from desktop.services.run_controller import RunController
 from desktop.state.database import WindowDatabase
 from desktop.state.incident_history import INCIDENTS_KEPT
-from desktop.state.library import Library
 from desktop.state.markets import CANDLES_KEPT
 from desktop.state.run_state import DRIFTS_KEPT, RunState
 from desktop.state.shell import Shell
@@ -50,13 +49,11 @@ class RunDisplay(QObject):
         charting: ChartEnsemble,
         alerts_elsewhere: AlertsElsewhere,
         database: WindowDatabase,
-        library: Library,
         shell: Shell,
     ) -> None:
         super().__init__(shell.window)
         self._runs, self._state, self._chart, self._charting = runs, state, chart, charting
-        self._alerts_elsewhere, self._shell = alerts_elsewhere, shell
-        self._database, self._library = database, library
+        self._alerts_elsewhere, self._database, self._shell = alerts_elsewhere, database, shell
         self.market: Market | None = None
         self._connect()
 
@@ -157,7 +154,7 @@ class RunDisplay(QObject):
         this market, or of any, are listed."""
         interval_ms = None if market is None else market.interval.duration_ms
         try:
-            last = self._library.runs.last_trained(market)
+            last = self._database.runs.last_trained(market)
         except StorageError as error:
             self._shell.banner.notify_storage_error(str(error))
             last = None
@@ -196,12 +193,12 @@ class RunDisplay(QObject):
 
     def _stored_status(self, run: Run) -> TrainerStatus:
         settings = for_markets(self._runs.settings, len(self._runs.universe))
-        return self._library.stored_status(run, settings)
+        return self._database.stored_status(run, settings)
 
     def _show_stored(self, head: Run) -> None:
-        if not self._library.is_open:
+        if not self._database.is_open:
             return
-        self._guard(lambda: self._show_members(self._library.runs.members(head.run_id)))
+        self._guard(lambda: self._show_members(self._database.runs.members(head.run_id)))
         if self._state.trainer is None:
             self._guard(lambda: self._show_stored_model(head))
 
@@ -211,16 +208,16 @@ class RunDisplay(QObject):
         for run in members:
             markets.set_run(run.market, run.run_id)
             if run.market in markets.universe:
-                markets.apply(self._library.newest_forecast(run.run_id, run.market.interval))
+                markets.apply(self._database.newest_forecast(run.run_id, run.market.interval))
         self._show_scores(members)
 
     def _show_scores(self, members: Sequence[Run]) -> None:
         """One market at a time: all of them would hold up a frame."""
         waiting = [run for run in members if self._waits_for_scores(run)]
-        if not waiting or not self._library.is_open:
+        if not waiting or not self._database.is_open:
             return
         first, *others = waiting
-        stored = self._library.stored_market(first, self._runs.settings)
+        stored = self._database.stored_market(first, self._runs.settings)
         self._state.markets.set_summary(
             first.market, stored.accuracy, stored.position_ms, is_learned=stored.member.is_learned
         )
@@ -232,7 +229,7 @@ class RunDisplay(QObject):
         return row.run_id == run.run_id and row.accuracy is None
 
     def _show_stored_model(self, head: Run) -> None:
-        members = self._library.runs.members(head.run_id)
+        members = self._database.runs.members(head.run_id)
         own = next((member for member in members if member.market == self.market), None)
         if own is None:
             return
@@ -248,19 +245,19 @@ class RunDisplay(QObject):
 
     def _show_model(self) -> None:
         """Show the stored steps, incidents and drifts of the model."""
-        state, library = self._state, self._library
+        state, database = self._state, self._database
         if state.head_id is not None and not len(state.steps):
             run_ids = tuple(state.members) or (state.head_id,)
-            state.add_steps(library.record(state.head_id).steps(STEPS_KEPT))
-            state.add_incidents(library.incidents(run_ids, INCIDENTS_KEPT))
+            state.add_steps(database.record(state.head_id).steps(STEPS_KEPT))
+            state.add_incidents(database.incidents(run_ids, INCIDENTS_KEPT))
             for run_id in run_ids:
-                state.add_drifts(library.record(run_id).drifts(DRIFTS_KEPT))
+                state.add_drifts(database.record(run_id).drifts(DRIFTS_KEPT))
 
     def _show_switched(self) -> None:
         """Before a trainer is running, the scores are the stored ones too."""
         self._show_record()
         if self._state.trainer is None and self._state.head_id is not None:
-            members = self._library.runs.members(self._state.head_id)
+            members = self._database.runs.members(self._state.head_id)
             for own in (member for member in members if member.run_id == self._state.run_id):
                 self._state.take_stored(self._stored_status(own))
 
@@ -269,6 +266,6 @@ class RunDisplay(QObject):
         run_id, market = self._state.run_id, self.market
         if run_id is None or market is None or self._state.forecast is not None:
             return
-        forecast = self._library.newest_forecast(run_id, market.interval)
+        forecast = self._database.newest_forecast(run_id, market.interval)
         if forecast is not None:
             self._state.apply(forecast)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -15,12 +14,10 @@ from core.checkpoints.catalog import Catalog, CheckpointRow, Mask, Rows
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.storage.errors import StorageError
+from desktop.state.database import WindowDatabase
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import MISSING, format_count, format_number, format_percent
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
-
-if TYPE_CHECKING:
-    from desktop.state.library import Library
 
 _PAGE = 500
 """Rows read at once: a few milliseconds' work, so that the window keeps painting while there are many."""
@@ -42,9 +39,9 @@ class CheckpointSource(QObject):
     held_changed = Signal(object)
     """Tuple of ids: these are open in the window now, and must not be deleted."""
 
-    def __init__(self, library: Library, state: RunState, parent: QObject | None = None) -> None:
+    def __init__(self, database: WindowDatabase, state: RunState, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._library = library
+        self._database = database
         self._state = state
         self._catalog = Catalog()
         self._gone: set[str] = set()
@@ -82,7 +79,7 @@ class CheckpointSource(QObject):
     @property
     def catalog(self) -> Catalog:
         """All that are kept, of all runs, as far as they have been read; as it is now."""
-        if self._is_stale and self._library.is_open:
+        if self._is_stale and self._database.is_open:
             self._is_stale = False
             self._guard(self._catch_up)
         self._catalog.use(self._state.checkpoint_in_use)
@@ -179,7 +176,7 @@ class CheckpointSource(QObject):
 
         def pin(values: dict[str, bool]) -> None:
             for checkpoint_id, value in values.items():
-                self._library.rows.set_pinned(checkpoint_id, value)
+                self._database.checkpoints.set_pinned(checkpoint_id, value)
 
         after = dict.fromkeys(before, is_pinned)
         words = translate("Checkpoints", "pin {0}") if is_pinned else translate("Checkpoints", "unpin {0}")
@@ -187,13 +184,13 @@ class CheckpointSource(QObject):
 
     def set_note(self, checkpoint_id: str, note: str) -> None:
         for info in self._infos_of([checkpoint_id]):
-            write = partial(self._library.rows.set_note, checkpoint_id)
+            write = partial(self._database.checkpoints.set_note, checkpoint_id)
             words = translate("Checkpoints", "change a note")
             self._do(words, [checkpoint_id], partial(write, note), partial(write, info.note))
 
     def set_name(self, checkpoint_id: str, name: str) -> None:
         for info in self._infos_of([checkpoint_id]):
-            write = partial(self._library.rows.set_name, checkpoint_id)
+            write = partial(self._database.checkpoints.set_name, checkpoint_id)
             words = translate("Checkpoints", "rename a checkpoint")
             self._do(words, [checkpoint_id], partial(write, name), partial(write, info.name))
 
@@ -203,7 +200,7 @@ class CheckpointSource(QObject):
 
         def tag(tags: dict[str, tuple[str, ...]]) -> None:
             for checkpoint_id, words in tags.items():
-                self._library.rows.set_tags(checkpoint_id, words)
+                self._database.checkpoints.set_tags(checkpoint_id, words)
 
         after = {id_: (*(tag for tag in tags if tag not in remove), *add) for id_, tags in before.items()}
         words = translate("Checkpoints", "tag {0}").format(_named(ids))
@@ -222,7 +219,7 @@ class CheckpointSource(QObject):
 
         def put_away(values: dict[str, bool]) -> None:
             for run_id, value in values.items():
-                self._library.set_archived(run_id, value)
+                self._database.set_archived(run_id, value)
             self._catalog.put(replace(kept, is_archived=values[kept.info.run_id]) for kept in own)
 
         after = dict.fromkeys(before, is_archived)
@@ -234,7 +231,7 @@ class CheckpointSource(QObject):
 
         def write() -> None:
             for checkpoint_id, fault in faults.items():
-                self._library.set_verified(checkpoint_id, fault)
+                self._database.checkpoints.set_verified(checkpoint_id, self.clock.now_ms(), fault)
 
         self._guard(write)
         self._guard(lambda: self._read_again(list(faults)))
@@ -252,12 +249,12 @@ class CheckpointSource(QObject):
         """Ask the trainer to delete `ids`; they vanish at once, and for good after the time for taking it back."""
 
         def ask() -> None:
-            self._library.request_deletion(ids)
+            self._database.checkpoints.request_deletion(ids, self.clock.now_ms())
             self._catalog.remove(ids)
             self.deletion_requested.emit()
 
         def take_back() -> None:
-            lost = len(ids) - len(self._library.rows.take_back_deletion(ids))
+            lost = len(ids) - len(self._database.checkpoints.take_back_deletion(ids))
             if lost:
                 self.trouble.emit(_lost_text(lost))
 
@@ -279,7 +276,7 @@ class CheckpointSource(QObject):
 
     def _read_again(self, ids: Sequence[str]) -> None:
         for start in range(0, len(ids), _PAGE):
-            self._catalog.put(self._library.browsed.of(ids[start : start + _PAGE]))
+            self._catalog.put(self._database.browsed.of(ids[start : start + _PAGE]))
 
     def _guard(self, work: Callable[[], object]) -> bool:
         try:
@@ -291,12 +288,12 @@ class CheckpointSource(QObject):
 
     def _catch_up(self) -> None:
         if self._newest is None:
-            found = self._library.browsed.page(None, _PAGE)
+            found = self._database.browsed.page(None, _PAGE)
             if len(found) == _PAGE:
                 self._oldest = found[-1].sequence
                 self._older.start()
         else:
-            found = self._library.browsed.newer(self._newest)
+            found = self._database.browsed.newer(self._newest)
         self._take(found)
         self._catalog.remove(self._gone)
         self._gone.clear()
@@ -309,7 +306,7 @@ class CheckpointSource(QObject):
         self.changed.emit()
 
     def _read_page(self) -> None:
-        found = self._library.browsed.page(self._oldest, _PAGE)
+        found = self._database.browsed.page(self._oldest, _PAGE)
         self._take(found)
         if len(found) == _PAGE:
             self._oldest = found[-1].sequence

@@ -1,25 +1,34 @@
-"""The window's own connection to SQLite, opened after the first paint: sqlite-utils brings pandas along."""
+"""The window's own connection to SQLite, opened after the first paint: sqlite-utils brings pandas along. What panels
+and chart read of it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from core.domain.candle import Market
+from core.domain.candle import Interval, Market
+from core.domain.events import ForecastMade, Incident, MarketStatus, TrainerStatus
+from core.settings.tree import Settings
+from core.storage.browsing import BrowsedRows
 from core.storage.candles import CandleStore
+from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.ghost_alerts import GhostAlertStore
 from core.storage.holes import HoleStore
 from core.storage.placed import ChartLineStore, DrawingStore
-from core.storage.runs import RunStore
+from core.storage.record_reader import RecordReader
+from core.storage.runs import Run, RunStore, set_archived
+from core.training.online.issued_forecast import stored_forecast
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
 class WindowDatabase:
-    """Belongs to the window's thread. `open` comes first; what uses it before that is a mistake in the code."""
+    """Belongs to the window's thread. `open` comes first; what uses it before that is a mistake in the code. Reading
+    and writing raise StorageError with a sentence for the user."""
 
     def __init__(self, folder: DataFolder) -> None:
         self._folder = folder
@@ -83,6 +92,47 @@ class WindowDatabase:
     @property
     def runs(self) -> RunStore:
         return RunStore(self.db)
+
+    @property
+    def checkpoints(self) -> CheckpointRows:
+        return CheckpointRows(self.db)
+
+    @property
+    def browsed(self) -> BrowsedRows:
+        """Checkpoints with their markets, page by page."""
+        return BrowsedRows(self.db)
+
+    def record(self, run_id: str) -> RecordReader:
+        """Steps, drifts, past forecasts and regimes of one run."""
+        return RecordReader(self.db, run_id)
+
+    def set_archived(self, run_id: str, is_archived: bool) -> None:
+        """Put a run away, or take it out again."""
+        set_archived(self.db, run_id, is_archived)
+
+    def stored_status(self, run: Run, settings: Settings) -> TrainerStatus:
+        """Scores and losses of a run, before its trainer is running."""
+        from core.evaluation.summary import stored_status  # noqa: PLC0415 - after the first paint
+
+        return stored_status(self.db, run, settings)
+
+    def stored_market(self, run: Run, settings: Settings) -> MarketStatus:
+        """Scores of a run alone, before its trainer is running."""
+        from core.evaluation.summary import stored_market  # noqa: PLC0415 - after the first paint
+
+        return stored_market(self.db, run, settings)
+
+    def incidents(self, run_ids: Iterable[str], newest: int) -> Sequence[Incident]:
+        """Of all these runs, ascending by their newest occurrence."""
+        found = [incident for run_id in run_ids for incident in self.record(run_id).incidents(newest)]
+        return sorted(found, key=lambda incident: incident.newest_at_ms)[-newest:]
+
+    def newest_forecast(self, run_id: str, interval: Interval) -> ForecastMade | None:
+        """The forecast that stood when the window was closed."""
+        reader = self.record(run_id)
+        origin = reader.latest_origin_ms()
+        forecast = None if origin is None else stored_forecast(reader, origin, interval)
+        return None if forecast is None else forecast.event(run_id)
 
     def close(self) -> None:
         """Nothing may read or write after it. Safe to call twice."""

@@ -464,7 +464,7 @@ class Library:
         self._sequences: dict[str, int] = {}
 
     @property
-    def rows(self) -> Library:
+    def checkpoints(self) -> Library:
         return self
 
     @property
@@ -510,12 +510,12 @@ class Library:
     def set_tags(self, checkpoint_id: str, tags: Sequence[str]) -> None:
         self._change(checkpoint_id, tags=tuple(tags))
 
-    def request_deletion(self, ids: Sequence[str]) -> None:
+    def request_deletion(self, ids: Sequence[str], at_ms: int) -> None:
         self._check()
         self.requested.extend(ids)
 
-    def set_verified(self, checkpoint_id: str, fault: str) -> None:
-        self._change(checkpoint_id, fault=fault, verified_at_ms=NOW_MS)
+    def set_verified(self, checkpoint_id: str, at_ms: int, fault: str) -> None:
+        self._change(checkpoint_id, fault=fault, verified_at_ms=at_ms)
 
     def set_archived(self, run_id: str, is_archived: bool) -> None:
         self._check()

@@ -241,9 +241,9 @@ FAULTS = (
     ),
     Fault(
         "verified-at-no-time",
-        "desktop/state/library.py",
-        "self.rows.set_verified(checkpoint_id, self._clock.now_ms(), fault)",
-        "self.rows.set_verified(checkpoint_id, 0, fault)",
+        "desktop/state/checkpoint_source.py",
+        "set_verified(checkpoint_id, self.clock.now_ms(), fault)",
+        "set_verified(checkpoint_id, 0, fault)",
     ),
     Fault(
         "backup-tried-again-at-once",

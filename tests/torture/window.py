@@ -24,7 +24,6 @@ from desktop.chart.widget import ChartWidget
 from desktop.services.market_choice import MarketChoice
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
-from desktop.state.library import Library
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 from desktop.ui.banner import Banner
@@ -66,15 +65,14 @@ class WindowActs:
         self.theme, self.clock, self._random = theme, clock, random
         self.database = WindowDatabase(folder)
         self.database.open()
-        self.library = Library(self.database, clock)
         self.state = RunState(clock)
         self.chart = ChartWidget(theme, clock)
-        settings, source = SettingsStore(Settings()), CheckpointSource(self.library, self.state)
+        settings, source = SettingsStore(Settings()), CheckpointSource(self.database, self.state)
         choice = MarketChoice(settings)
         self.window = MainWindow(self.state, theme, self.chart, Banner(theme), source, settings, choice, folder.root)
         shell, messages = self.window.shell, self.window.messages
         self.charting = ChartEnsemble(
-            shell, self.chart, self.state, source, messages, self.database, folder, self.library.record, theme
+            shell, self.chart, self.state, source, messages, self.database, folder, self.database.record, theme
         )
         self.charting.incident_chosen.connect(self.window.show_incident)
         self.charting.checkpoint_chosen.connect(self.window.show_checkpoint)
@@ -106,7 +104,7 @@ class WindowActs:
         for incident in scenario.incidents():
             self.state.apply(replace(incident, run_id=watched.run_id))
         self.state.apply(scenario.status(run_id=watched.run_id))
-        forecast = self.library.newest_forecast(watched.run_id, watched.name.interval)
+        forecast = self.database.newest_forecast(watched.run_id, watched.name.interval)
         if forecast is not None:
             self.state.apply(forecast)
 

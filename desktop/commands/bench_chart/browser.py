@@ -23,7 +23,6 @@ from desktop.checkpoints.columns import PLACE
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
-from desktop.state.library import Library
 from desktop.state.run_state import RunState
 from desktop.ui.theme import Theme
 
@@ -118,7 +117,7 @@ def _shown(
     ready = TrainerReady(newest.run_id, "CPU", newest.step, newest.candle_open_time_ms, None, None, 1)
     state.apply(ready)
     state.apply(CheckpointsChanged(newest.run_id, newest))
-    source = CheckpointSource(Library(database, clock), state, state)
+    source = CheckpointSource(database, state, state)
     panel = CheckpointsPanel(source, theme)
     panel.resize(1280, 400)
     panel.show()

@@ -16,7 +16,6 @@ from core.storage.folder import DataFolder
 from core.storage.record_writer import TrainingRecord
 from desktop.state.checkpoint_source import CheckpointSource, score_text
 from desktop.state.database import WindowDatabase
-from desktop.state.library import Library
 from desktop.state.run_state import RunState
 from tests.core.storage.samples import checkpoint, open_record
 from tests.desktop import scenario
@@ -43,7 +42,7 @@ def source(tmp_path: Path, record: TrainingRecord, state: RunState, clock: Manua
     database = WindowDatabase(DataFolder(tmp_path))
     database.open()
     state.apply(replace(scenario.ready(), run_id=record.reader.run_id))
-    yield CheckpointSource(Library(database, clock), state, state)
+    yield CheckpointSource(database, state, state)
     database.close()
 
 

@@ -24,7 +24,6 @@ from desktop.chart.controllers.composition import ChartEnsemble, ChartTools
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.database import WindowDatabase
-from desktop.state.library import Library
 from desktop.ui.banner import Notice
 from tests.desktop import scenario
 from tests.desktop.chart.controllers.tools import MARKET, OTHER, ToolBench, opened
@@ -247,7 +246,7 @@ def test_the_composed_chart_receives_the_listed_prices(make_bench: MakeBench, tm
     folder.ensure()
     database, made = WindowDatabase(folder), make_bench()
     database.open()
-    window, past = made.window, Library(database, made.clock).record
+    window, past = made.window, database.record
     messages, elsewhere = window.messages, alerts_elsewhere(made, database, window.panels.markets)
     charting = ChartEnsemble(
         made.shell, made.chart, made.state, made.source, messages, database, folder, past, made.theme
