@@ -11,29 +11,20 @@ from PySide6.QtCore import QObject, Signal
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
 from core.domain.clock import Clock
 from core.market.feeds.base import FeedState, FeedStatus, FeedVitals, MissingCandles, RejectedMessage
+from core.market.feeds.tickers import Quote
 from core.market.pipeline import FeedReport
 from core.settings.tree import MarketSettings
-from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 REJECTED_KEPT = 100
 CHANGES_KEPT = 200
 HOLES_KEPT = 50
 CORRECTIONS_KEPT = 50
 REASONS_KEPT = 40
-OTHER_REASONS = QT_TRANSLATE_NOOP("Window", "other reasons")
+OTHER_REASONS = "other reasons"
 """Where reasons are counted that come after `REASONS_KEPT` others."""
 
 _LONGEST_RAW = 2_000
 _TROUBLED = frozenset({FeedState.FAILED, FeedState.RECONNECTING})
-
-
-@dataclass(frozen=True, slots=True)
-class FeedChange:
-    """A line of the feed's story: when, in which state it was from then on, and the sentence."""
-
-    at_ms: int
-    state: FeedState
-    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +33,6 @@ class Hole:
 
     at_ms: int
     missing: MissingCandles
-
-
-@dataclass(frozen=True, slots=True)
-class LastPrice:
-    """The newest price of the market on the chart, and when it was that."""
-
-    price: float
-    at_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +87,11 @@ class FeedRecord(QObject):
         """Opening time of the newest closed candle from the feed; None before the first."""
         self._breaks = 0
         self._corrected = self._missing = self._closed = 0
-        self._changes: deque[FeedChange] = deque(maxlen=CHANGES_KEPT)
-        self._rejected: deque[RejectedMessage] = deque(maxlen=REJECTED_KEPT)
-        self._holes: deque[Hole] = deque(maxlen=HOLES_KEPT)
-        self._corrections: deque[Correction] = deque(maxlen=CORRECTIONS_KEPT)
+        self.changes: deque[FeedStatus] = deque(maxlen=CHANGES_KEPT)
+        """The newest first, as in the following three."""
+        self.rejected: deque[RejectedMessage] = deque(maxlen=REJECTED_KEPT)
+        self.holes: deque[Hole] = deque(maxlen=HOLES_KEPT)
+        self.corrections: deque[Correction] = deque(maxlen=CORRECTIONS_KEPT)
         self._reasons: Counter[str] = Counter()
 
     @property
@@ -148,36 +132,15 @@ class FeedRecord(QObject):
         return asked.next_venue()
 
     @property
-    def changes(self) -> tuple[FeedChange, ...]:
-        """The newest first, at most `CHANGES_KEPT`."""
-        return tuple(reversed(self._changes))
-
-    @property
-    def rejected(self) -> tuple[RejectedMessage, ...]:
-        """The newest first, at most `REJECTED_KEPT`."""
-        return tuple(reversed(self._rejected))
-
-    @property
-    def holes(self) -> tuple[Hole, ...]:
-        """The newest first, at most `HOLES_KEPT`."""
-        return tuple(reversed(self._holes))
-
-    @property
-    def corrections(self) -> tuple[Correction, ...]:
-        """The newest first, at most `CORRECTIONS_KEPT`."""
-        return tuple(reversed(self._corrections))
-
-    @property
     def rejected_by_reason(self) -> tuple[tuple[str, int], ...]:
-        """Each reason with its count, the most frequent first. A reason is core's; where others are, the user's."""
-        others = {OTHER_REASONS: translate("Window", OTHER_REASONS)}
-        return tuple((others.get(reason, reason), count) for reason, count in self._reasons.most_common())
+        """Each of core's reasons with its count, the most frequent first; one of them may be `OTHER_REASONS`."""
+        return tuple(self._reasons.most_common())
 
     @property
-    def last_price(self) -> LastPrice | None:
+    def last_price(self) -> Quote | None:
         """The close of the forming candle, else of the newest that closed: what the chart calls the last price. None
         before a candle has come."""
-        return None if self._newest is None else LastPrice(self._newest.close, self._newest_at_ms)
+        return None if self._newest is None else Quote(self._newest.close, self._newest_at_ms)
 
     @property
     def tries(self) -> int | None:
@@ -230,7 +193,7 @@ class FeedRecord(QObject):
             self.notice = ""  # it answers after all
         self.status = status
         self._breaks += _is_break(status)
-        self._changes.append(FeedChange(status.at_ms, status.state, status.sentence))
+        self.changes.appendleft(status)
         self.changed.emit()
 
     def add_report(self, report: FeedReport) -> None:
@@ -240,7 +203,7 @@ class FeedRecord(QObject):
                 self.vitals = report
             case MissingCandles():
                 self._missing += report.count
-                self._holes.append(Hole(self._clock.now_ms(), report))
+                self.holes.appendleft(Hole(self._clock.now_ms(), report))
             case RejectedMessage():
                 self._reject(report)
         self.changed.emit()
@@ -270,11 +233,11 @@ class FeedRecord(QObject):
         if self._newest is not None and candle.open_time_ms == self._newest.open_time_ms:
             self._take_newest(candle, self._newest_at_ms)
         self._corrected += 1
-        self._corrections.append(Correction(self._clock.now_ms(), candle))
+        self.corrections.appendleft(Correction(self._clock.now_ms(), candle))
         self.changed.emit()
 
     def _reject(self, message: RejectedMessage) -> None:
         self.rejected_count += 1
         is_known = message.reason in self._reasons or len(self._reasons) < REASONS_KEPT
         self._reasons[message.reason if is_known else OTHER_REASONS] += 1
-        self._rejected.append(RejectedMessage(message.at_ms, message.reason, message.raw[:_LONGEST_RAW]))
+        self.rejected.appendleft(RejectedMessage(message.at_ms, message.reason, message.raw[:_LONGEST_RAW]))

@@ -6,7 +6,7 @@ from PySide6.QtGui import QColor
 
 from core.domain.venue_names import venue_name
 from core.market.feeds.base import FeedState
-from desktop.state.feed_record import Correction, FeedChange, FeedRecord, Hole
+from desktop.state.feed_record import Correction, FeedRecord, Hole
 from desktop.ui.formatting import format_clock, format_count, format_date, format_price, format_time, local_datetime
 from desktop.ui.theme import Palette
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
@@ -60,7 +60,7 @@ def story(record: FeedRecord) -> list[Line]:
     """Transitions, holes and corrections as lines, the newest first."""
     name = venue_name(record.market.venue) if record.market is not None else translate("Panels", "The exchange")
     lines = [
-        *(_of_change(change) for change in record.changes),
+        *((status.at_ms, status.state, status.sentence) for status in record.changes),
         *(_of_hole(hole, name) for hole in record.holes),
         *(_of_correction(correction) for correction in record.corrections),
     ]
@@ -75,10 +75,6 @@ def moment(time_ms: int, now_ms: int) -> str:
         return clock
     day = format_date(time_ms).rsplit(" ", 1)[0] if then.year == now.year else format_date(time_ms)
     return f"{day} {clock}"
-
-
-def _of_change(change: FeedChange) -> Line:
-    return change.at_ms, change.state, change.sentence
 
 
 def _of_hole(hole: Hole, name: str) -> Line:

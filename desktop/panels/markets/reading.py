@@ -10,7 +10,6 @@ from core.market.feeds.base import FeedState
 from core.market.feeds.tickers import Quote
 from desktop.panels.markets.row import Row
 from desktop.services.universe import fits
-from desktop.state.feed_record import LastPrice
 from desktop.state.markets import MarketRow
 from desktop.state.quotes import STALE_AFTER_MS, QuoteState, Standing
 from desktop.state.run_state import RunState
@@ -70,12 +69,12 @@ class RowReader:
         outside = _not_running() if market.is_simulated else polled
         return _of_run(known, polled, now_ms) if known.is_in_run else outside
 
-    def _of_chart(self, last: LastPrice, polled: Standing, now_ms: int) -> Standing:
+    def _of_chart(self, last: Quote, polled: Standing, now_ms: int) -> Standing:
         """While its feed is live the price holds, however long nobody has traded."""
         status = self._record.status
         is_live = status is not None and status.state is FeedState.LIVE
         is_old = not is_live and now_ms - last.at_ms > STALE_AFTER_MS
-        return _standing(last.price, last.at_ms, polled, is_old=is_old)
+        return _standing(last.last, last.at_ms, polled, is_old=is_old)
 
 
 def _of_run(known: MarketRow, polled: Standing, now_ms: int) -> Standing:

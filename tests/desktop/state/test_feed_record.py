@@ -10,8 +10,9 @@ from pytestqt.qtbot import QtBot
 from core.domain.candle import FILE_VENUE, Candle, Interval, Market
 from core.domain.clock import ManualClock
 from core.market.feeds.base import FeedState, FeedStatus, FeedVitals, MissingCandles, RejectedMessage
+from core.market.feeds.tickers import Quote
 from core.settings.tree import MarketSettings
-from desktop.state.feed_record import CHANGES_KEPT, OTHER_REASONS, REASONS_KEPT, REJECTED_KEPT, FeedRecord, LastPrice
+from desktop.state.feed_record import CHANGES_KEPT, OTHER_REASONS, REASONS_KEPT, REJECTED_KEPT, FeedRecord
 
 BINANCE = Market("binance", "BTC/USDT", Interval.parse("1m"))
 SAMPLE = Market(FILE_VENUE, "EUR/USD sample", Interval.parse("1h"))
@@ -62,12 +63,12 @@ def test_the_last_price_is_that_of_the_forming_candle_or_of_the_newest_closed_on
     record.opened(BINANCE)
     minute_ms = BINANCE.interval.duration_ms
     record.add_closed([Candle(0, 1.0, 1.0, 1.0, 1.0, 1.0), Candle(minute_ms, 1.0, 2.0, 1.0, 2.0, 1.0)])
-    assert record.last_price == LastPrice(2.0, 2 * minute_ms), "of history it is as old as its end"
+    assert record.last_price == Quote(2.0, 2 * minute_ms), "of history it is as old as its end"
     record.add_forming(Candle(2 * minute_ms, 2.0, 3.0, 2.0, 3.0, 1.0))
     record.add_closed([Candle(minute_ms, 1.0, 2.0, 1.0, 1.5, 1.0)])
-    assert record.last_price is not None and record.last_price.price == 3.0, "an older candle changes nothing"
+    assert record.last_price is not None and record.last_price.last == 3.0, "an older candle changes nothing"
     record.add_corrected(Candle(2 * minute_ms, 2.0, 3.0, 2.0, 2.5, 1.0))
-    assert record.last_price.price == 2.5
+    assert record.last_price.last == 2.5
     record.begin(MarketSettings())
     assert record.last_price is None
 
@@ -148,7 +149,7 @@ def test_another_market_resets_the_record(record: FeedRecord, qtbot: QtBot) -> N
     with qtbot.waitSignal(record.changed):
         record.begin(MarketSettings(venue="kraken"))
     assert record.status is None and record.vitals is None and record.since_ms is None
-    assert record.changes == record.rejected == record.rejected_by_reason == ()
+    assert not (record.changes or record.rejected or record.rejected_by_reason)
     assert record.rejected_count == record.missing_count == record.corrected_count == 0
 
 
