@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -22,6 +23,7 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 _PAGE = 500
 """Rows read at once: a few milliseconds' work, so that the window keeps painting while there are many."""
 _UNDONE_AT_MOST = 100
+T = TypeVar("T")
 
 
 class CheckpointSource(QObject):
@@ -148,9 +150,8 @@ class CheckpointSource(QObject):
         catalog = self.catalog
         if self._newest_ids[0] != catalog.version:
             runs, sequences = catalog.text("run").codes, catalog.number("sequence")
-            newest: dict[int, int] = {}
             order = np.argsort(sequences, kind="stable")
-            newest.update(zip(runs[order].tolist(), order.tolist(), strict=True))
+            newest = dict(zip(runs[order].tolist(), order.tolist(), strict=True))
             ids = frozenset(catalog[row].info.checkpoint_id for row in newest.values())
             self._newest_ids = (catalog.version, ids)
         return self._newest_ids[1]
@@ -173,38 +174,26 @@ class CheckpointSource(QObject):
 
     def set_pinned(self, ids: Sequence[str], is_pinned: bool) -> None:
         before = {info.checkpoint_id: info.is_pinned for info in self._infos_of(ids)}
-
-        def pin(values: dict[str, bool]) -> None:
-            for checkpoint_id, value in values.items():
-                self._database.checkpoints.set_pinned(checkpoint_id, value)
-
-        after = dict.fromkeys(before, is_pinned)
         words = translate("Checkpoints", "pin {0}") if is_pinned else translate("Checkpoints", "unpin {0}")
-        self._do(words.format(_named(ids)), ids, partial(pin, after), partial(pin, before))
+        after = dict.fromkeys(before, is_pinned)
+        self._change(words.format(_named(ids)), self._database.checkpoints.set_pinned, before, after)
 
     def set_note(self, checkpoint_id: str, note: str) -> None:
-        for info in self._infos_of([checkpoint_id]):
-            write = partial(self._database.checkpoints.set_note, checkpoint_id)
-            words = translate("Checkpoints", "change a note")
-            self._do(words, [checkpoint_id], partial(write, note), partial(write, info.note))
+        before = {info.checkpoint_id: info.note for info in self._infos_of([checkpoint_id])}
+        words = translate("Checkpoints", "change a note")
+        self._change(words, self._database.checkpoints.set_note, before, {checkpoint_id: note})
 
     def set_name(self, checkpoint_id: str, name: str) -> None:
-        for info in self._infos_of([checkpoint_id]):
-            write = partial(self._database.checkpoints.set_name, checkpoint_id)
-            words = translate("Checkpoints", "rename a checkpoint")
-            self._do(words, [checkpoint_id], partial(write, name), partial(write, info.name))
+        before = {info.checkpoint_id: info.name for info in self._infos_of([checkpoint_id])}
+        words = translate("Checkpoints", "rename a checkpoint")
+        self._change(words, self._database.checkpoints.set_name, before, {checkpoint_id: name})
 
     def set_tags(self, ids: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> None:
         """Add tags to all of `ids`, and take others away from them."""
         before = {info.checkpoint_id: info.tags for info in self._infos_of(ids)}
-
-        def tag(tags: dict[str, tuple[str, ...]]) -> None:
-            for checkpoint_id, words in tags.items():
-                self._database.checkpoints.set_tags(checkpoint_id, words)
-
         after = {id_: (*(tag for tag in tags if tag not in remove), *add) for id_, tags in before.items()}
         words = translate("Checkpoints", "tag {0}").format(_named(ids))
-        self._do(words, ids, partial(tag, after), partial(tag, before))
+        self._change(words, self._database.checkpoints.set_tags, before, after)
 
     def is_archived(self, run_id: str) -> bool:
         """Whether a run that has checkpoints is put away."""
@@ -264,6 +253,18 @@ class CheckpointSource(QObject):
         catalog = self.catalog
         rows = (catalog.row_of(checkpoint_id) for checkpoint_id in ids)
         return [catalog.info(row) for row in rows if row is not None]
+
+    def _change(
+        self, text: str, write: Callable[[str, T], object], before: Mapping[str, T], after: Mapping[str, T]
+    ) -> None:
+        """Write what each checkpoint is to have, by its id; taken back, what it had."""
+
+        def write_all(values: Mapping[str, T]) -> None:
+            for checkpoint_id, value in values.items():
+                write(checkpoint_id, value)
+
+        if before:
+            self._do(text, list(before), partial(write_all, after), partial(write_all, before))
 
     def _do(self, text: str, ids: Sequence[str], do: Callable[[], object], undo: Callable[[], object]) -> None:
         def carry_out(change: Callable[[], object]) -> bool:
