@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum, auto
 from pathlib import Path
@@ -149,11 +148,6 @@ class JobList:
         """It continues out of view: no result of it is listed. An unknown id is no error."""
         self._running.pop(job_id, None)
         self._forget_pace(job_id)
-
-    def leave(self, job_ids: Iterable[str]) -> None:
-        """These belonged to what is not watched any more."""
-        for job_id in job_ids:
-            self.end(job_id)
 
     def clear_over(self) -> None:
         self._over.clear()

@@ -105,28 +105,26 @@ class MarketsState(QObject):
         self._list = tuple(dict.fromkeys(markets))
         self._arrange()
 
-    def set_universe(self, markets: Sequence[Market], run_ids: Sequence[str | None] = ()) -> None:
-        """The markets of the run, its head first, and their runs where they are known."""
+    def set_universe(self, markets: Iterable[Market]) -> None:
+        """The markets of the run, its head first. What a market that leaves it was worth stays known."""
         self.universe = tuple(markets)
-        known = dict(zip(markets, run_ids, strict=False))
         self._by_run = {run_id: market for run_id, market in self._by_run.items() if market in self.universe}
         self._arrange()
-        for market in tuple(self._rows):
-            self._put(market, **({} if market in self.universe else _OUTSIDE))
-        for market in self.universe:
-            if not self._rows[market].is_in_run:
+        for market, row in tuple(self._rows.items()):
+            if market not in self.universe:
+                self._show(MarketRow(market, accuracy=row.accuracy, position_ms=row.position_ms))
+            elif not row.is_in_run:
                 self._put(market, is_in_run=True, is_learned=True)
-            self.set_run(market, known.get(market))
 
     def set_opened(self, markets: Collection[Market]) -> None:
         """Those of the run that it learns from whatever the list says."""
         for market in self.universe:
             self._put(market, is_opened=market in markets)
 
-    def set_run(self, market: Market, run_id: str | None) -> None:
+    def set_run(self, market: Market, run_id: str) -> None:
         """The run that holds this market's forecasts and scores; another one's are not this one's."""
         row = self._rows.get(market)
-        if row is None or run_id is None:
+        if row is None:
             return
         self._by_run[run_id] = market
         if row.run_id not in (None, run_id):
@@ -219,29 +217,13 @@ class MarketsState(QObject):
             self.listed.emit()
 
     def _put(self, market: Market, **changes: object) -> None:
-        former = self._rows.get(market)
-        if former is None:
-            return
-        row = replace(former, **changes)  # type: ignore[arg-type]  # names and types are those of `MarketRow`
-        if row != former:
-            self._rows[market] = row
-            self.changed.emit(market)
+        if market in self._rows:
+            self._show(replace(self._rows[market], **changes))  # type: ignore[arg-type]  # as `MarketRow` has them
 
-
-_OUTSIDE: dict[str, object] = {
-    "run_id": None,
-    "is_in_run": False,
-    "is_learned": False,
-    "is_opened": False,
-    "feed": None,
-    "feed_sentence": "",
-    "needs_room": False,
-    "candles": (),
-    "decimals": None,
-    "forming": None,
-    "forecast": None,
-}
-"""What a market that leaves the run loses; what its ghosts were worth stays known."""
+    def _show(self, row: MarketRow) -> None:
+        if row != self._rows[row.market]:
+            self._rows[row.market] = row
+            self.changed.emit(row.market)
 
 
 def _reach(forecast: ForecastMade) -> tuple[int, bool]:

@@ -220,7 +220,8 @@ class RunState(QObject):
         """Forget the former run and its feed: another market was chosen, whose newest run is `last_run_id`."""
         self.feed, self.interval_ms, self.market = None, interval_ms, market
         self.last_run_id, self.last_head_id = last_run_id, last_head_id or last_run_id
-        self.jobs.leave((JOB_ID, _CATCH_UP_JOB))
+        for job_id in (JOB_ID, _CATCH_UP_JOB):
+            self.jobs.end(job_id)
         self._forget_run(run_id)
         self.feed_changed.emit()
         self.jobs_changed.emit()

@@ -83,10 +83,11 @@ def run_universe(state: RunState, markets: Sequence[Market] = SIMULATED) -> None
     """A run of these markets in full swing, each with candles, ghosts and scores; the last feed is in trouble, and the
     last but one is not learned from."""
     known = state.markets
-    known.set_universe(markets, [run_id(number) for number in range(len(markets))])
+    known.set_universe(markets)
     members, is_simulated = [], markets[0].is_simulated
     for number, market in enumerate(markets):
         *closed, forming = candles_of(number)
+        known.set_run(market, run_id(number))
         known.add_closed(market, closed)
         known.set_forming(market, forming)
         state.apply(EventBatch((replace(scenario.forecast(closed, seed=number), run_id=run_id(number)),)))

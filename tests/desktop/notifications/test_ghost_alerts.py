@@ -37,7 +37,9 @@ class Desk:
         self.bench, self.database, self._folder = bench, database, folder
         self.fired: list[Alert] = []
         bench.window.messages.alerted.connect(self.fired.append)
-        bench.state.markets.set_universe((MARKET, OTHER), (scenario.RUN, RUN_OF_OTHER))
+        bench.state.markets.set_universe((MARKET, OTHER))
+        bench.state.markets.set_run(MARKET, scenario.RUN)
+        bench.state.markets.set_run(OTHER, RUN_OF_OTHER)
         self.alerts = GhostAlerts(bench.shell, bench.state, database, bench.window.messages, folder)
         self._origin_ms = CANDLES[-1].open_time_ms
 

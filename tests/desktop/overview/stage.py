@@ -111,8 +111,9 @@ class Wall:
 
     def begin_run(self, *universe: Market) -> None:
         """A run of these markets: connected, with a forecast, scores and a forming candle each."""
-        self.markets.set_universe(universe, [run_id(market) for market in universe])
+        self.markets.set_universe(universe)
         for market in universe:
+            self.markets.set_run(market, run_id(market))
             found = candles(market)
             self.markets.add_closed(market, found)
             self.markets.take_feed(market, FeedStatus(FeedState.SIMULATED, "Made here.", scenario.NOW_MS))

@@ -110,11 +110,12 @@ def test_each_part_has_a_separate_pace(clock: ManualClock) -> None:
     assert jobs.running()[0].seconds_left == pytest.approx(36.0)
 
 
-def test_switching_the_market_ends_only_its_jobs(clock: ManualClock) -> None:
+def test_ending_some_jobs_leaves_the_others(clock: ManualClock) -> None:
     jobs = JobList(clock)
     jobs.begin("own", "Pretrain")
     jobs.apply(JobProgress("catch-up", "Learning", 1, 10))
-    jobs.leave(("catch-up", "feed catch-up"))
+    jobs.end("catch-up")
+    jobs.end("feed catch-up")
     assert [job.job_id for job in jobs.running()] == ["own"]
     assert [job.state for job in jobs.jobs()] == [JobState.RUNNING, JobState.ENDED]
 

@@ -24,7 +24,9 @@ CANDLES = scenario.market(80)
 def markets(qapp: object) -> MarketsState:
     markets = MarketsState()
     markets.set_list((A, B))
-    markets.set_universe((B, C), ("run-b", "run-c"))
+    markets.set_universe((B, C))
+    markets.set_run(B, "run-b")
+    markets.set_run(C, "run-c")
     return markets
 
 
@@ -81,7 +83,7 @@ def test_a_market_that_leaves_the_run_keeps_what_its_ghosts_were_worth_and_nothi
     markets.apply(replace(scenario.forecast(CANDLES), run_id="run-b"))
     markets.apply(replace(scenario.status(), run_id="run-b"))
     accuracy, position_ms = markets.row(B).accuracy, markets.row(B).position_ms
-    markets.set_universe((A,), ("run-a",))
+    markets.set_universe((A,))
     assert markets.row(B) == MarketRow(B, accuracy=accuracy, position_ms=position_ms)
     assert [row.market for row in markets.rows()] == [A, B], "what is nowhere listed is forgotten"
     markets.apply(replace(scenario.forecast(CANDLES), run_id="run-b"))
@@ -128,7 +130,8 @@ def test_the_newest_candles_do_not_depend_on_the_order_of_arrival(parts: list[li
 
 def test_the_windows_state_passes_on_the_events_of_all_runs(qapp: object) -> None:
     state = RunState(ManualClock(scenario.NOW_MS))
-    state.markets.set_universe((A, B), ("run-a", "run-b"))
+    state.markets.set_universe((A, B))
+    state.markets.set_run(B, "run-b")
     state.apply(scenario.ready("run-a"))
     forecast = replace(scenario.forecast(CANDLES), run_id="run-b")
     state.apply(EventBatch((forecast,)))
