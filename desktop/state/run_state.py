@@ -378,7 +378,7 @@ class RunState(QObject):
         self.trainer, self.failure = event, None
         self.is_starting = self.is_loading = False
         if event.resumed_from is not None:
-            self._use_checkpoint(event.resumed_from)
+            self.checkpoint_in_use = event.resumed_from
         self.ready.emit(event)
         self.status_changed.emit()
         self.checkpoints_changed.emit()
@@ -444,8 +444,3 @@ class RunState(QObject):
     def _emit_start_change(self) -> None:
         for signal in (self.status_changed, self.checkpoints_changed, self.incidents_changed):
             signal.emit()
-
-    def _use_checkpoint(self, checkpoint_id: str) -> None:
-        if checkpoint_id != self.checkpoint_in_use:
-            self.checkpoint_in_use = checkpoint_id
-            self.checkpoints_changed.emit()
