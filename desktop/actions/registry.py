@@ -11,9 +11,12 @@ from PySide6.QtWidgets import QAbstractItemView, QMenu, QMenuBar, QToolBar, QWid
 from desktop.actions.info import translated
 from desktop.actions.table import ActionId
 from desktop.ui.icons import icon
+from desktop.ui.interface_size import enlarge_icons
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
+
+_PANEL_ICON_PX = 15
 
 
 class ActionRegistry(QObject):
@@ -108,6 +111,15 @@ class ActionRegistry(QObject):
     def menu_of(self, action_id: ActionId) -> QMenu:
         """The menu that holds it, once the bar was filled. Raises KeyError for one that is in none."""
         return self._menus[action_id.info.menu]
+
+    def tool_bar(self, name: str, *, has_texts: bool = True) -> QToolBar:
+        """A small one for a panel. name: what a screen reader calls it; has_texts: beside the icons."""
+        bar = QToolBar(name)
+        if has_texts:
+            bar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        enlarge_icons(bar, _PANEL_ICON_PX)
+        self.fill_tool_bar(bar)
+        return bar
 
     def fill_tool_bar(self, tool_bar: QToolBar) -> None:
         """Add the actions meant for a tool bar, in the order of the table."""

@@ -256,7 +256,9 @@ class Application(QObject):
         self._panels.accuracy.wanted.connect(self.accuracy.want)
         self.leaderboard = LeaderboardWatch(self.state, folder.database, self)
         self._panels.leaderboard.wanted.connect(self.leaderboard.want)
-        self._panels.accuracy.costs_requested.connect(lambda: ask_trading_costs(self._shell, self.accuracy.venue))
+        self._panels.accuracy.details.costs_requested.connect(
+            lambda: ask_trading_costs(self._shell, self.accuracy.venue)
+        )
 
     @property
     def series(self) -> CandleSeries | None:

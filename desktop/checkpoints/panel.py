@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtWidgets import QMenu, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
 from core.checkpoints.expression import Expression, names_in
@@ -22,14 +22,12 @@ from desktop.dialogs.messages import open_dialog
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.ui.formatting import format_count
 from desktop.ui.icons import put_icon
-from desktop.ui.interface_size import enlarge_icons
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, mute, set_text
 from desktop.ui.plain_text import Label
 from desktop.ui.stacks import beside, stacked
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-_ICON_SIZE = 15
 _NONE_SAVED = QT_TRANSLATE_NOOP("Checkpoints", "No checkpoints yet.")
 _NO_MATCH = QT_TRANSLATE_NOOP("Checkpoints", "No checkpoint matches the filter.")
 _SINGLE = (ActionId.CHECKPOINT_NOTE, ActionId.CHECKPOINT_NAME, ActionId.CHECKPOINT_EVALUATE)
@@ -123,15 +121,12 @@ class CheckpointsPanel(Panel):
         return catalog.ordered(rows, *self.table.sorting)
 
     def _build_layout(self) -> None:
-        buttons = QToolBar(translate("Checkpoints", "Checkpoint actions"))
-        buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        enlarge_icons(buttons, _ICON_SIZE)
+        buttons = self.actions_of_panel.tool_bar(translate("Checkpoints", "Checkpoint actions"))
         all_runs = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         all_runs.setDefaultAction(self.actions_of_panel[ActionId.CHECKPOINT_ALL_RUNS])
-        shown = buttons.addWidget(all_runs)
+        shown = buttons.insertWidget(buttons.actions()[0], all_runs)
         shown.setVisible(False)
         all_runs.defaultAction().toggled.connect(shown.setVisible)
-        self.actions_of_panel.fill_tool_bar(buttons)
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._more.setAccessibleName(translate("Checkpoints", "More checkpoint actions"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QMenu, QPlainTextEdit, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QPlainTextEdit, QToolButton, QWidget
 
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.jobs.table import JobsModel, make_table
@@ -15,7 +15,6 @@ from desktop.state.job_list import Job, JobState
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_count, format_duration, format_time
 from desktop.ui.icons import put_icon
-from desktop.ui.interface_size import enlarge_icons
 from desktop.ui.panel_base import EmptyState, Panel, mute, set_text
 from desktop.ui.plain_text import Label, with_whole_figures
 from desktop.ui.stacks import beside, divided, stacked
@@ -92,9 +91,7 @@ class JobsPanel(Panel):
             self._show_details()
 
     def _build_layout(self) -> None:
-        buttons = QToolBar(translate("Jobs", "Job actions"))
-        buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        enlarge_icons(buttons, 15)
+        buttons = self.actions_of_panel.tool_bar(translate("Jobs", "Job actions"))
         self.start.setText(translate("Jobs", "&Start"))
         self.start.setToolTip(translate("Jobs", "Import candles, fetch history, pretrain, or evaluate"))
         self.start.setAccessibleName(translate("Jobs", "Start a job"))
@@ -102,8 +99,7 @@ class JobsPanel(Panel):
         self.start.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.start.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         put_icon(self.start, "plus", self.theme)
-        buttons.addWidget(self.start)
-        self.actions_of_panel.fill_tool_bar(buttons)
+        buttons.insertWidget(buttons.actions()[0], self.start)
         top = beside(None, self.count, None, buttons, spacing=8)
         split = divided(self.table, self.details, shares=(2, 1))
         stacked(self, top, split, stretched=split, margins=(6, 4, 6, 4), spacing=4)

@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QObject, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QPlainTextEdit, QTableView, QToolBar, QWidget
+from PySide6.QtWidgets import QHeaderView, QPlainTextEdit, QTableView, QWidget
 
 from core.domain.events import Incident, Severity
 from core.domain.plain_text import plain
@@ -17,7 +17,7 @@ from desktop.state.run_state import RunState
 from desktop.ui.elided import ElidedCells
 from desktop.ui.formatting import format_count, format_time
 from desktop.ui.icons import icon, severity_colour, severity_icon_name
-from desktop.ui.interface_size import enlarge_icons, follow_interface_size, space_rows
+from desktop.ui.interface_size import follow_interface_size, space_rows
 from desktop.ui.panel_base import EmptyState, Panel
 from desktop.ui.plain_text import paragraphs, with_whole_figures
 from desktop.ui.stacks import NO_MARGINS, divided, stacked
@@ -129,10 +129,7 @@ class IncidentsPanel(Panel):
         self.table.selectionModel().select(selection, flags.ClearAndSelect)
 
     def _build_layout(self) -> None:
-        buttons = QToolBar(translate("Panels", "Incident actions"))
-        buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        enlarge_icons(buttons, 15)
-        self.actions_of_panel.fill_tool_bar(buttons)
+        buttons = self.actions_of_panel.tool_bar(translate("Panels", "Incident actions"))
         side = QWidget()
         below = stacked(side, self.details, buttons, stretched=self.details, margins=NO_MARGINS, spacing=2)
         below.setAlignment(buttons, Qt.AlignmentFlag.AlignRight)

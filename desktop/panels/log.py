@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QComboBox, QHeaderView, QLineEdit, QPlainTextEdit, QTableView, QToolBar, QWidget
+from PySide6.QtWidgets import QComboBox, QHeaderView, QLineEdit, QPlainTextEdit, QTableView, QWidget
 
 from core.domain.events import Severity
 from core.domain.plain_text import plain
@@ -18,7 +18,7 @@ from desktop.panels.feed.words import moment
 from desktop.ui.accessible import name_box
 from desktop.ui.formatting import format_count, format_time
 from desktop.ui.icons import icon, severity_colour, severity_icon_name
-from desktop.ui.interface_size import enlarge_icons, space_rows
+from desktop.ui.interface_size import space_rows
 from desktop.ui.panel_base import EmptyState, Panel, mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import beside, divided, stacked
@@ -114,10 +114,7 @@ class LogPanel(Panel):
         return [entry for entry in reversed(entries) if entry.level >= least and _has(entry, words)]
 
     def _build_layout(self) -> None:
-        buttons = QToolBar(translate("Panels", "Log actions"))
-        buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        enlarge_icons(buttons, 15)
-        self.actions_of_panel.fill_tool_bar(buttons)
+        buttons = self.actions_of_panel.tool_bar(translate("Panels", "Log actions"))
         top = beside(None, self.level, self.filter, self.count, None, buttons, stretched=self.filter, spacing=8)
         self._splitter = divided(self.table, self.details, shares=(3, 2))
         stacked(self, top, self._splitter, stretched=self._splitter, margins=(6, 4, 6, 4), spacing=4)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from core.domain.events import Severity
@@ -15,7 +15,7 @@ from desktop.ui.interface_size import enlarge_icons
 from desktop.ui.panel_base import mute
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Palette, Theme, with_alpha
 from desktop.ui.translation import translate
 
 _PASSES_AFTER_MS = 30_000
@@ -91,9 +91,7 @@ class BannerRow(QWidget):
             return
         painter = QPainter(self)
         colour = severity_colour(self._notice.severity, self._theme.palette)
-        tint = QColor(colour)
-        tint.setAlpha(38)
-        painter.fillRect(self.rect(), tint)
+        painter.fillRect(self.rect(), with_alpha(colour, 38))
         painter.fillRect(0, 0, 4, self.height(), colour)
         painter.end()
 

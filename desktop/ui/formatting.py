@@ -210,13 +210,13 @@ def month_name(month: int) -> str:
     return translate("Units", _MONTHS[month - 1])
 
 
-def format_duration(seconds: float | None) -> str:
-    """``0.4 s``, ``45 s``, ``3 min 20 s``, ``2 h 5 min``, ``3 d 4 h``."""
+def format_duration(seconds: float | None, *, has_tenths: bool = True) -> str:
+    """``0.4 s``, ``45 s``, ``3 min 20 s``, ``2 h 5 min``, ``3 d 4 h``. has_tenths: below ten seconds."""
     if seconds is None or not math.isfinite(seconds):
         return MISSING
     if seconds < 0:
-        return MINUS + format_duration(-seconds)
-    if seconds < 9.95:
+        return MINUS + format_duration(-seconds, has_tenths=has_tenths)
+    if has_tenths and seconds < 9.95:
         return translate("Units", "{0} s").format(f"{seconds:.1f}")
     whole = round(seconds)
     for seconds_in, seconds_below, both, alone in _SPANS:

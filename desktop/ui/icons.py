@@ -6,7 +6,7 @@ import qtawesome
 from PySide6.QtGui import QColor, QFont, QIcon
 from PySide6.QtWidgets import QAbstractButton
 
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Palette, Theme, with_alpha
 
 _FAMILY = "mdi6"
 
@@ -16,10 +16,8 @@ def icon(name: str, colour: QColor, selected: QColor | None = None) -> QIcon:
 
     selected: its colour in a selected row.
     """
-    faint = QColor(colour)
-    faint.setAlpha(90)
     drawn: QIcon = qtawesome.icon(
-        f"{_FAMILY}.{name}", color=colour, color_disabled=faint, color_selected=selected or colour
+        f"{_FAMILY}.{name}", color=colour, color_disabled=with_alpha(colour, 90), color_selected=selected or colour
     )
     return drawn
 

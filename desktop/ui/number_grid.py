@@ -28,10 +28,11 @@ class NumberGrid(QWidget):
         most_pairs: int = 1,
         *,
         is_by_column: bool = False,
+        figure: object = "",
         parent: QWidget | None = None,
     ) -> None:
-        """meanings: the tooltip of each English name, as it is shown. most_pairs: names in a row, at most.
-        is_by_column: the order is that of columns, not of rows."""
+        """meanings: the tooltip of each name, both in English; figure: what {0} is in it. most_pairs: names in one
+        row, at most. is_by_column: the order is that of columns, not of rows."""
         super().__init__(parent)
         self._most_pairs, self._is_by_column = most_pairs, is_by_column
         self._pairs = 0
@@ -48,7 +49,7 @@ class NumberGrid(QWidget):
             self.values[name].setFont(tabular(self.font(), bold=True))
             self.values[name].setAccessibleName(shown)
             for label in (self.names[name], self.values[name]):
-                label.setToolTip(paragraphs(meaning))
+                label.setToolTip(paragraphs(translate("Panels", meaning).format(figure)))
         self._arrange(0)
 
     def put(self, name: str, text: str, *, is_shown: bool = True) -> None:

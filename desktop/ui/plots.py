@@ -10,7 +10,7 @@ import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QApplication, QGraphicsItem
 
 from desktop.ui.formatting import format_number, format_significant, power_of_ten
@@ -93,18 +93,9 @@ class NumberAxis(PlotAxis):
         return [format_number(value * scale, decimals) for value in values]
 
 
-class LogAxis(PlotAxis):
-    """An axis for curves that were given as logarithms to the base 10: it writes the numbers themselves."""
-
-    def tickValues(self, minimum: float, maximum: float, size: float) -> list[tuple[float, list[float]]]:
-        return _ticks_of_logarithms(minimum, maximum, size)
-
-    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        return [exponent_text(value) for value in values]
-
-
 class NumberOrLogAxis(NumberAxis):
-    """For curves that are given as logarithms while `is_logarithmic`, and as they are else."""
+    """For curves that are given as logarithms to the base 10 while `is_logarithmic`, and as they are else: it writes
+    the numbers themselves."""
 
     is_logarithmic = False
 
@@ -125,6 +116,12 @@ class NumberOrLogAxis(NumberAxis):
         if self.is_logarithmic:
             return [exponent_text(value) for value in values]
         return super().tickStrings(values, scale, spacing)
+
+
+class LogAxis(NumberOrLogAxis):
+    """For curves that are given as logarithms."""
+
+    is_logarithmic = True
 
 
 def _ticks_of_logarithms(minimum: float, maximum: float, size_px: float) -> list[tuple[float, list[float]]]:
@@ -164,6 +161,11 @@ def apply_plot_palette(plot: pg.PlotWidget, palette: Palette) -> None:
         axis = plot.getAxis(name)
         axis.setPen(palette.border)
         axis.setTextPen(palette.muted_text)
+
+
+def legend_key(colour: QColor, words: str, sign: str = "&#9473;") -> str:
+    """A curve's sign and name as rich text, on one line."""
+    return f'<span style="white-space:nowrap"><span style="color:{colour.name()}">{sign}</span> {words}</span>'
 
 
 def own_children(item: QGraphicsItem) -> None:

@@ -163,9 +163,7 @@ def qt_palette(palette: Palette) -> QPalette:
     ):
         result.setColor(role, colour)
     for role in (roles.WindowText, roles.Text, roles.ButtonText):
-        faint = QColor(palette.muted_text)
-        faint.setAlpha(150)
-        result.setColor(QPalette.ColorGroup.Disabled, role, faint)
+        result.setColor(QPalette.ColorGroup.Disabled, role, with_alpha(palette.muted_text, 150))
     return result
 
 

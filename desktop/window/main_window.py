@@ -231,7 +231,7 @@ class MainWindow(QMainWindow):
         panels, banner, settings = self.panels, self.banner, self._settings
         settings.changed.connect(self._show_appearance)
         self._rates.command_requested.connect(self.command_requested)
-        panels.gradients.recovery_requested.connect(self._rates.recover)
+        panels.gradients.card.recovery_requested.connect(self._rates.recover)
         panels.feed.try_again_requested.connect(self.try_again_requested)
         panels.feed.venue_requested.connect(self._market_choice.choose_venue)
         panels.markets.market_requested.connect(self._market_choice.open_listed)

@@ -79,7 +79,9 @@ class Panels(QObject):
         settings = self._settings
         settings.changed.connect(self._show_settings)
         self._show_settings(settings.current)
-        self.gradients.change_requested.connect(lambda change: settings.change(with_change(settings.current, change)))
+        self.gradients.card.change_requested.connect(
+            lambda change: settings.change(with_change(settings.current, change))
+        )
         self.checkpoints.arranged.connect(lambda browser: settings.change(replace(settings.current, browser=browser)))
         self.leaderboard.ghosts_requested.connect(lambda names: settings.change_chart(expert_ghosts=names))
         self.markets.markets_changed.connect(

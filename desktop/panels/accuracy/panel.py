@@ -43,8 +43,6 @@ class AccuracyPanel(Panel):
 
     wanted = Signal(object)
     """Request: somebody looks at this now; said with every refresh."""
-    costs_requested = Signal()
-    """The costs of a trade are to be changed."""
 
     def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -69,7 +67,6 @@ class AccuracyPanel(Panel):
         state.accuracy_changed.connect(self.mark_stale)
         self.tabs.currentChanged.connect(self._on_tab)
         self.details.wanted.connect(self.wanted)
-        self.details.costs_requested.connect(self.costs_requested)
 
     def refresh(self) -> None:
         status = self._state.status

@@ -56,7 +56,7 @@ class PaperPage(Page):
         scale_text(self.headline, 1.15, bold=True)
         scale_text(self._rule, 0.92)
         mute(self.remark, self._rule)
-        self.numbers = NumberGrid({name: translate("Panels", meaning) for name, meaning in MEANINGS.items()})
+        self.numbers = NumberGrid(MEANINGS)
         self.numbers.grid.setColumnStretch(0, 0)
         self.numbers.grid.setColumnStretch(2, 1)
         self.costs = QPushButton(translate("Panels", "&Costs…"))

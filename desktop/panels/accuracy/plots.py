@@ -20,7 +20,7 @@ from desktop.panels.accuracy.words import ahead
 from desktop.ui.formatting import format_count, format_number, local_datetime, month_name
 from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
-from desktop.ui.plots import NumberAxis, PlotAxis, apply_plot_palette, plot_widget
+from desktop.ui.plots import NumberAxis, PlotAxis, apply_plot_palette, legend_key, plot_widget
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Palette, Theme
@@ -204,8 +204,7 @@ class ErrorsPage(Page):
     def _legend(self, names: tuple[str, str], curves: tuple[Curve, Curve], decimals: int) -> str:
         """The names in the colours of their curves, with what each has now, in percent."""
         parts = [
-            f'<span style="color:{colour.name()}">&#9473;</span> {name} '
-            f"{format_number(PERCENT * float(curve.values[-1]), decimals)} %"
+            legend_key(colour, f"{name} {format_number(PERCENT * float(curve.values[-1]), decimals)} %")
             for name, colour, curve in zip(names, self._curves, curves, strict=True)
             if len(curve)
         ]

@@ -40,10 +40,28 @@ _SIDE_BY_SIDE_FROM = 640
 _NUMBERS_IN_TWO = 350
 """So wide are the numbers in two pairs a row: in one they would have to be scrolled for."""
 _MARKET_FROM = 430
-_MINUTE_S = 60
 _ABOVE_EACH_OTHER_FROM = 280
 _LEAST_SIZE = QSize(240, 112)
 _MARGINS_PX = 20
+_MOST_IN_A_ROW = 2
+"""What lasts on the left, what is counted on the right."""
+MEANINGS = {
+    "Last message": "Time of the last message on the stream. A dead connection has none.",
+    "Last trade": "Time of the last trade of this market. A quiet market may have none for minutes.",
+    "Request time": "Round-trip time of the newest answered request.",
+    "Clock offset": (
+        "The exchange's clock minus this computer's, at the last check. Candles close by the exchange's clock."
+    ),
+    "Close delay": "From the end of the newest candle to its arrival here.",
+    "Reconnect attempts": "Connection attempts after a break, since this market was chosen; failed ones included.",
+    "Candles back-filled": "Candles fetched after a break, since this market was chosen.",
+    "Candles corrected": (
+        "Candles that the exchange corrected later. They are stored and drawn again, but not learned from again."
+    ),
+    "Candles missing": "Candles that the exchange does not have. They remain a gap.",
+    "Messages rejected": "Messages that failed validation. The list shows the reasons and the newest messages.",
+}
+"""The tooltip of each number; its value is in `_show_numbers`."""
 
 
 class FeedPanel(Panel):
@@ -64,7 +82,7 @@ class FeedPanel(Panel):
         self.try_again, self.use_next = QPushButton(translate("Panels", "Try again now")), QPushButton()
         put_icon(self.try_again, "refresh", theme)
         put_icon(self.use_next, "swap-horizontal", theme)
-        self.numbers = FeedNumbers()
+        self.numbers = NumberGrid(MEANINGS, _MOST_IN_A_ROW, is_by_column=True)
         self.changes = ChangesModel(theme, state.clock.now_ms, self)
         self.rejected = RejectedModel(state.clock.now_ms, self)
         self.changes_table = feed_table(self.changes, translate("Panels", "Feed events"))
@@ -168,13 +186,28 @@ class FeedPanel(Panel):
         since_ms = self._record.since_ms
         text = ""
         if since_ms is not None:
-            seconds = max(0, (now_ms - since_ms) // 1000)
-            # No tenths, which `format_duration` has below ten.
-            whole = translate("Units", "{0} s").format(seconds)
-            held = whole if seconds < _MINUTE_S else format_duration(seconds)
+            held = format_duration(max(0, (now_ms - since_ms) // 1000), has_tenths=False)
             text = translate("Panels", "since {0}, for {1}").format(moment(since_ms, now_ms), held)
         set_text(self.since, text)
-        self.numbers.show_record(self._record, now_ms)
+        self._show_numbers(now_ms)
+
+    def _show_numbers(self, now_ms: int) -> None:
+        """What is not known is a dash."""
+        record, vitals = self._record, self._record.vitals
+        texts = {
+            "Last message": format_age(None if vitals is None else vitals.last_message_ms, now_ms),
+            "Last trade": format_age(None if vitals is None else vitals.last_trade_ms, now_ms),
+            "Request time": format_milliseconds(None if vitals is None else vitals.request_ms),
+            "Clock offset": format_milliseconds(None if vitals is None else vitals.clock_offset_ms, signed=True),
+            "Close delay": format_milliseconds(None if vitals is None else vitals.close_delay_ms),
+            "Reconnect attempts": format_count(record.tries),
+            "Candles back-filled": format_count(None if vitals is None else vitals.back_filled),
+            "Candles corrected": format_count(record.corrected_count),
+            "Candles missing": format_count(record.missing_count),
+            "Messages rejected": format_count(record.rejected_count),
+        }
+        for name, text in texts.items():
+            self.numbers.put(name, text)
 
     def _use_next(self) -> None:
         venue = self._record.next_venue
@@ -282,49 +315,3 @@ def _raw_view() -> QPlainTextEdit:
     view.setPlaceholderText(translate("Panels", "Select a message to read it as received."))
     view.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
     return view
-
-
-_MOST_IN_A_ROW = 2
-"""What lasts on the left, what is counted on the right."""
-MEANINGS = {
-    "Last message": "Time of the last message on the stream. A dead connection has none.",
-    "Last trade": "Time of the last trade of this market. A quiet market may have none for minutes.",
-    "Request time": "Round-trip time of the newest answered request.",
-    "Clock offset": (
-        "The exchange's clock minus this computer's, at the last check. Candles close by the exchange's clock."
-    ),
-    "Close delay": "From the end of the newest candle to its arrival here.",
-    "Reconnect attempts": "Connection attempts after a break, since this market was chosen; failed ones included.",
-    "Candles back-filled": "Candles fetched after a break, since this market was chosen.",
-    "Candles corrected": (
-        "Candles that the exchange corrected later. They are stored and drawn again, but not learned from again."
-    ),
-    "Candles missing": "Candles that the exchange does not have. They remain a gap.",
-    "Messages rejected": "Messages that failed validation. The list shows the reasons and the newest messages.",
-}
-"""The tooltip of each number; its value is in `show_record`."""
-
-
-class FeedNumbers(NumberGrid):
-    """Reads a FeedRecord. What is not known is a dash."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        meanings = {name: translate("Panels", meaning) for name, meaning in MEANINGS.items()}
-        super().__init__(meanings, _MOST_IN_A_ROW, is_by_column=True, parent=parent)
-
-    def show_record(self, record: FeedRecord, now_ms: int) -> None:
-        vitals = record.vitals
-        texts = {
-            "Last message": format_age(None if vitals is None else vitals.last_message_ms, now_ms),
-            "Last trade": format_age(None if vitals is None else vitals.last_trade_ms, now_ms),
-            "Request time": format_milliseconds(None if vitals is None else vitals.request_ms),
-            "Clock offset": format_milliseconds(None if vitals is None else vitals.clock_offset_ms, signed=True),
-            "Close delay": format_milliseconds(None if vitals is None else vitals.close_delay_ms),
-            "Reconnect attempts": format_count(record.tries),
-            "Candles back-filled": format_count(None if vitals is None else vitals.back_filled),
-            "Candles corrected": format_count(record.corrected_count),
-            "Candles missing": format_count(record.missing_count),
-            "Messages rejected": format_count(record.rejected_count),
-        }
-        for name, text in texts.items():
-            self.put(name, text)

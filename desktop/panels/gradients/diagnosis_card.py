@@ -20,7 +20,7 @@ from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import colour_text, mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import beside, stacked
-from desktop.ui.theme import Theme
+from desktop.ui.theme import Theme, with_alpha
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
 from desktop.ui.wrapping_button import WrappingButton
@@ -108,10 +108,8 @@ class DiagnosisCard(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colour = self._colour()
-        tint = QColor(colour)
-        tint.setAlpha(_TINT)
         painter = QPainter(self)
-        painter.fillRect(self.rect(), tint)
+        painter.fillRect(self.rect(), with_alpha(colour, _TINT))
         painter.fillRect(0, 0, _STRIPE, self.height(), colour)
         painter.end()
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.state.step_history import StepHistory
@@ -20,13 +20,14 @@ from desktop.ui.plots import (
     LogAxis,
     add_curve,
     apply_plot_palette,
+    legend_key,
     logarithm,
     plot_widget,
     smoothed_mean,
     thinned,
 )
 from desktop.ui.stacks import NO_MARGINS, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Palette, Theme, with_alpha
 from desktop.ui.translation import translate
 
 _SMALLEST_SPAN = 0.5
@@ -135,9 +136,7 @@ class NormPlot(QWidget):
         apply_plot_palette(self.plot, palette)
         after, before = palette.curves[:2]
         threshold, clipped, skipped = palette.muted_text, palette.warning, palette.bad
-        faint = QColor(before)
-        faint.setAlpha(_RAW_ALPHA)
-        self._raw.setPen(pg.mkPen(faint, width=1))
+        self._raw.setPen(pg.mkPen(with_alpha(before, _RAW_ALPHA), width=1))
         self._before.setPen(pg.mkPen(before, width=2))
         self._after.setPen(pg.mkPen(after, width=2))
         self._threshold.setPen(pg.mkPen(threshold, width=1, style=Qt.PenStyle.DashLine))
@@ -147,11 +146,11 @@ class NormPlot(QWidget):
         self.legend.setText(
             " &nbsp; ".join(
                 (
-                    _key("&#9473;", before, translate("Panels", "before clipping")),
-                    _key("&#9473;", after, translate("Panels", "after")),
-                    _key("&#9477;", threshold, translate("Panels", "threshold")),
-                    _key("&#9475;", clipped, translate("Panels", "clipped")),
-                    _key("&#10005;", skipped, translate("Panels", "skipped")),
+                    legend_key(before, translate("Panels", "before clipping")),
+                    legend_key(after, translate("Panels", "after")),
+                    legend_key(threshold, translate("Panels", "threshold"), "&#9477;"),
+                    legend_key(clipped, translate("Panels", "clipped"), "&#9475;"),
+                    legend_key(skipped, translate("Panels", "skipped"), "&#10005;"),
                 )
             )
         )
@@ -247,7 +246,3 @@ def _corners(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     changes = (y[1:] != y[:-1]) & ~(np.isnan(y[1:]) & np.isnan(y[:-1]))
     kept = np.concatenate([[True], changes]) | np.concatenate([changes, [True]])
     return x[kept], y[kept]
-
-
-def _key(sign: str, colour: QColor, words: str) -> str:
-    return f'<span style="white-space:nowrap"><span style="color:{colour.name()}">{sign}</span> {words}</span>'

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -28,18 +27,12 @@ _TWO_COLUMNS_FROM_CHARACTERS = 90
 
 
 class GradientsPanel(Panel):
-    """One column; two where there is room. `change_requested` carries the SettingChange that the verdict asks for,
-    `recovery_requested` the DivergenceRecovery."""
-
-    change_requested = Signal(object)
-    recovery_requested = Signal(object)
+    """One column; two where there is room."""
 
     def __init__(self, state: RunState, theme: Theme, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._state = state
         self.card = DiagnosisCard(settings, theme)
-        self.card.change_requested.connect(self.change_requested)
-        self.card.recovery_requested.connect(self.recovery_requested)
         self._measured: Measured | None = None
         self._content = QWidget()
         self._inside = QVBoxLayout(self._content)

@@ -61,14 +61,6 @@ _MEASURES = {
 _NO_LAYERS = QT_TRANSLATE_NOOP("Panels", "The layers appear with the next step.")
 
 
-class NumberTable(NumberGrid):
-    """The newest steps in numbers."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        meanings = {name: translate("Panels", meaning).format(_NEWEST) for name, meaning in MEANINGS.items()}
-        super().__init__(meanings, _MOST_IN_A_ROW, parent=parent)
-
-
 class LayerSection(QWidget):
     """A row for each layer, the input's at the top: the median of the newest steps, and a mark at the newest."""
 
@@ -186,7 +178,8 @@ class Measured(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.norms = NormPlot(theme)
-        self.numbers = NumberTable()
+        self.numbers = NumberGrid(MEANINGS, _MOST_IN_A_ROW, figure=_NEWEST)
+        """Of the newest steps."""
         self.layers = LayerSection(theme)
         self.parts = PartSection(theme)
         left = stacked(None, self.norms, self.numbers, stretched=self.norms, spacing=8)

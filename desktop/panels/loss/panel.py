@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from core.domain.events import Trend
@@ -25,13 +24,14 @@ from desktop.ui.plots import (
     NumberOrLogAxis,
     add_curve,
     apply_plot_palette,
+    legend_key,
     logarithm,
     plot_widget,
     smoothed_mean,
     thinned,
 )
 from desktop.ui.stacks import beside, stacked
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.theme import Palette, Theme, with_alpha
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _SMOOTHING_STEPS = 25
@@ -122,10 +122,8 @@ class LossPanel(Panel):
         for plot in (self.plot, self._rate_plot):
             apply_plot_palette(plot, palette)
         training, prequential, rate = palette.curves[:3]
-        faint = QColor(training)
-        faint.setAlpha(60)
         # Wider than 1 pixel, pyqtgraph's raster curves cost tens of times more; these have few points.
-        self._raw.setPen(pg.mkPen(faint, width=1))
+        self._raw.setPen(pg.mkPen(with_alpha(training, 60), width=1))
         self._mean.setPen(pg.mkPen(training, width=2))
         self._prequential.setPen(pg.mkPen(prequential, width=2))
         self._rate.setPen(pg.mkPen(rate, width=1))
@@ -153,13 +151,8 @@ class LossPanel(Panel):
         training, prequential, *_ = self.palette_now.curves
         learned = translate("Panels", "training, mean of {0}").format(_SMOOTHING_STEPS)
         before = translate("Panels", "ghosts, mean of {0}").format(_SMOOTHING_STEPS)
-        markets = self._of_markets()
-        of_all = f" &nbsp; {markets}" if markets else ""
-        set_text(
-            self._legend,
-            f'<span style="color:{training.name()}">&#9473;</span> {learned} &nbsp; '
-            f'<span style="color:{prequential.name()}">&#9473;</span> {before}{of_all}',
-        )
+        parts = (legend_key(training, learned), legend_key(prequential, before), self._of_markets())
+        set_text(self._legend, " &nbsp; ".join(filter(None, parts)))
 
     def _align_rate(self) -> None:
         """A change of the rate lies right below what came of it."""

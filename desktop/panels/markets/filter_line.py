@@ -18,7 +18,7 @@ _OWN_ORDER = -1
 
 
 class _FilterBox(QLineEdit):
-    """Down and Enter lead into the table, Escape shows all."""
+    """Down and Enter lead into the table, which `left` asks for; Escape shows all."""
 
     left = Signal()
 
@@ -32,10 +32,8 @@ class _FilterBox(QLineEdit):
 
 
 class FilterLine(QWidget):
-    """`left` asks for the table to be focused; `sort_chosen` carries a column's number, -1 for the list's order."""
+    """`sort_chosen` carries a column's number, -1 for the list's order."""
 
-    text_changed = Signal(str)
-    left = Signal()
     sort_chosen = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -46,8 +44,6 @@ class FilterLine(QWidget):
         self._choices: dict[int, QAction] = {}
         self._apply_style()
         beside(self, self.box, self.sort, stretched=self.box, margins=NO_MARGINS, spacing=4)
-        self.box.textChanged.connect(self.text_changed)
-        self.box.left.connect(self.left)
 
     def show_sorting(self, column: int) -> None:
         """Check what the table is sorted by."""

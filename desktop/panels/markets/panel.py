@@ -7,7 +7,7 @@ from collections import deque
 from pydantic import ValidationError
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QToolBar, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.domain.candle import Market
 from core.domain.venue_names import venue_name
@@ -24,7 +24,6 @@ from desktop.panels.markets.table import MarketsTable
 from desktop.state.quotes import QuoteState
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_age, format_count, format_duration
-from desktop.ui.interface_size import enlarge_icons
 from desktop.ui.panel_base import EmptyState, Panel, mute, set_text
 from desktop.ui.plain_text import Label
 from desktop.ui.stacks import beside, stacked
@@ -382,8 +381,8 @@ class MarketsPanel(Panel):
         self.table.selectionModel().currentRowChanged.connect(lambda _new, _old: self._update_actions())
         self.table.horizontalHeader().sortIndicatorChanged.connect(lambda section, _order: self._on_sorting(section))
         self.filter.sort_chosen.connect(self._sort_by)
-        self.filter.text_changed.connect(lambda _text: self.refresh())
-        self.filter.left.connect(self._focus_table)
+        self.filter.box.textChanged.connect(lambda _text: self.refresh())
+        self.filter.box.left.connect(self._focus_table)
         self.adder.chosen.connect(self._add)
         self.adder.hint_changed.connect(self._show_message)
         self.actions_of_panel.wire(
@@ -399,9 +398,7 @@ class MarketsPanel(Panel):
 
     def _build_layout(self) -> None:
         self.note.setWordWrap(True)
-        buttons = QToolBar(translate("Panels", "Actions on markets"))
-        enlarge_icons(buttons, 15)
-        self.actions_of_panel.fill_tool_bar(buttons)
+        buttons = self.actions_of_panel.tool_bar(translate("Panels", "Actions on markets"), has_texts=False)
         head = beside(None, self.filter, buttons, stretched=self.filter, spacing=6)
         parts = (head, self.table, self.note, self.adder)  # what is typed into stays where it is
         stacked(self, *parts, stretched=self.table, margins=(6, 4, 6, 4), spacing=4)
@@ -416,8 +413,5 @@ def _retry_text(seconds: int) -> str:
     """When: now, in 7 s, in 4 min."""
     if seconds <= 0:
         return translate("Panels", "Retrying now.")
-    if seconds < _MINUTE_S:
-        wait = translate("Units", "{0} s").format(seconds)  # without tenths
-    else:
-        wait = format_duration(seconds // _MINUTE_S * _MINUTE_S)
-    return translate("Panels", "Retrying in {0}.").format(wait)
+    shown = seconds if seconds < _MINUTE_S else seconds // _MINUTE_S * _MINUTE_S
+    return translate("Panels", "Retrying in {0}.").format(format_duration(shown, has_tenths=False))

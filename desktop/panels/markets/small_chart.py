@@ -12,7 +12,7 @@ from core.domain.candle import Candle, Market
 from core.domain.events import ForecastMade, Ghost
 from desktop.panels.markets.row import Row, change_colour
 from desktop.state.markets import MarketRow
-from desktop.ui.theme import Palette
+from desktop.ui.theme import Palette, with_alpha
 
 _SLOT_PX, _BODY_PX = 4, 3
 _MARGIN_X, _MARGIN_Y = 4, 4
@@ -113,11 +113,9 @@ def ghosts_ahead(forecast: ForecastMade | None, newest: Candle, most: int, inter
 
 def _paint_candles(painter: QPainter, scene: _Scene, palette: Palette, *, is_selected: bool) -> None:
     ink = palette.inverse_text if is_selected else None
-    band = QColor(palette.inverse_text if is_selected else palette.ghost_up)
-    band.setAlpha(70)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(band)
+    painter.setBrush(with_alpha(ink or palette.ghost_up, 70))
     painter.drawPolygon(_band(scene))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     taken_ms = scene.candles[-1].open_time_ms if scene.candles else 0

@@ -273,12 +273,12 @@ def test_without_a_trainer_a_restore_changes_nothing(qtbot: QtBot, bench: Bench)
     way = DivergenceRecovery((SettingChange("training", "learning_rate", 1e-6),), "run-300", 300)
     state.apply(scenario.status(TrainerState.STOPPED))
     with qtbot.assertNotEmitted(window.command_requested), qtbot.assertNotEmitted(window.shell.settings.changed):
-        window.panels.gradients.recovery_requested.emit(way)
+        window.panels.gradients.card.recovery_requested.emit(way)
     assert window.banner.text.text().startswith("Restoring a checkpoint needs a running trainer")
     state.apply(scenario.status(TrainerState.PAUSED))
     sent: list[object] = []
     window.command_requested.connect(sent.append)
-    window.panels.gradients.recovery_requested.emit(way)
+    window.panels.gradients.card.recovery_requested.emit(way)
     assert sent == [SetLearningRate(1e-6), RestoreCheckpoint("run-300", way.changes)]
     assert window.banner.text.text() == "Going back to step 300…"
 

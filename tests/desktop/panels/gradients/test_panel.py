@@ -15,9 +15,10 @@ from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import Settings
 from desktop.panels.gradients.norm_plot import NormPlot
 from desktop.panels.gradients.panel import GradientsPanel
-from desktop.panels.gradients.parts import NumberTable
+from desktop.panels.gradients.parts import MEANINGS
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import MISSING
+from desktop.ui.number_grid import NumberGrid
 from desktop.ui.theme import Theme, build_palette
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
@@ -269,7 +270,7 @@ def test_the_verdict_stays_in_view_when_its_button_disappears(
 
 def test_no_name_is_cut_where_its_number_gets_longer_or_the_text_larger(qtbot: QtBot, qapp: QApplication) -> None:
     host = QWidget()
-    table = NumberTable(host)
+    table = NumberGrid(MEANINGS, 3, figure=100, parent=host)
     table.setGeometry(0, 0, table.room_for(2) + 4, 200)
     shown_panel(qtbot, host, 900, 300)
     for name in table.values:
@@ -290,5 +291,5 @@ def settled(qapp: QApplication) -> None:
         qapp.processEvents()
 
 
-def _cut_names(table: NumberTable) -> list[str]:
+def _cut_names(table: NumberGrid) -> list[str]:
     return [name for name, label in table.names.items() if label.width() < label.minimumSizeHint().width()]
