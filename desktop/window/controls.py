@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QToolButton, Q
 
 from core.domain.events import TrainerState
 from desktop.actions import ActionId, ActionRegistry
-from desktop.state.remaining_candles import is_finished
 from desktop.state.run_state import RunState
+from desktop.state.training_words import is_finished
 from desktop.ui.icons import tabular
 from desktop.ui.inputs import LogSpinBox, readable_decimal
 from desktop.ui.interface_size import enlarge_icons, follow_interface_size

@@ -16,8 +16,8 @@ from core.market.shown_names import shown_symbol
 from core.training.hosting.catch_up import JOB_ID
 from desktop.panels.accuracy.answers import Answers, answers_of, with_share_shown
 from desktop.panels.feed.words import in_one_line, state_colour
-from desktop.state.remaining_candles import ending_words, is_finished
 from desktop.state.run_state import RunState
+from desktop.state.training_words import ending_words, is_finished
 from desktop.ui.dot import Dot
 from desktop.ui.elided import ElidedLabel
 from desktop.ui.formatting import MISSING, format_count, format_duration, format_number

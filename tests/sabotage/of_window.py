@@ -403,7 +403,7 @@ FAULTS = (
     ),
     Fault(
         "polled-price-of-a-market-of-the-run",
-        "desktop/panels/markets/reading.py",
+        "desktop/panels/markets/row.py",
         "if known.is_in_run else outside",
         "if not known.is_in_run else outside",
     ),
@@ -487,7 +487,7 @@ FAULTS = (
     ),
     Fault(
         "simulated-market-paused",
-        "desktop/panels/markets/reading.py",
+        "desktop/panels/markets/row.py",
         "_not_running() if market.is_simulated else polled",
         "polled",
     ),

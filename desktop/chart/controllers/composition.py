@@ -32,15 +32,15 @@ from desktop.chart.controllers.time_travel import TimeTravel
 from desktop.chart.items.previews import Preview, PreviewLayer
 from desktop.chart.widget import ChartWidget
 from desktop.notifications.messages import DesktopMessages
-from desktop.panels.accuracy.names import expert_name
+from desktop.panels.accuracy.words import expert_name
 from desktop.services.candle_loader import HistoryLoading
 from desktop.services.chance_reader import stretches
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
-from desktop.state.forecast_words import stale_words
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 from desktop.state.shell import Shell
+from desktop.state.training_words import stale_words
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 

@@ -9,11 +9,10 @@ from core.domain.events import ExpertShares
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from desktop.panels.accuracy.bands import BandsPage
 from desktop.panels.accuracy.experts import ExpertsPage
-from desktop.panels.accuracy.names import group_name
 from desktop.panels.accuracy.pages import HorizonsPage, Page, SkillPage
 from desktop.panels.accuracy.paper import PaperPage
 from desktop.panels.accuracy.plots import ErrorsPage
-from desktop.panels.accuracy.words import ahead, how_many
+from desktop.panels.accuracy.words import ahead, group_name, how_many
 from desktop.ui.accessible import name_box
 from desktop.ui.formatting import format_count
 from desktop.ui.icons import tabular

@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.domain.events import ExpertShares
 from core.evaluation.findings import ExpertLoss, RunAccuracy
-from desktop.panels.accuracy.names import expert_name, quantity_name, short_quantity_name
 from desktop.panels.accuracy.pages import Page
-from desktop.panels.accuracy.words import ahead, not_yet, points
+from desktop.panels.accuracy.words import ahead, expert_name, not_yet, points, quantity_name, short_quantity_name
 from desktop.ui.formatting import MISSING, format_count, format_percent, format_significant
 from desktop.ui.icons import tabular
 from desktop.ui.panel_base import mute, set_text

@@ -17,8 +17,17 @@ from PySide6.QtWidgets import (
 from core.domain.events import Estimate, ExpertShares
 from core.evaluation.findings import DrawnAccuracy, HorizonAccuracy, HorizonSkill, QuantityAccuracy, RunAccuracy
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
-from desktop.panels.accuracy.names import expert_name
-from desktop.panels.accuracy.words import COIN, measured, not_yet, points, proof, proof_in_full, span, value_of
+from desktop.panels.accuracy.words import (
+    COIN,
+    expert_name,
+    measured,
+    not_yet,
+    points,
+    proof,
+    proof_in_full,
+    span,
+    value_of,
+)
 from desktop.ui.formatting import MISSING, format_count
 from desktop.ui.icons import tabular
 from desktop.ui.interface_size import scale_text, space_rows

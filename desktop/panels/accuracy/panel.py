@@ -12,12 +12,10 @@ from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from core.market.shown_names import shown_symbol
 from desktop.panels.accuracy.answers import AnswerLine, Answers, Found, answers_of, is_by_simple_rules, with_share_shown
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
-from desktop.panels.accuracy.names import kind_word
 from desktop.panels.accuracy.table import AccuracyTable
-from desktop.panels.accuracy.terms import SHARE_MEANING
-from desktop.state.remaining_candles import ending_words
+from desktop.panels.accuracy.words import kind_word
 from desktop.state.run_state import RunState
-from desktop.state.training_words import break_sentence
+from desktop.state.training_words import break_sentence, ending_words
 from desktop.ui.formatting import format_count, format_duration, format_percent
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import scale_text
@@ -32,6 +30,12 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 _APART = (
     QT_TRANSLATE_NOOP("Panels", "Backtest on past candles. Indicative only."),
     QT_TRANSLATE_NOOP("Panels", "The model has been trained on these candles: the scores prove nothing."),
+)
+_SHARE_MEANING = QT_TRANSLATE_NOOP(
+    "Panels",
+    "For the next close, the ghosts combine {0} of the model's forecast with {1} of simpler ones from the same "
+    "candles: “no change”, averages, regressions. The better recent ones weigh more; where the model's share is "
+    "small, the ghosts are those of the simpler forecasts.",
 )
 _NOW = QT_TRANSLATE_NOOP("Panels", "Now")
 """The tab that the trainer tells of with each candle."""
@@ -231,7 +235,7 @@ class AccuracyPanel(Panel):
             model, rest = format_percent(share, 0), format_percent(1.0 - share, 0)
             of_model = translate("Panels", "· next close: {0} model").format(model)
             text = f"{text} {of_model}"
-            meaning = f"{meaning}\n{translate('Panels', SHARE_MEANING).format(model, rest)}"
+            meaning = f"{meaning}\n{translate('Panels', _SHARE_MEANING).format(model, rest)}"
             meaning = f"{meaning}\n{_by_horizon(self._state.status)}".rstrip()
         if len(self._state.members) > 1 and self._state.market is not None:
             text = f"{shown_symbol(self._state.market.venue, self._state.market.symbol)} · {text}"

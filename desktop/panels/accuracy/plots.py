@@ -14,9 +14,8 @@ from core.domain.events import ExpertShares
 from core.evaluation.assess import ERROR_WINDOW
 from core.evaluation.findings import Curve, HorizonAccuracy, RunAccuracy
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
-from desktop.panels.accuracy.names import quantity_name
 from desktop.panels.accuracy.pages import Page
-from desktop.panels.accuracy.words import ahead
+from desktop.panels.accuracy.words import ahead, quantity_name
 from desktop.ui.formatting import format_count, format_number, local_datetime, month_name
 from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, paragraphs

@@ -11,7 +11,7 @@ from core.evaluation.expert_table import Ranking
 from core.evaluation.leaderboard import LeaderboardRow
 from core.forecast.experts import EXPERTS
 from core.storage.evidence import COMBINATION
-from desktop.panels.accuracy.names import expert_name
+from desktop.panels.accuracy.words import expert_name
 from desktop.panels.leaderboard.model import Entry, LeaderboardModel
 from desktop.panels.leaderboard.table import LeaderboardTable
 from desktop.state.leaderboard import LeaderboardRequest

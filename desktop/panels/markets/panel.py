@@ -18,8 +18,7 @@ from desktop.panels.markets.adder import MarketAdder
 from desktop.panels.markets.filter_line import FilterLine
 from desktop.panels.markets.model import MarketsModel
 from desktop.panels.markets.ordering import SORTABLE, Column, arranged
-from desktop.panels.markets.reading import RowReader
-from desktop.panels.markets.row import Row
+from desktop.panels.markets.row import Row, RowReader
 from desktop.panels.markets.table import MarketsTable
 from desktop.state.quotes import QuoteState
 from desktop.state.run_state import RunState

@@ -21,7 +21,7 @@ from core.evaluation.touches import assess_touches
 from core.forecast.experts import EXPERTS, LOSS_ROWS
 from core.market.feeds.base import FeedState
 from desktop.dialogs.market import INTERVALS
-from desktop.panels.accuracy import names
+from desktop.panels.accuracy import words as accuracy_words
 from desktop.panels.accuracy.answers import AnswerLine, answers_of
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
 from desktop.panels.accuracy.experts import ExpertsPage
@@ -58,11 +58,11 @@ def in_cells(model: QAbstractItemModel) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("name_of", "names"),
     [
-        (names.kind_word, set(ForecastGroup)),
-        (names.group_name, {OVERALL, AFTER_GAP, *map(str, Regime)}),
-        (names.expert_name, {SHOWN, *LOSS_ROWS} - CALLED_BY_LETTERS),
-        (names.quantity_name, set(QUANTITY_NAMES)),
-        (names.short_quantity_name, set(QUANTITY_NAMES)),
+        (accuracy_words.kind_word, set(ForecastGroup)),
+        (accuracy_words.group_name, {OVERALL, AFTER_GAP, *map(str, Regime)}),
+        (accuracy_words.expert_name, {SHOWN, *LOSS_ROWS} - CALLED_BY_LETTERS),
+        (accuracy_words.quantity_name, set(QUANTITY_NAMES)),
+        (accuracy_words.short_quantity_name, set(QUANTITY_NAMES)),
         (state_word, {None, *FeedState}),
         (state_within, {None, *FeedState}),
         (quote_word, set(QuoteState)),

@@ -24,8 +24,8 @@ from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.training.hosting.catch_up import JOB_ID
 from desktop.state.incident_history import INCIDENTS_KEPT
 from desktop.state.job_list import JobState
-from desktop.state.remaining_candles import is_finished
 from desktop.state.run_state import RunState
+from desktop.state.training_words import is_finished
 from tests.desktop import scenario
 from tests.desktop.chart.support import outcome_of
 
