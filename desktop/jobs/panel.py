@@ -74,12 +74,8 @@ class JobsPanel(Panel):
             self.table.selectRow(row)
 
     def refresh(self) -> None:
-        chosen, jobs = self.selected(), self._state.jobs.jobs()
+        jobs = self._state.jobs.jobs()
         self.model.show(jobs)
-        if chosen is not None and self.selected() is None:
-            row = self.model.row_of(chosen)
-            if row is not None:
-                self.table.selectRow(row)
         running = len(self._state.jobs)
         set_text(self.count, translate("Jobs", "{0} running").format(format_count(running)) if running else "")
         self._empty.update_state(is_empty=not jobs, is_loading=False)

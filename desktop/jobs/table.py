@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
@@ -16,7 +15,7 @@ from desktop.ui.formatting import MISSING, format_count, format_duration, format
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import follow_interface_size, space_rows
 from desktop.ui.plain_text import paragraphs
-from desktop.ui.tables import Index, RowsModel, style_table
+from desktop.ui.tables import Index, KeyedRowsModel, style_table
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
@@ -39,7 +38,7 @@ def share_of(job: Job) -> float | None:
     return None if report.total <= 0 else min(max(report.done / report.total, 0.0), 1.0)
 
 
-class JobsModel(RowsModel[Job]):
+class JobsModel(KeyedRowsModel[Job]):
     """Jobs in the order of the list: those under way first."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
@@ -60,17 +59,8 @@ class JobsModel(RowsModel[Job]):
             JobState.FAILED: translate("Jobs", "Failed"),
         }
 
-    def show(self, jobs: Sequence[Job]) -> None:
-        """Show these instead; rows of the same jobs stay the same rows."""
-        before, self.rows = [_key(job) for job in self.rows], list(jobs)
-        if before == [_key(job) for job in self.rows]:
-            self.repaint()
-            return
-        self.beginResetModel()
-        self.endResetModel()
-
-    def row_of(self, job: Job) -> int | None:
-        return next((row for row, each in enumerate(self.rows) if _key(each) == _key(job)), None)
+    def key(self, row: Job) -> object:
+        return row.job_id, row.started_at_ms
 
     def words(self, job: Job) -> str:
         """Its state, and what it does or what came of it."""
@@ -206,7 +196,3 @@ def make_table(model: JobsModel, theme: Theme, name: str, parent: QWidget | None
     )
     model.modelReset.connect(table.fit)
     return table
-
-
-def _key(job: Job) -> tuple[str, int]:
-    return job.job_id, job.started_at_ms

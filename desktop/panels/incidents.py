@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QObject, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QPlainTextEdit, QTableView, QWidget
 
-from core.domain.events import Incident, Severity
+from core.domain.events import Incident
 from core.domain.plain_text import plain
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.state.run_state import RunState
@@ -21,7 +20,7 @@ from desktop.ui.interface_size import follow_interface_size, space_rows
 from desktop.ui.panel_base import EmptyState, Panel
 from desktop.ui.plain_text import paragraphs, with_whole_figures
 from desktop.ui.stacks import NO_MARGINS, divided, stacked
-from desktop.ui.tables import Index, NewestFirstModel, style_table
+from desktop.ui.tables import Index, KeyedRowsModel, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
@@ -32,28 +31,20 @@ _TITLES = (
     QT_TRANSLATE_NOOP("Panels", "Event"),
     QT_TRANSLATE_NOOP("Panels", "Action taken"),
 )
-_INCIDENT_ROLE = Qt.ItemDataRole.UserRole
 _DONE = 3
 _DONE_FROM_CHARACTERS = 90
 """Narrower, the list shows only the event: the action taken is in the details beside it."""
 
 
-class IncidentsModel(NewestFirstModel[Incident]):
-    """Newest first. New incidents come in at the top, so that the selection stays."""
+class IncidentsModel(KeyedRowsModel[Incident]):
+    """Newest first. The newest may be one more time of its episode."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(("", *(translate("Panels", title) for title in _TITLES[1:])), parent)
         self._theme = theme
 
-    def show(self, newest_first: Sequence[Incident]) -> None:
-        """Show these instead. The newest may be one more time of its episode."""
-        is_as_long = bool(newest_first) and len(newest_first) == len(self.rows)
-        is_same_row = is_as_long and newest_first[0].episode == self.rows[0].episode
-        if is_same_row and list(newest_first[1:]) == self.rows[1:]:
-            self.rows[0] = newest_first[0]
-            self.dataChanged.emit(self.index(0, 0), self.index(0, len(_TITLES) - 1))
-        else:
-            super().show(newest_first)
+    def key(self, row: Incident) -> object:
+        return row.episode
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         incident = self.rows[index.row()]
@@ -67,7 +58,7 @@ class IncidentsModel(NewestFirstModel[Incident]):
             return paragraphs("\n".join(map(plain, _sentences(incident))))
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 0:
             return word(incident.severity)
-        return incident if role == _INCIDENT_ROLE else None
+        return None
 
 
 class IncidentsPanel(Panel):
@@ -95,10 +86,7 @@ class IncidentsPanel(Panel):
 
     def refresh(self) -> None:
         had_none = self.model.rowCount() == 0
-        chosen = [incident.episode for incident in self.selected()]
         self.model.show(self._state.incidents)
-        if [incident.episode for incident in self.selected()] != chosen:
-            self._select_again(set(chosen))
         has_some = self.model.rowCount() > 0
         self._empty.update_state(is_empty=not has_some, is_loading=self._state.is_loading)
         self._splitter.setVisible(has_some)
@@ -109,24 +97,14 @@ class IncidentsPanel(Panel):
     def selected(self) -> list[Incident]:
         """What is selected, in the order of the list."""
         rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
-        return [self.model.index(row, 0).data(_INCIDENT_ROLE) for row in rows]
+        return [self.model.rows[row] for row in rows]
 
     def select(self, incident: Incident) -> bool:
         """Select one row alone. False where it is not in the list."""
-        for row in range(self.model.rowCount()):
-            if self.model.index(row, 0).data(_INCIDENT_ROLE) == incident:
-                self.table.selectRow(row)
-                return True
-        return False
-
-    def _select_again(self, episodes: set[tuple[str, int, Severity]]) -> None:
-        """After the rows were put in another order."""
-        selection, model = QItemSelection(), self.model
-        for row in range(model.rowCount()):
-            if model.index(row, 0).data(_INCIDENT_ROLE).episode in episodes:
-                selection.select(model.index(row, 0), model.index(row, len(_TITLES) - 1))
-        flags = QItemSelectionModel.SelectionFlag
-        self.table.selectionModel().select(selection, flags.ClearAndSelect)
+        if incident not in self.model.rows:
+            return False
+        self.table.selectRow(self.model.rows.index(incident))
+        return True
 
     def _build_layout(self) -> None:
         buttons = self.actions_of_panel.tool_bar(translate("Panels", "Incident actions"))

@@ -99,6 +99,28 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         return self._titles[section] if role == Qt.ItemDataRole.DisplayRole else None
 
 
+class KeyedRowsModel(RowsModel[Row]):
+    """Rows that are known by a key: in another order, or among others, what is selected stays on its row."""
+
+    def key(self, row: Row) -> object:
+        """Equal for two states of the same row, and hashable."""
+        raise NotImplementedError
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Show these instead."""
+        keys, former_keys = [self.key(row) for row in rows], [self.key(row) for row in self.rows]
+        if keys == former_keys:
+            self.rows = list(rows)
+            self.repaint()
+            return
+        self.layoutAboutToBeChanged.emit()
+        former, places = self.persistentIndexList(), {key: place for place, key in enumerate(keys)}
+        self.rows = list(rows)
+        moved = [self.index(places.get(former_keys[each.row()], -1), each.column()) for each in former]
+        self.changePersistentIndexList(former, moved)
+        self.layoutChanged.emit()
+
+
 class NewestFirstModel(RowsModel[Row]):
     """Rows that come in at the top and leave at the bottom, so that the selection stays on its row."""
 

@@ -11,7 +11,7 @@ from core.domain.candle import Market
 from desktop.panels.markets.ordering import Column
 from desktop.panels.markets.row import Row, proof_text, worth_text
 from desktop.ui.plain_text import paragraphs
-from desktop.ui.tables import Index, RowsModel
+from desktop.ui.tables import Index, KeyedRowsModel
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 ROW_ROLE = Qt.ItemDataRole.UserRole
@@ -55,7 +55,7 @@ def title(column: Column) -> str:
     return translate("Panels", _TITLES[column])
 
 
-class MarketsModel(RowsModel[Row]):
+class MarketsModel(KeyedRowsModel[Row]):
     """Rows as they are shown. Changes are signalled cell by cell, so that the selection stays."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -66,17 +66,17 @@ class MarketsModel(RowsModel[Row]):
         """The number of its row; -1 if it is not shown."""
         return -1 if market is None else self._places.get(market, -1)
 
+    def key(self, row: Row) -> object:
+        return row.market
+
     def show(self, rows: Sequence[Row]) -> None:
-        markets = [row.market for row in rows]
-        if markets == list(self._places):
+        places = {row.market: number for number, row in enumerate(rows)}
+        if list(places) == list(self._places):
             for row in rows:
                 self.show_one(row)
-        elif len(markets) == len(self._places) and set(markets) == self._places.keys():
-            self._reorder(rows)
         else:
-            self.beginResetModel()
-            self._take(rows)
-            self.endResetModel()
+            self._places = places
+            super().show(rows)
 
     def show_one(self, row: Row) -> None:
         """Show this in the place of the row of the same market, if there is one."""
@@ -110,20 +110,6 @@ class MarketsModel(RowsModel[Row]):
 
     def meaning(self, column: int) -> str:
         return translate("Panels", MEANINGS[Column(column)])
-
-    def _reorder(self, rows: Sequence[Row]) -> None:
-        """The same markets in another order: what is selected stays selected."""
-        self.layoutAboutToBeChanged.emit()
-        former = self.persistentIndexList()
-        markets = [self.rows[index.row()].market for index in former]
-        self._take(rows)
-        moved = [self.index(self._places[market], each.column()) for market, each in zip(markets, former, strict=True)]
-        self.changePersistentIndexList(former, moved)
-        self.layoutChanged.emit()
-
-    def _take(self, rows: Sequence[Row]) -> None:
-        self.rows = list(rows)
-        self._places = {row.market: number for number, row in enumerate(rows)}
 
 
 def _facts(row: Row) -> tuple[object, ...]:

@@ -148,15 +148,13 @@ class MarketsPanel(Panel):
             self.refresh()
 
     def _show_rows(self) -> None:
-        current, text = self.current(), self.filter.box.text()
+        text = self.filter.box.text()
         header = self.table.horizontalHeader()
         column = self._sorted_by()
         is_descending = header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
         rows = [self._row(known.market) for known in self._known.rows()]
         self.model.show(arranged(rows, text, column, is_descending=is_descending))
         self.table.can_be_moved = column is None and not text.strip()
-        if self.current() != current and self.model.place_of(current) >= 0:
-            self._select(current)
         no_match = translate("Panels", "No market matches “{0}”.").format(text.strip())
         is_filtered = bool(rows) and not self.model.rows
         words = no_match if is_filtered else translate("Panels", _EMPTY)

@@ -86,7 +86,7 @@ class MarketsTable(QTableView):
         follow_interface_size(self, self._measure)
         header_changed = self.horizontalHeader().sortIndicatorChanged
         header_changed.connect(lambda _section, _order: self._measure())
-        model.modelReset.connect(self._measure)
+        model.layoutChanged.connect(self._measure)
         model.dataChanged.connect(self._on_data)
 
     @property
