@@ -13,7 +13,6 @@ from core.domain.events import (
     AccuracySummary,
     DriftFound,
     Estimate,
-    EventBatch,
     FirstForecast,
     ForecastMade,
     TrainerReady,
@@ -164,11 +163,6 @@ class MarketsState(QObject):
     @singledispatchmethod
     def apply(self, event: object) -> None:
         """Take an event of any run; those of other runs are dropped."""
-
-    @apply.register
-    def _(self, event: EventBatch) -> None:
-        for each in event.events:
-            self.apply(each)
 
     @apply.register
     def _(self, event: TrainerReady) -> None:

@@ -10,7 +10,6 @@ data. docs/translating.md says how a language is added.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
@@ -42,7 +41,7 @@ def install_translations(
     if own is None:
         return ()
     qt = _installed(application, locale, "qtbase", Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)))
-    return tuple(_names((own, qt)))
+    return tuple(Path(each.filePath()).name for each in (own, qt) if each is not None)
 
 
 def _installed(application: QCoreApplication, locale: QLocale, name: str, folder: Path) -> QTranslator | None:
@@ -51,7 +50,3 @@ def _installed(application: QCoreApplication, locale: QLocale, name: str, folder
         return translator
     translator.deleteLater()
     return None
-
-
-def _names(translators: Iterable[QTranslator | None]) -> Iterable[str]:
-    return (Path(each.filePath()).name for each in translators if each is not None)

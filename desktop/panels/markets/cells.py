@@ -34,7 +34,7 @@ class Cell(QStyledItemDelegate):
 
     def __init__(self, theme: Theme, parent: QTableView) -> None:
         super().__init__(parent)
-        self._theme, self._table = theme, parent
+        self.theme, self.table = theme, parent
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         # Without initStyleOption, which asks the model for eight roles a cell, the option has a ground and no text.
@@ -79,7 +79,7 @@ class MarketCell(Cell):
     """The symbol; below it exchange and interval. A disc in the state's colour; a bar marks the chart's market."""
 
     def draw(self, painter: QPainter, place: QRect, row: Row, font: QFont, *, is_selected: bool) -> None:
-        palette = self._theme.palette
+        palette = self.theme.palette
         if row.is_on_chart:
             bar = palette.inverse_text if is_selected else palette.accent
             painter.fillRect(place.left(), place.top() + 3, BAR_PX, place.height() - 6, bar)
@@ -100,63 +100,67 @@ class ChartCell(Cell):
         self.charts = SmallCharts()
 
     def draw(self, painter: QPainter, place: QRect, row: Row, font: QFont, *, is_selected: bool) -> None:
-        ratio = self._table.devicePixelRatioF()
-        picture = self.charts.picture(row, place.size(), ratio, self._theme.palette, is_selected=is_selected)
+        ratio = self.table.devicePixelRatioF()
+        picture = self.charts.picture(row, place.size(), ratio, self.theme.palette, is_selected=is_selected)
         painter.drawPixmap(place.topLeft(), picture)
 
 
-class PriceCell(Cell):
+Line = tuple[str, QColor]
+
+
+class NumberCell(Cell):
+    """Two lines at the right."""
+
+    def draw(self, painter: QPainter, place: QRect, row: Row, font: QFont, *, is_selected: bool) -> None:
+        places = halves(place, place.left() + 2, place.right() - CELL_MARGIN_PX // 2 + 1)
+        for line, (text, colour), its_font in zip(places, self.lines(row), (font, small(font)), strict=True):
+            self.write(
+                painter, line, text, its_font, self.theme.palette.inverse_text if is_selected else colour, _RIGHT
+            )
+
+    def lines(self, row: Row) -> tuple[Line, Line]:
+        """The texts, and their colours where the row is not selected."""
+        raise NotImplementedError
+
+
+class PriceCell(NumberCell):
     """The last price; below it how far to believe it, or its change where that has no column and the price is good."""
 
-    def draw(self, painter: QPainter, place: QRect, row: Row, font: QFont, *, is_selected: bool) -> None:
-        palette = self._theme.palette
-        upper, lower = halves(place, place.left() + 2, place.right() - CELL_MARGIN_PX // 2 + 1)
-        first, second = ink(palette, is_selected=is_selected)
-        self.write(painter, upper, row.price_text, font, second if row.is_uncertain else first, _RIGHT)
-        words, colour = row.state_words, second
-        if self._table.isColumnHidden(Column.CHANGE) and row.is_usual and row.change is not None:
-            words = row.change_text
-            colour = second if is_selected else change_colour(row, palette)
-        self.write(painter, lower, words, small(font), colour, _RIGHT)
+    def lines(self, row: Row) -> tuple[Line, Line]:
+        palette = self.theme.palette
+        price = row.price_text, palette.muted_text if row.is_uncertain else palette.text
+        if self.table.isColumnHidden(Column.CHANGE) and row.is_usual and row.change is not None:
+            return price, (row.change_text, change_colour(row, palette))
+        return price, (row.state_words, palette.muted_text)
 
 
-class ChangeCell(Cell):
+class ChangeCell(NumberCell):
     """The change of a day, on the line of the price."""
 
-    def draw(self, painter: QPainter, place: QRect, row: Row, font: QFont, *, is_selected: bool) -> None:
-        palette = self._theme.palette
-        upper, _lower = halves(place, place.left() + 2, place.right() - CELL_MARGIN_PX // 2 + 1)
-        _first, colour = ink(palette, is_selected=is_selected)
-        colour = colour if is_selected else change_colour(row, palette)
-        self.write(painter, upper, row.change_text, font, colour, _RIGHT)
+    def lines(self, row: Row) -> tuple[Line, Line]:
+        colour = change_colour(row, self.theme.palette)
+        return (row.change_text, colour), ("", colour)
 
 
-class WorthCell(Cell):
+class WorthCell(NumberCell):
     """A skill or a gain; below it what its interval proves."""
 
     def __init__(self, theme: Theme, parent: QTableView, column: Column) -> None:
         super().__init__(theme, parent)
         self._column = column
 
-    def draw(self, painter: QPainter, place: QRect, row: Row, font: QFont, *, is_selected: bool) -> None:
-        palette = self._theme.palette
-        estimate = row.known.skill if self._column is Column.SKILL else row.known.model_gain
-        upper, lower = halves(place, place.left() + 2, place.right() - CELL_MARGIN_PX // 2 + 1)
-        _first, second = ink(palette, is_selected=is_selected)
-        colour = (
-            second
-            if is_selected
-            else worth_colour(row.known.accuracy, palette, is_of_model=self._column is Column.GAIN)
-        )
-        self.write(painter, upper, worth_text(estimate), font, colour, _RIGHT)
-        self.write(painter, lower, proof_text(estimate), small(font), second, _RIGHT)
+    def lines(self, row: Row) -> tuple[Line, Line]:
+        palette, is_of_model = self.theme.palette, self._column is Column.GAIN
+        estimate = row.known.model_gain if is_of_model else row.known.skill
+        colour = worth_colour(row.known.accuracy, palette, is_of_model=is_of_model)
+        return (worth_text(estimate), colour), (proof_text(estimate), palette.muted_text)
 
 
 class SwitchCell(Cell):
     """A switch; fainter where it is not in effect now."""
 
     def draw(self, painter: QPainter, place: QRect, row: Row, font: QFont, *, is_selected: bool) -> None:
-        palette = self._theme.palette
+        palette = self.theme.palette
         width, height = SWITCH_PX
         box = QRectF(place.center().x() - width / 2 + 0.5, place.center().y() - height / 2 + 0.5, width, height)
         colour = palette.inverse_text if is_selected else palette.accent if row.is_learned else palette.outline
@@ -178,7 +182,7 @@ class FeedCell(Cell):
     """What the feed does; below it, in trouble, its sentence, shortened."""
 
     def draw(self, painter: QPainter, place: QRect, row: Row, font: QFont, *, is_selected: bool) -> None:
-        palette = self._theme.palette
+        palette = self.theme.palette
         first, second = ink(palette, is_selected=is_selected)
         left, ring = place.left() + PADDING_PX, palette.inverse_text if is_selected else None
         sentence = "" if row.is_usual else row.known.feed_sentence or row.standing.sentence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
@@ -33,7 +33,7 @@ class SmallCharts:
     def picture(self, row: Row, size: QSize, ratio: float, palette: Palette, *, is_selected: bool) -> QPixmap:
         """Of this size in logical pixels, transparent where nothing is."""
         known = row.known
-        shown = (known.candles, known.forming, known.forecast) if has_candles(known) else (row.closes, row.day_ago)
+        shown = (known.candles, known.forming, known.forecast) if known.newest else (row.closes, row.day_ago)
         key = (shown, row.is_uncertain, size.toTuple(), ratio, palette, is_selected)
         former = self._kept.get(row.market)
         if former is not None and former[0] == key:
@@ -51,17 +51,12 @@ class SmallCharts:
         return picture
 
 
-def has_candles(known: MarketRow) -> bool:
-    """Whether there are candles to show; else it is the closes of a day."""
-    return known.newest is not None
-
-
 def paint(painter: QPainter, place: QRectF, row: Row, palette: Palette, *, is_selected: bool) -> None:
     """What there is to show of a market."""
     room = place.adjusted(_MARGIN_X, _MARGIN_Y, -_MARGIN_X, -_MARGIN_Y)
     if row.is_uncertain:
         painter.setOpacity(_OPACITY_OF_OLD)
-    if has_candles(row.known):
+    if row.known.newest is not None:
         _paint_candles(painter, _Scene.of(row.known, room), palette, is_selected=is_selected)
     elif len(row.closes) > 1:
         _paint_closes(painter, room.adjusted(0, 3, 0, -3), row, palette, is_selected=is_selected)
@@ -151,7 +146,8 @@ def _paint_one(painter: QPainter, scene: _Scene, candle: Candle | Ghost, colour:
 def _paint_closes(painter: QPainter, room: QRectF, row: Row, palette: Palette, *, is_selected: bool) -> None:
     """The day's closes as a line over the faint one of a day ago."""
     closes, day_ago = row.closes, row.day_ago
-    low, high = _span((*closes, *([] if day_ago is None else [day_ago])))
+    prices = (*closes, *([] if day_ago is None else [day_ago]))
+    low, high = min(prices), max(prices)
     colour = change_colour(row, palette)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if day_ago is not None:
@@ -160,11 +156,6 @@ def _paint_closes(painter: QPainter, room: QRectF, row: Row, palette: Palette, *
         painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
     painter.setPen(QPen(palette.inverse_text if is_selected else colour, 1.4))
     painter.drawPolyline(spark(closes, room, low, high))
-
-
-def _span(prices: Iterable[float]) -> tuple[float, float]:
-    known = tuple(prices)
-    return min(known), max(known)
 
 
 def spark(closes: tuple[float, ...], room: QRectF, low: float, high: float) -> QPolygonF:

@@ -57,7 +57,8 @@ def test_an_event_changes_the_row_of_its_run_and_no_other(markets: MarketsState)
     changed = changes(markets)
     forecast = replace(scenario.forecast(CANDLES), run_id="run-c")
     status = replace(scenario.status(), run_id="run-b")
-    markets.apply(EventBatch((forecast, status, replace(forecast, run_id="another"))))
+    for event in (forecast, status, replace(forecast, run_id="another")):
+        markets.apply(event)
     assert markets.row(C).forecast == forecast and markets.row(B).forecast is None
     assert markets.row(B).accuracy == status.accuracy and markets.row(B).skill == status.accuracy.skill_close
     assert markets.row(B).position_ms == status.position_ms
