@@ -121,10 +121,7 @@ class SkillPage(Page):
             self._show_drawn(name, drawn)
 
     def _build_quantities(self) -> QGridLayout:
-        grid = _grid(1, 2)
-        for column, text in enumerate((translate("Panels", "Close, %"), translate("Panels", "Range, %")), start=1):
-            grid.addWidget(self._small(text), 0, column, _RIGHT)
-        row = 1
+        grid, row = self._grid(translate("Panels", "Close, %"), translate("Panels", "Range, %")), 1
         for name, lines in _OF_QUANTITIES.items():
             grid.addWidget(self._named(name), row, 0)
             cells = tuple(tuple(self._line(name, line) for line in range(lines)) for _ in range(2))
@@ -136,8 +133,7 @@ class SkillPage(Page):
         return grid
 
     def _build_close(self) -> QGridLayout:
-        grid = self._build_measured(translate("Panels", "Close, %"))
-        row = 1
+        grid, row = self._grid(translate("Panels", "Close, %"), translate("Panels", "95 % interval"), "n"), 1
         for name in _OF_CLOSE:
             self.of_close[name] = self._measured_row(grid, row, name)
             row += 1
@@ -149,16 +145,19 @@ class SkillPage(Page):
         return grid
 
     def _build_drawn(self) -> QGridLayout:
-        grid = self._build_measured(translate("Panels", "Its skill, %"))
+        grid = self._grid(translate("Panels", "Its skill, %"), translate("Panels", "95 % interval"), "n")
         grid.addWidget(self._small(translate("Panels", "Other values")), 0, 0)
         for row, name in enumerate(_ALSO_DRAWN, start=1):
             self.also_drawn[name] = self._measured_row(grid, row, name)
         return grid
 
-    def _build_measured(self, head: str) -> QGridLayout:
-        """For rows of a value, its interval and n."""
-        grid = _grid(1, 2, 3)
-        for column, text in enumerate((head, translate("Panels", "95 % interval"), "n"), start=1):
+    def _grid(self, *heads: str) -> QGridLayout:
+        """With the heads of its columns of numbers."""
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(8)
+        grid.setVerticalSpacing(1)
+        for column, text in enumerate(heads, start=1):
+            grid.setColumnStretch(column, 1)
             grid.addWidget(self._small(text), 0, column, _RIGHT)
         return grid
 
@@ -215,18 +214,14 @@ class SkillPage(Page):
         self._put("The model adds", column, lines, proof_in_full(of.model_gain, _that_it_helps()))
 
     def _put(self, name: str, column: int, texts: Sequence[str], sentence: str) -> None:
-        for label, text in zip(self.cells[name][column], texts, strict=True):
-            set_text(label, text)
-            label.setToolTip(paragraphs(f"{translate('Panels', MEANINGS[name])}\n{sentence}".strip()))
+        _put(self.cells[name][column], texts, f"{translate('Panels', MEANINGS[name])}\n{sentence}".strip())
 
     def _show_close(self, chosen: HorizonAccuracy) -> None:
         found = (chosen.direction, chosen.reverse_last, chosen.majority, chosen.coverage_90)
         for name, of in zip(_OF_CLOSE, found, strict=True):
             texts = points(value_of(of), 1, signed=False), span(of, 1), format_count(of.n)
             meaning = translate("Panels", MEANINGS[name]) if value_of(of) is not None else _none_yet(of)
-            for label, text in zip(self.of_close[name], texts, strict=True):
-                set_text(label, text)
-                label.setToolTip(paragraphs(meaning))
+            _put(self.of_close[name], texts, meaning)
         better, worse = translate("Panels", "better than a coin flip"), translate("Panels", "worse than a coin flip")
         neither = translate("Panels", "not proven better than a coin flip")
         set_text(self.direction_proof, proof(chosen.direction, better, worse, neither, COIN))
@@ -238,12 +233,16 @@ class SkillPage(Page):
         if not of.is_stored:
             texts = translate("Panels", "not stored"), MISSING, MISSING
             sentence = translate("Panels", "Not stored with these scores; newer ones have it.")
-        for label, text in zip(self.also_drawn[name], texts, strict=True):
-            set_text(label, text)
-            label.setToolTip(paragraphs(f"{translate('Panels', MEANINGS[name])}\n{sentence}"))
+        _put(self.also_drawn[name], texts, f"{translate('Panels', MEANINGS[name])}\n{sentence}")
 
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+def _put(labels: Sequence[Label], texts: Sequence[str], tooltip: str) -> None:
+    for label, text in zip(labels, texts, strict=True):
+        set_text(label, text)
+        label.setToolTip(paragraphs(tooltip))
 
 
 def _extremes(chosen: HorizonAccuracy) -> str:
@@ -270,15 +269,6 @@ def _skill_of_range() -> str:
 
 def _that_it_helps() -> str:
     return translate("Panels", "That it helps")
-
-
-def _grid(*stretched: int) -> QGridLayout:
-    grid = QGridLayout()
-    grid.setHorizontalSpacing(8)
-    grid.setVerticalSpacing(1)
-    for column in stretched:
-        grid.setColumnStretch(column, 1)
-    return grid
 
 
 class _WideTable(QTableWidget):
