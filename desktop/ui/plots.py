@@ -163,6 +163,11 @@ def apply_plot_palette(plot: pg.PlotWidget, palette: Palette) -> None:
         axis.setTextPen(palette.muted_text)
 
 
+def dashed_pen(palette: Palette) -> object:
+    """Of a line that curves are compared with."""
+    return pg.mkPen(palette.muted_text, width=1, style=Qt.PenStyle.DashLine)
+
+
 def legend_key(colour: QColor, words: str, sign: str = "&#9473;") -> str:
     """A curve's sign and name as rich text, on one line."""
     return f'<span style="white-space:nowrap"><span style="color:{colour.name()}">{sign}</span> {words}</span>'

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from core.domain.events import QUANTILE_LEVELS, Estimate, ExpertShares
@@ -16,8 +15,8 @@ from desktop.panels.accuracy.pages import Page
 from desktop.panels.accuracy.plots import (
     PERCENT,
     PercentAxis,
-    TimeAxis,
     TitledPlot,
+    add_level,
     fill_scrolling_page,
     seconds_of,
     show_time,
@@ -25,7 +24,7 @@ from desktop.panels.accuracy.plots import (
 )
 from desktop.panels.accuracy.words import ahead, measured, points
 from desktop.ui.formatting import format_candles, format_count, format_number, format_volume
-from desktop.ui.plots import PlotAxis
+from desktop.ui.plots import PlotAxis, dashed_pen
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
@@ -38,7 +37,7 @@ class ReliabilityPlot(TitledPlot):
     """How often something came, against how often it was said to come. On the dashed line both are equal."""
 
     def __init__(self, theme: Theme, name: str, meaning: str, top: type[pg.AxisItem] | None = None) -> None:
-        super().__init__(theme, name, PercentAxis, PercentAxis, meaning, top)
+        super().__init__(theme, name, meaning, PercentAxis, top)
         self._diagonal = self.plot.plot([0.0, 1.0], [0.0, 1.0])
         self._whiskers = pg.ErrorBarItem(x=np.zeros(0), y=np.zeros(0), beam=0.015)
         self.plot.addItem(self._whiskers)
@@ -61,7 +60,7 @@ class ReliabilityPlot(TitledPlot):
         return bool(known)
 
     def _take_colours(self, palette: Palette) -> None:
-        self._diagonal.setPen(pg.mkPen(palette.muted_text, width=1, style=Qt.PenStyle.DashLine))
+        self._diagonal.setPen(dashed_pen(palette))
         curve = palette.curves[0]
         self.observed.setPen(pg.mkPen(curve, width=1))
         self.observed.setSymbolBrush(pg.mkBrush(curve))
@@ -77,16 +76,13 @@ class BandsPage(Page):
         self.coverage = TitledPlot(
             theme,
             translate("Panels", "Coverage of the 90 % band"),
-            PercentAxis,
-            TimeAxis,
             translate(
                 "Panels",
                 "How often the close fell into the 90 % band, over the {0} candles up to each. Dashed: the promise "
                 "of the band.",
             ).format(COVERAGE_WINDOW),
         )
-        self._nominal = pg.InfiniteLine(NOMINAL_COVERAGE, angle=0)
-        self.coverage.plot.addItem(self._nominal)
+        add_level(self.coverage, NOMINAL_COVERAGE, theme)
         self.covered = self.coverage.plot.plot()
         self.reliability = ReliabilityPlot(
             theme,
@@ -113,16 +109,12 @@ class BandsPage(Page):
             PlotAxis,
         )
         fill_scrolling_page(self, (self.coverage, self.reliability, self.touched))
-        theme.follow(self, self._take_colours)
+        theme.follow(self, lambda palette: self.covered.setPen(pg.mkPen(palette.curves[0], width=2)))
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         self._show_coverage(found.chosen)
         self._show_reliability(found.chosen)
         self._show_touched(found.touched, is_of_group=found.chosen.request.group != OVERALL)
-
-    def _take_colours(self, palette: Palette) -> None:
-        self._nominal.setPen(pg.mkPen(palette.muted_text, width=1, style=Qt.PenStyle.DashLine))
-        self.covered.setPen(pg.mkPen(palette.curves[0], width=2))
 
     def _show_coverage(self, chosen: HorizonAccuracy) -> None:
         of, curve = chosen.coverage_90, chosen.coverage_curve

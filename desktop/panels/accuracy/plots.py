@@ -19,7 +19,7 @@ from desktop.panels.accuracy.words import ahead, quantity_name
 from desktop.ui.formatting import format_count, format_number, local_datetime, month_name
 from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
-from desktop.ui.plots import NumberAxis, PlotAxis, apply_plot_palette, legend_key, plot_widget
+from desktop.ui.plots import NumberAxis, PlotAxis, apply_plot_palette, dashed_pen, legend_key, plot_widget
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Palette, Theme
@@ -85,9 +85,8 @@ class TitledPlot(QWidget):
         self,
         theme: Theme,
         name: str,
-        left: type[pg.AxisItem],
-        bottom: type[pg.AxisItem],
         meaning: str,
+        bottom: type[pg.AxisItem] = TimeAxis,
         top: type[pg.AxisItem] | None = None,
     ) -> None:
         super().__init__()
@@ -98,7 +97,7 @@ class TitledPlot(QWidget):
         self.missing.setWordWrap(True)
         self.missing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         mute(self.title, self.missing)
-        self.plot = plot_widget(name, left, bottom=bottom, top=top)
+        self.plot = plot_widget(name, PercentAxis, bottom=bottom, top=top)
         self.plot.setMinimumHeight(_LOWEST_PLOT_PX)
         self.plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.plot.viewport().setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -115,99 +114,97 @@ class TitledPlot(QWidget):
         self.missing.setVisible(bool(missing))
 
 
+class CurvesPlot(TitledPlot):
+    """Two curves over time, in percent and with zero; the title names them in their colours, with what each has now."""
+
+    def __init__(self, theme: Theme, name: str, meaning: str, width_px: int) -> None:
+        super().__init__(theme, name, meaning)
+        self._theme, self._width_px = theme, width_px
+        self._items = self.plot.plot(), self.plot.plot()
+        theme.follow(self, self._take_colours)
+
+    def show_curves(self, curves: tuple[Curve, Curve]) -> None:
+        known = [curve for curve in curves if len(curve)]
+        for item, curve in zip(self._items, curves, strict=True):
+            item.setData(*seconds_of(curve))
+        show_time(self.plot, known[0])
+        ends = [0.0, *(float(end) for curve in known for end in (curve.values.min(), curve.values.max()))]
+        self.plot.setYRange(min(ends), max(ends), padding=0.06)
+
+    def legend(self, names: tuple[str, str], curves: tuple[Curve, Curve], decimals: int) -> str:
+        """On a line below the rest of the title."""
+        parts = [
+            legend_key(colour, f"{name} {format_number(PERCENT * float(curve.values[-1]), decimals)} %")
+            for name, colour, curve in zip(names, self._theme.palette.curves, curves, strict=False)
+            if len(curve)
+        ]
+        return "<br>" + " &nbsp; ".join(parts)
+
+    def _take_colours(self, palette: Palette) -> None:
+        for item, colour in zip(self._items, palette.curves, strict=False):
+            item.setPen(pg.mkPen(colour, width=self._width_px))
+
+
 class ErrorsPage(Page):
     """How far the close lay from its forecast, beside how far it lay from "no change"."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.errors = TitledPlot(
+        self.errors = CurvesPlot(
             theme,
             translate("Panels", "Errors of the close"),
-            PercentAxis,
-            TimeAxis,
             translate(
                 "Panels",
                 "Distance of the close from the forecast close, in percent of the price: the mean over the {0} "
                 "candles up to each. For comparison, its distance from the last close: the error of “no change”.",
             ).format(ERROR_WINDOW),
+            width_px=1,
         )
-        self.forecast, self.no_change = self.errors.plot.plot(), self.errors.plot.plot()
-        self.loss_reduction = TitledPlot(
+        self.loss_reduction = CurvesPlot(
             theme,
             translate("Panels", "Loss avoided"),
-            PercentAxis,
-            TimeAxis,
             translate(
                 "Panels",
                 "Loss avoided by the forecasts against “no change”, added up over time, in percent of the total loss "
                 "of “no change”. A rising line forecasts better than “no change”; it ends at the skill.",
             ),
+            width_px=2,
         )
-        self._zero = pg.InfiniteLine(0.0, angle=0)
-        self.loss_reduction.plot.addItem(self._zero)
-        self.loss_reduction_close, self.loss_reduction_range = (
-            self.loss_reduction.plot.plot(),
-            self.loss_reduction.plot.plot(),
-        )
+        add_level(self.loss_reduction, 0.0, theme)
         fill_scrolling_page(self, (self.loss_reduction, self.errors))
-        theme.follow(self, self._take_colours)
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
-        chosen = found.chosen
-        self._show_loss_reduction(chosen)
-        curves = (chosen.error_curve, chosen.no_change_curve)
-        has_curve = all(len(curve) for curve in curves)
-        missing = too_few(chosen.n, ERROR_WINDOW)
-        self.errors.update_state(self._title(chosen, has_curve), "" if has_curve else missing)
-        if not has_curve:
-            return
-        for item, curve in zip((self.forecast, self.no_change), curves, strict=True):
-            item.setData(*seconds_of(curve))
-        show_time(self.errors.plot, curves[0])
-        highest = max(float(curve.values.max()) for curve in curves)
-        self.errors.plot.setYRange(0.0, highest, padding=0.05)
-
-    def _take_colours(self, palette: Palette) -> None:
-        self._zero.setPen(pg.mkPen(palette.muted_text, width=1, style=Qt.PenStyle.DashLine))
-        self._curves = palette.curves[0], palette.curves[1]
-        self.forecast.setPen(pg.mkPen(self._curves[0], width=1))
-        self.no_change.setPen(pg.mkPen(self._curves[1], width=1))
-        self.loss_reduction_close.setPen(pg.mkPen(self._curves[0], width=2))
-        self.loss_reduction_range.setPen(pg.mkPen(self._curves[1], width=2))
+        self._show_loss_reduction(found.chosen)
+        self._show_errors(found.chosen)
 
     def _show_loss_reduction(self, chosen: HorizonAccuracy) -> None:
-        curves = (chosen.loss_reduction_close, chosen.loss_reduction_range)
-        known = [curve for curve in curves if len(curve)]
-        head = translate("Panels", "Loss avoided against “no change”, {0}, n = {1}")
-        head = head.format(ahead(chosen.request.horizon), format_count(chosen.n))
-        legend = self._legend((quantity_name("close"), quantity_name("range")), curves, 2) if known else ""
-        self.loss_reduction.update_state(head + legend, "" if known else too_few(chosen.n, FEWEST_FOR_AN_ESTIMATE))
-        if not known:
+        plot, curves = self.loss_reduction, (chosen.loss_reduction_close, chosen.loss_reduction_range)
+        title = translate("Panels", "Loss avoided against “no change”, {0}, n = {1}")
+        title = title.format(ahead(chosen.request.horizon), format_count(chosen.n))
+        if not any(map(len, curves)):
+            plot.update_state(title, too_few(chosen.n, FEWEST_FOR_AN_ESTIMATE))
             return
-        for item, curve in zip((self.loss_reduction_close, self.loss_reduction_range), curves, strict=True):
-            item.setData(*seconds_of(curve))
-        show_time(self.loss_reduction.plot, known[0])
-        ends = [0.0, *(float(end) for curve in known for end in (curve.values.min(), curve.values.max()))]
-        self.loss_reduction.plot.setYRange(min(ends), max(ends), padding=0.06)
+        plot.update_state(title + plot.legend((quantity_name("close"), quantity_name("range")), curves, 2), "")
+        plot.show_curves(curves)
 
-    def _title(self, chosen: HorizonAccuracy, has_curve: bool) -> str:
-        head = translate("Panels", "Error of the close, {0}, n = {1}")
-        head = head.format(ahead(chosen.request.horizon), format_count(chosen.n))
-        if not has_curve:
-            return head
-        curves = (chosen.error_curve, chosen.no_change_curve)
+    def _show_errors(self, chosen: HorizonAccuracy) -> None:
+        plot, curves = self.errors, (chosen.error_curve, chosen.no_change_curve)
+        title = translate("Panels", "Error of the close, {0}, n = {1}")
+        title = title.format(ahead(chosen.request.horizon), format_count(chosen.n))
+        if not all(map(len, curves)):
+            plot.update_state(title, too_few(chosen.n, ERROR_WINDOW))
+            return
         names = translate("Panels", "forecast"), translate("Panels", "“no change”")
-        text = translate("Panels", "{0}; means of {1}")
-        return text.format(f"{head}{self._legend(names, curves, 3)}", ERROR_WINDOW)
+        words = translate("Panels", "{0}; means of {1}")
+        plot.update_state(words.format(f"{title}{plot.legend(names, curves, 3)}", ERROR_WINDOW), "")
+        plot.show_curves(curves)
 
-    def _legend(self, names: tuple[str, str], curves: tuple[Curve, Curve], decimals: int) -> str:
-        """The names in the colours of their curves, with what each has now, in percent."""
-        parts = [
-            legend_key(colour, f"{name} {format_number(PERCENT * float(curve.values[-1]), decimals)} %")
-            for name, colour, curve in zip(names, self._curves, curves, strict=True)
-            if len(curve)
-        ]
-        return "<br>" + " &nbsp; ".join(parts)
+
+def add_level(of: TitledPlot, value: float, theme: Theme) -> None:
+    """A dashed line across a plot."""
+    line = pg.InfiniteLine(value, angle=0)
+    of.plot.addItem(line)
+    theme.follow(of, lambda palette: line.setPen(dashed_pen(palette)))
 
 
 def fill_scrolling_page(page: QWidget, parts: tuple[QWidget, ...]) -> None:

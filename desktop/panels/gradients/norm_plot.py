@@ -20,6 +20,7 @@ from desktop.ui.plots import (
     LogAxis,
     add_curve,
     apply_plot_palette,
+    dashed_pen,
     legend_key,
     logarithm,
     plot_widget,
@@ -139,7 +140,7 @@ class NormPlot(QWidget):
         self._raw.setPen(pg.mkPen(with_alpha(before, _RAW_ALPHA), width=1))
         self._before.setPen(pg.mkPen(before, width=2))
         self._after.setPen(pg.mkPen(after, width=2))
-        self._threshold.setPen(pg.mkPen(threshold, width=1, style=Qt.PenStyle.DashLine))
+        self._threshold.setPen(dashed_pen(palette))
         self._clipped.setPen(pg.mkPen(clipped, width=1))
         self._skipped.setPen(pg.mkPen(skipped, width=2))
         self._cursor.setPen(pg.mkPen(palette.crosshair, width=1))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from core.domain.candle import Market
@@ -16,7 +15,7 @@ from desktop.ui.formatting import format_count, format_significant, format_time
 from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import set_text
 from desktop.ui.plain_text import paragraphs
-from desktop.ui.plots import own_children
+from desktop.ui.plots import dashed_pen, own_children
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -72,21 +71,23 @@ class DriftMarks(ElidedLabel):
 
     def _take_colours(self, palette: Palette) -> None:
         for line in self._lines.values():
-            line.setPen(self._pen())
+            line.setPen(dashed_pen(palette))
             line.label.setColor(palette.text)
 
     def _add_line(self, drift: DriftFound) -> pg.InfiniteLine:
         anchors = (_RIGHT_OF_THE_LINE, _LEFT_OF_THE_LINE)
-        options = {"position": 1.0, "anchors": anchors, "color": self._theme.palette.text, "movable": False}
+        palette = self._theme.palette
+        options = {"position": 1.0, "anchors": anchors, "color": palette.text, "movable": False}
         line = pg.InfiniteLine(
-            drift.step, angle=90, pen=self._pen(), label=translate("Panels", _NAME), labelOpts=options
+            drift.step,
+            angle=90,
+            pen=dashed_pen(palette),
+            label=translate("Panels", _NAME),
+            labelOpts=options,
         )
         line.setToolTip(paragraphs("\n".join((self._at_length(drift), translate("Panels", MEANING)))))
         self._plot.addItem(line, ignoreBounds=True)
         return line
-
-    def _pen(self) -> object:
-        return pg.mkPen(self._theme.palette.muted_text, width=1, style=Qt.PenStyle.DashLine)
 
     def _symbol(self, drift: DriftFound) -> str:
         market = self._markets.get(drift.run_id) if len(self._markets) > 1 else None
