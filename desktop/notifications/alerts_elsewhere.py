@@ -16,8 +16,7 @@ from core.market.feeds.tickers import Quote
 from core.market.shown_names import shown_symbol
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
-from desktop.notifications.alert_messages import AlertMessages
-from desktop.notifications.messages import DesktopMessages
+from desktop.notifications.messages import AlertMessages, DesktopMessages
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.database import WindowDatabase
 from desktop.state.run_state import RunState

@@ -1,12 +1,22 @@
-"""The desktop's own messages: a bubble beside the tray, and the window's entry flashes."""
+"""The desktop's own messages: a bubble beside the tray, and the window's entry flashes; and what price alerts say."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import tzinfo
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
-from core.alerts.alert import Alert
+from core.alerts.alert import Alert, AlertKind
+from core.domain.events import Severity
 from core.domain.plain_text import plain
+from core.domain.price_lines import Direction, PriceLine
+from desktop.state.shell import Shell
+from desktop.ui import formatting
+from desktop.ui.banner import Notice
+from desktop.ui.crossings import crossing_time
+from desktop.ui.translation import translate
 
 _SHOWN_MS = 15_000
 
@@ -65,3 +75,62 @@ class DesktopMessages(QObject):
             self._tray.activated.connect(lambda _reason: self.clicked.emit())
         self._tray.show()
         return self._tray
+
+
+_LATE_MS = 60_000
+"""An older crossing is shown with its time."""
+
+
+class AlertMessages:
+    """action: the banner's button. on_action: called with the time of the crossing."""
+
+    def __init__(
+        self, shell: Shell, messages: DesktopMessages, action: str, on_action: Callable[[int | None], object]
+    ) -> None:
+        self._shell, self._messages, self._action, self._on_action = shell, messages, action, on_action
+
+    def show(self, symbol: str, venue: str, lines: Sequence[PriceLine], decimals: int, time: str = "") -> None:
+        """Lines of a symbol that one candle or price crossed, one message a price.
+
+        time: when that was, if not now.
+        """
+        if not self._shell.settings.current.notifications.price_alerts:
+            return
+        by_text: dict[str, list[PriceLine]] = {}
+        for line in lines:
+            is_up = line.direction is Direction.UP
+            text = translate("Chart", "{0} rose to {1}") if is_up else translate("Chart", "{0} fell to {1}")
+            by_text.setdefault(text.format(symbol, formatting.format_price(line.price, decimals)), []).append(line)
+        for crossing, together in by_text.items():
+            self._show_one(f"{symbol} ({venue})", crossing, together, time)
+
+    def _show_one(self, market: str, crossing: str, lines: Sequence[PriceLine], time: str) -> None:
+        if len(lines) > 1:
+            crossing = translate("Chart", "{0} ({1} alerts)").format(crossing, len(lines))
+        if time:
+            crossing = translate("Chart", "{0}, crossed {1}").format(crossing, time)
+        alert = translate("Chart", "Alert: {0}.").format(crossing)
+        text = " ".join((alert, *dict.fromkeys(line.text for line in lines if line.text)))
+        key, crossed_at_ms = f"alert {lines[0].number}", lines[0].crossed_at_ms
+        self._shell.banner.show_notice(
+            Notice(
+                key,
+                Severity.WARNING,
+                text,
+                action=self._action,
+                on_action=lambda: self._on_action(crossed_at_ms),
+                is_alert=True,
+            )
+        )
+        title = translate("Chart", "Price alert")
+        self._messages.send_alert(Alert(AlertKind.PRICE, market, crossed_at_ms or 0, title, text))
+        if self._shell.settings.current.notifications.alert_sound:
+            self._messages.sound()
+
+
+def late_time(lines: Sequence[PriceLine], now_ms: int, time_zone: tzinfo | None) -> str:
+    """When lines that were crossed together were, as text; empty where that is a matter of seconds."""
+    crossed = next((line for line in lines if line.crossed_at_ms is not None), None)
+    if crossed is None or now_ms - (crossed.crossed_at_ms or 0) < _LATE_MS:
+        return ""
+    return crossing_time(crossed, time_zone)

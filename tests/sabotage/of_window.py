@@ -373,7 +373,7 @@ FAULTS = (
     ),
     Fault(
         "unknown-skill-sorted-first",
-        "desktop/panels/markets/ordering.py",
+        "desktop/panels/markets/model.py",
         "return known + [row for row in found if value(row) is None]",
         "return [row for row in found if value(row) is None] + known",
     ),

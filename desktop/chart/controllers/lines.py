@@ -24,8 +24,7 @@ from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.line_text import LineTextDialog
 from desktop.dialogs.messages import open_dialog
-from desktop.notifications.alert_messages import AlertMessages, late_time
-from desktop.notifications.messages import DesktopMessages
+from desktop.notifications.messages import AlertMessages, DesktopMessages, late_time
 from desktop.state.shell import Shell
 from desktop.ui import formatting
 from desktop.ui.translation import translate

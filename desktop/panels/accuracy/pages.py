@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHeaderView,
     QTableWidget,
-    QTableWidgetItem,
     QWidget,
 )
 
@@ -35,7 +34,7 @@ from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
-from desktop.ui.tables import style_table
+from desktop.ui.tables import put_text, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
@@ -333,14 +332,7 @@ class HorizonsPage(Page):
             texts = (str(of.horizon), "…", "…", "…")
         tooltip = not_yet(of.n) if of.close.value is None else _in_sentences(of)
         for column, text in enumerate(texts):
-            item = self.table.item(row, column)
-            if item is None:
-                item = QTableWidgetItem()
-                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-                self.table.setItem(row, column, item)
-            if item.text() != text:
-                item.setText(text)
-            item.setToolTip(paragraphs(tooltip))
+            put_text(self.table, row, column, text, is_number=True).setToolTip(paragraphs(tooltip))
 
     def _on_current(self, row: int, _column: int, _row_before: int, _column_before: int) -> None:
         item = self.table.item(row, 0)

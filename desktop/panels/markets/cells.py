@@ -6,8 +6,7 @@ from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
-from desktop.panels.markets.model import ROW_ROLE
-from desktop.panels.markets.ordering import Column
+from desktop.panels.markets.model import ROW_ROLE, Column
 from desktop.panels.markets.row import Row, change_colour, proof_text, worth_colour, worth_text
 from desktop.panels.markets.small_chart import SmallCharts
 from desktop.ui.icons import tabular

@@ -6,8 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton, QWidget
 
-from desktop.panels.markets.model import title
-from desktop.panels.markets.ordering import SORTABLE, Column
+from desktop.panels.markets.model import SORTABLE, Column, title
 from desktop.ui.icons import put_icon
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside

@@ -16,8 +16,7 @@ from core.market.symbols import SymbolList
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.panels.markets.adder import MarketAdder
 from desktop.panels.markets.filter_line import FilterLine
-from desktop.panels.markets.model import MarketsModel
-from desktop.panels.markets.ordering import SORTABLE, Column, arranged
+from desktop.panels.markets.model import SORTABLE, Column, MarketsModel, arranged
 from desktop.panels.markets.row import Row, RowReader
 from desktop.panels.markets.table import MarketsTable
 from desktop.state.quotes import QuoteState

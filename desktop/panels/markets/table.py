@@ -23,8 +23,7 @@ from desktop.panels.markets.cells import (
     WorthCell,
     small,
 )
-from desktop.panels.markets.model import MarketsModel, title
-from desktop.panels.markets.ordering import Column
+from desktop.panels.markets.model import Column, MarketsModel, title
 from desktop.panels.markets.row import Row, proof_text, worth_text
 from desktop.ui.interface_size import follow_interface_size
 from desktop.ui.tables import Index, style_table

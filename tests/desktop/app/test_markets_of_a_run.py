@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from core.domain.candle import Market
 from desktop.actions import ActionId
 from desktop.app.composition import Application
-from desktop.panels.markets.ordering import Column
+from desktop.panels.markets.model import Column
 from desktop.state.markets import CANDLES_KEPT
 from tests.desktop.app.test_universe import FIRST, MARKETS, SECOND, THIRD, simulated
 from tests.desktop.whole_window import CATCH_UP, CandleGate, IdleWorker, run_window, until

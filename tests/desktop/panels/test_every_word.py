@@ -28,7 +28,7 @@ from desktop.panels.accuracy.experts import ExpertsPage
 from desktop.panels.feed.panel import FeedPanel
 from desktop.panels.feed.words import state_within, state_word
 from desktop.panels.markets.adder import VENUES
-from desktop.panels.markets.ordering import Column
+from desktop.panels.markets.model import Column
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.quotes import QuoteState, quote_word
 from desktop.state.run_state import RunState

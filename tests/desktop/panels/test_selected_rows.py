@@ -13,7 +13,7 @@ from core.domain.events import JobProgress
 from desktop.jobs.panel import JobsPanel
 from desktop.jobs.table import PROGRESS
 from desktop.panels.incidents import IncidentsPanel
-from desktop.panels.markets.ordering import Column
+from desktop.panels.markets.model import Column
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.run_state import RunState
 from desktop.ui.theme import Mode, Theme

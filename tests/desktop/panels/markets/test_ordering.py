@@ -10,7 +10,7 @@ from core.domain.candle import Interval, Market
 from core.domain.events import Estimate
 from core.market.feeds.tickers import DayOfPrices, Quote
 from desktop.panels.accuracy.words import value_of
-from desktop.panels.markets.ordering import SORTABLE, Column, arranged
+from desktop.panels.markets.model import SORTABLE, Column, arranged
 from desktop.panels.markets.row import Row
 from desktop.state.markets import MarketRow
 from desktop.state.quotes import QuoteState, Standing

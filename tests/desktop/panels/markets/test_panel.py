@@ -18,7 +18,7 @@ from core.market.symbols import SymbolList
 from core.settings.tree import MarketSettings
 from desktop.actions import ActionId
 from desktop.panels.markets.cells import Cell
-from desktop.panels.markets.ordering import Column
+from desktop.panels.markets.model import Column
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.panels.markets.row import change_colour, worth_colour
 from desktop.state.run_state import RunState
