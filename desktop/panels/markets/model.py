@@ -182,15 +182,21 @@ def _facts(row: Row) -> tuple[object, ...]:
     )
 
 
-def _text(row: Row, column: Column) -> str:
+def cell_texts(row: Row) -> dict[Column, tuple[str, ...]]:
+    """The first line of each cell that has texts, and what its second may be."""
+    skill, gain = row.known.skill, row.known.model_gain
     return {
-        Column.MARKET: row.symbol,
-        Column.LAST: row.price_text,
-        Column.CHANGE: row.change_text,
-        Column.SKILL: worth_text(row.known.skill),
-        Column.GAIN: worth_text(row.known.model_gain),
-        Column.FEED: row.state_words,
-    }.get(column, "")
+        Column.MARKET: (row.symbol, row.where),
+        Column.LAST: (row.price_text, row.state_words, row.change_text),
+        Column.CHANGE: (row.change_text,),
+        Column.SKILL: (worth_text(skill), proof_text(skill)),
+        Column.GAIN: (worth_text(gain), proof_text(gain)),
+        Column.FEED: (row.state_words,),
+    }
+
+
+def _text(row: Row, column: Column) -> str:
+    return cell_texts(row).get(column, ("",))[0]
 
 
 def _spoken(row: Row, column: Column) -> str:

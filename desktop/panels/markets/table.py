@@ -23,8 +23,8 @@ from desktop.panels.markets.cells import (
     WorthCell,
     small,
 )
-from desktop.panels.markets.model import Column, MarketsModel, title
-from desktop.panels.markets.row import Row, proof_text, worth_text
+from desktop.panels.markets.model import Column, MarketsModel, cell_texts, title
+from desktop.panels.markets.row import Row
 from desktop.ui.interface_size import follow_interface_size
 from desktop.ui.tables import Index, style_table
 from desktop.ui.theme import Theme
@@ -145,10 +145,10 @@ class MarketsTable(QTableView):
         before, filled = dict(self._widths), set(self._filled)
         for row in rows:
             self._filled |= _filled(row)
-            cells = _texts(row)
+            cells = cell_texts(row)
             for column in columns:
-                texts, below = cells[column]
-                width = max(_widest(metrics, texts), _widest(faint, below)) + _BESIDE.get(column, 0)
+                text, *below = cells[column]
+                width = max(_widest(metrics, (text,)), _widest(faint, below)) + _BESIDE.get(column, 0)
                 self._widths[column] = max(self._widths[column], min(width, _MOST[column]))
         return before != self._widths or filled != self._filled
 
@@ -242,19 +242,6 @@ class MarketsTable(QTableView):
 def _filled(row: Row) -> set[Column]:
     numbers = {Column.CHANGE: row.change, Column.SKILL: row.known.skill, Column.GAIN: row.known.model_gain}
     return {column for column, number in numbers.items() if number is not None}
-
-
-def _texts(row: Row) -> dict[Column, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """What the cells of a row have in their first and in their second line."""
-    skill, gain = row.known.skill, row.known.model_gain
-    return {
-        Column.MARKET: ((row.symbol,), (row.where,)),
-        Column.LAST: ((row.price_text,), (row.state_words, row.change_text)),
-        Column.CHANGE: ((row.change_text,), ()),
-        Column.SKILL: ((worth_text(skill),), (proof_text(skill),)),
-        Column.GAIN: ((worth_text(gain),), (proof_text(gain),)),
-        Column.FEED: ((row.state_words,), ()),
-    }
 
 
 def _widest(metrics: QFontMetrics, texts: Sequence[str]) -> int:
