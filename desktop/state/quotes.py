@@ -16,32 +16,21 @@ STALE_AFTER_MS = 30_000
 
 
 class QuoteState(StrEnum):
-    """How much a row's price can be believed."""
+    """How much a row's price can be believed, in a word."""
 
-    FRESH = "fresh"
-    OLD = "old"
-    NO_ANSWER = "no answer"
-    WAITING = "waiting"
-    NOT_ASKED = "not asked"
-    NOT_RUNNING = "not running"
+    FRESH = QT_TRANSLATE_NOOP("Watch", "live")
+    OLD = QT_TRANSLATE_NOOP("Watch", "outdated")
+    NO_ANSWER = QT_TRANSLATE_NOOP("Watch", "offline")
+    WAITING = QT_TRANSLATE_NOOP("Watch", "waiting")
+    NOT_ASKED = QT_TRANSLATE_NOOP("Watch", "paused")
+    NOT_RUNNING = QT_TRANSLATE_NOOP("Watch", "not running")
     """Simulated, and not in the run: nobody makes its candles, and no exchange can be asked for them."""
-    NO_MARKET = "no such market"
+    NO_MARKET = QT_TRANSLATE_NOOP("Watch", "no such market")
 
-
-_WORDS = {
-    QuoteState.FRESH: QT_TRANSLATE_NOOP("Watch", "live"),
-    QuoteState.OLD: QT_TRANSLATE_NOOP("Watch", "outdated"),
-    QuoteState.NO_ANSWER: QT_TRANSLATE_NOOP("Watch", "offline"),
-    QuoteState.WAITING: QT_TRANSLATE_NOOP("Watch", "waiting"),
-    QuoteState.NOT_ASKED: QT_TRANSLATE_NOOP("Watch", "paused"),
-    QuoteState.NOT_RUNNING: QT_TRANSLATE_NOOP("Watch", "not running"),
-    QuoteState.NO_MARKET: QT_TRANSLATE_NOOP("Watch", "no such market"),
-}
-
-
-def quote_word(state: QuoteState) -> str:
-    """``no answer``"""
-    return translate("Watch", _WORDS[state])
+    @property
+    def shown(self) -> str:
+        """In the user's language."""
+        return translate("Watch", self.value)
 
 
 @dataclass(frozen=True, slots=True)

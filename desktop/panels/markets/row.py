@@ -19,7 +19,7 @@ from desktop.panels.accuracy.words import how_many, proof_in_full, span, value_o
 from desktop.panels.feed.words import in_one_line, state_colour, state_within
 from desktop.services.universe import fits
 from desktop.state.markets import MarketRow
-from desktop.state.quotes import STALE_AFTER_MS, QuoteState, Standing, quote_word
+from desktop.state.quotes import STALE_AFTER_MS, QuoteState, Standing
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import MISSING, decimals_of_prices, format_age, format_percent, format_price, format_time
 from desktop.ui.theme import Palette
@@ -68,7 +68,7 @@ class Row:
             return state_within(self.feed)
         if self.is_uncertain and self.age_s is not None:
             return format_age(0, 1000 * max(10, self.age_s))
-        return quote_word(state)
+        return state.shown
 
     @property
     def is_usual(self) -> bool:

@@ -30,7 +30,7 @@ from desktop.panels.feed.words import state_within, state_word
 from desktop.panels.markets.adder import VENUES
 from desktop.panels.markets.model import Column
 from desktop.panels.markets.panel import MarketsPanel
-from desktop.state.quotes import QuoteState, quote_word
+from desktop.state.quotes import QuoteState
 from desktop.state.run_state import RunState
 from desktop.ui.theme import Theme
 from tests.core.evaluation.rigs import filled, origins, scored, touches
@@ -65,7 +65,7 @@ def in_cells(model: QAbstractItemModel) -> Iterator[str]:
         (accuracy_words.short_quantity_name, set(QUANTITY_NAMES)),
         (state_word, {None, *FeedState}),
         (state_within, {None, *FeedState}),
-        (quote_word, set(QuoteState)),
+        (lambda state: state.shown, set(QuoteState)),
     ],
     ids=["kinds", "groups", "experts", "quantities", "short", "states", "states within", "quotes"],
 )
