@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QWidget
@@ -138,7 +136,7 @@ class EmptyState(Label):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         mute(self)
         self._host = host
-        self._filter = _ResizeFilter(host, self._cover)
+        host.installEventFilter(self)
         self._cover()
 
     def update_state(self, *, is_empty: bool, is_loading: bool, text: str | None = None, why: str = "") -> None:
@@ -152,20 +150,13 @@ class EmptyState(Label):
         set_text(self, translate("Panels", LOADING) if is_loading else own)
         self.setVisible(is_empty)
 
-    def _cover(self) -> None:
-        self.setGeometry(self._host.rect())
-
-
-class _ResizeFilter(QObject):
-    def __init__(self, watched: QWidget, on_resize: Callable[[], None]) -> None:
-        super().__init__(watched)
-        self._on_resize = on_resize
-        watched.installEventFilter(self)
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize:
-            self._on_resize()
+            self._cover()
         return False
+
+    def _cover(self) -> None:
+        self.setGeometry(self._host.rect())
 
 
 def colour_text(label: Label, colour: QColor) -> None:
