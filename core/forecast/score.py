@@ -96,7 +96,14 @@ def skill(loss: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate
 
     Both [n], in time order, of forecasts of `horizon` candles.
     """
-    return ratio(reference - loss, reference, horizon)
+    n = loss.shape[0]
+    total = float(reference.sum())
+    if n < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
+        return Estimate(None, None, None, n)
+    sums = _block_sums(np.stack([loss, reference]), horizon)
+    draws = 1.0 - sums[0] / np.maximum(sums[1], np.finfo(np.float64).tiny)
+    low, high = np.quantile(draws, (0.025, 0.975))
+    return Estimate(1.0 - float(loss.sum()) / total, float(low), float(high), n)
 
 
 def gain(loss: FloatArray, without: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate:

@@ -104,8 +104,8 @@ FAULTS = (
     Fault(
         "skill-of-too-few-candles",
         "core/forecast/score.py",
-        "    if n < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:\n        return Estimate(None, None, None, n)\n    parts",
-        "    if total <= 0.0:\n        return Estimate(None, None, None, n)\n    parts",
+        "    if n < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:\n        return Estimate(None, None, None, n)\n    sums",
+        "    if total <= 0.0:\n        return Estimate(None, None, None, n)\n    sums",
     ),
     Fault(
         "chain-transposed",
