@@ -53,7 +53,7 @@ def test_a_conftest_affects_the_tests_below_it(touched: Touched) -> None:
     assert not any(path.startswith("tests/core/") for path in found)
 
 
-@pytest.mark.parametrize("module, test", [("metrics", "test_commands"), ("export", "test_history_commands")])
+@pytest.mark.parametrize("module, test", [("leaderboard", "test_leaderboard"), ("export", "test_history_commands")])
 def test_a_command_loaded_by_name_has_the_tests_that_name_it_first(touched: Touched, module: str, test: str) -> None:
     found = touched.by([f"desktop/commands/{module}.py"])
     first = {near.path for near in found if near.distance == found[0].distance}

@@ -15,7 +15,7 @@ from core.training.hosting.host import Host
 from core.training.hosting.process_host import ProcessHost
 from core.training.online.trainer_spec import SessionSpec
 from desktop.app.context import Context
-from desktop.services import worker
+from desktop.services import trainer
 from tests.stranger import screen
 from tests.stranger.program import has_ghosts_of_the_model, play
 from tests.stranger.test_first_day import QUICK
@@ -40,7 +40,7 @@ def test_the_cause_of_an_incident_can_be_read(
 
         return make
 
-    monkeypatch.setattr(worker, "host_maker", breaking)
+    monkeypatch.setattr(trainer, "host_maker", breaking)
     faulty_trainer.schedule(tmp_path, FAULTS)
     play(qt, Context(INVENTED, DataFolder(tmp_path), as_json=False), read_why, user, longest_s=300.0)
 

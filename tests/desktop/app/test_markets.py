@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.domain.clock import ManualClock
@@ -110,7 +111,7 @@ def test_toggling_the_dock_leaves_at_most_one_poller(qtbot: QtBot, feed: QuoteFe
     feed.poll_event_received.connect(lambda _event: most.append(of(feed).running))
     for is_wanted in (*(True, False) * 10, True):
         feed.set_wanted(is_wanted)
-        qtbot.wait(1)
+        QApplication.processEvents()
     qtbot.waitUntil(lambda: of(feed).running == 1)
     feed.set_wanted(False)
     qtbot.waitUntil(lambda: not of(feed).running)
