@@ -31,6 +31,7 @@ class LeaderboardTable(QTableView):
     def __init__(self, model: LeaderboardModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setModel(model)
+        self._model = model
         style_table(self, translate("Panels", "Leaderboard"), several=False)
         space_rows(self, 5)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -69,10 +70,13 @@ class LeaderboardTable(QTableView):
         self.model().setData(tick, wanted, Qt.ItemDataRole.CheckStateRole)
 
     def fit_columns(self) -> None:
-        """Show as many columns as there is room for."""
+        """Show as many columns as there is room for; that of answers only where a row has them."""
         room = self.viewport().width()
         shown: dict[Column, int] = {}
+        has_answers = any(entry.row.answered is not None for entry in self._model.rows)
         for column in BY_IMPORTANCE:
+            if column is Column.ANSWERED and not has_answers:
+                continue
             width = max(self.sizeHintForColumn(column), self.horizontalHeader().sectionSizeHint(column))
             if shown and width > room:
                 break

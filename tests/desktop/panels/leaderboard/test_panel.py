@@ -76,6 +76,13 @@ def test_rows_say_who_leads_who_may_be_as_good_and_who_is_worse(panel: Leaderboa
     assert "proven better" in head
 
 
+def test_without_challengers_there_is_no_column_of_answers(panel: LeaderboardPanel, state: RunState) -> None:
+    board = scenario.leaderboard()
+    take(state, replace(board, rows=tuple(row for row in board.rows if row.answered is None)))
+    panel.refresh()
+    assert panel.table.shown_columns == tuple(column for column in Column if column is not Column.ANSWERED)
+
+
 def test_before_intervals_it_says_that_it_is_too_early(panel: LeaderboardPanel, state: RunState) -> None:
     def early(row: object) -> object:
         def bare(estimate: object) -> object:
