@@ -138,7 +138,7 @@ class PastRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionRows:
-    """Market regimes at n candles, ascending. regimes: [n, 3], in the order of `core.domain.events.Regime`."""
+    """Market regimes at n candles, ascending. regimes: [n, 3], in the order of `core.domain.regimes.Regime`."""
 
     open_time_ms: NDArray[np.int64]
     regimes: NDArray[np.float64]
