@@ -66,9 +66,9 @@ class Book:
         self._undone.clear()
         self._merges_with = None
         self._kept = {}
-        for sort in (PriceLine, Drawing):
+        for kind in (PriceLine, Drawing):
             try:
-                self._keep(*self._store_of(sort).list(venue, symbol))
+                self._keep(*self._store_of(kind).list(venue, symbol))
             except StorageError as error:
                 self._on_trouble(str(error))
 
@@ -129,9 +129,9 @@ class Book:
             ]
         self._store(line)
 
-    def _store_of(self, sort: type[Kept]) -> Any:
+    def _store_of(self, kind: type[Kept]) -> Any:
         """The table of one type of object. Its methods raise StorageError."""
-        return self._database.lines if sort is PriceLine else self._database.drawings
+        return self._database.lines if kind is PriceLine else self._database.drawings
 
     def _set(self, there: Kept | None, wanted: Kept | None, restored: Callable[[Kept], Kept]) -> Kept | None:
         self._merges_with = None

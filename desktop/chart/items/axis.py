@@ -6,30 +6,27 @@ from collections.abc import Sequence
 
 from PySide6.QtGui import QPainter
 
-from desktop.chart.data.model import ChartModel
+from desktop.chart.items.live import LabelItem
 from desktop.chart.labels.axis_labels import Label, paint_labels, time_labels, value_labels
-from desktop.chart.panes.frame import Frame, Pane
-from desktop.chart.panes.item import ChartItem
+from desktop.chart.labels.overlay import Overlay
+from desktop.chart.panes.frame import Frame
 from desktop.chart.picture import Picture
 
 
-class AxisLabelsItem(ChartItem):
-    """Beside each pane its values, below all the candles' times and the time zone; recomputed only with a new view."""
+class AxisLabelsItem(LabelItem):
+    """The values beside each pane, and below the panes the times and the time zone; kept until their key changes."""
 
     z = 70.0
 
     def __init__(self, picture: Picture) -> None:
-        super().__init__()
-        self._picture = picture
+        super().__init__(picture)
         self._labels: Sequence[Label] = ()
         self._key: object = None
 
-    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        overlay = self._picture.overlay
-        if overlay is None:
-            return
-        if self._key != self._picture.labels_key:
-            self._key = self._picture.labels_key
+    def draw_labels(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
+        key = self._picture.labels_key
+        if self._key != key:
             values = [label for each in (frame.price_pane, *frame.panes) for label in value_labels(frame, each)]
-            self._labels = [*values, *time_labels(frame, model, self._picture.time_marks(frame))]
+            times = time_labels(frame, self._picture.model, self._picture.time_marks(frame))
+            self._labels, self._key = [*values, *times], key
         paint_labels(painter, frame, self._labels, [box.rect for box in overlay.on_axes], self._picture.wanted)

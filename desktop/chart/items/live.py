@@ -14,7 +14,7 @@ from desktop.chart.panes.item import ChartItem
 from desktop.chart.picture import Picture
 
 
-class _LabelItem(ChartItem):
+class LabelItem(ChartItem):
     """Draws its part of the labels."""
 
     def __init__(self, picture: Picture) -> None:
@@ -32,7 +32,7 @@ class _LabelItem(ChartItem):
         return bool(box.rows) and self._picture.wanted.intersects(box.rect)
 
 
-class LastPriceItem(_LabelItem):
+class LastPriceItem(LabelItem):
     """A dotted line at the last price, across the plot."""
 
     pane, z = PRICE_PANE, 30.0
@@ -44,7 +44,7 @@ class LastPriceItem(_LabelItem):
             painter.drawLine(0, line.row, frame.layout.plot_right, line.row)
 
 
-class PlotLabelsItem(_LabelItem):
+class PlotLabelsItem(LabelItem):
     """Text of layers over the prices."""
 
     pane, z = PRICE_PANE, 50.0
@@ -57,7 +57,7 @@ class PlotLabelsItem(_LabelItem):
                 painter.restore()
 
 
-class CrosshairItem(_LabelItem):
+class CrosshairItem(LabelItem):
     """Through the candle and the price under the cursor, across all panes."""
 
     z = 60.0
@@ -71,7 +71,7 @@ class CrosshairItem(_LabelItem):
         painter.drawLine(0, overlay.cross.y(), frame.layout.plot_right, overlay.cross.y())
 
 
-class TextItem(_LabelItem):
+class TextItem(LabelItem):
     """Readouts, tooltip, and the moving labels on the axes."""
 
     z = 80.0

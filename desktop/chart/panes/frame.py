@@ -1,4 +1,4 @@
-"""The geometry of a frame: its areas, its panes with their scales, and the way to pixels."""
+"""The geometry of a frame: its areas, its panes with their scales, and the conversion to pixels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from desktop.chart.style import Style
 from desktop.ui import formatting
 from desktop.ui.theme import Palette
 
-Place = TypeVar("Place", float, NDArray[np.float64])
+_Number = TypeVar("_Number", float, NDArray[np.float64])
 
 PRICE_PANE = "price"
 
@@ -154,11 +154,11 @@ class Frame:
         """A logical length in device pixels."""
         return round(logical * self.ratio)
 
-    def exact_x(self, index: Place) -> Place:
+    def exact_x(self, index: _Number) -> _Number:
         """The column of a candle's centre, with the fraction of a pixel."""
         return self.layout.plot_right - (self.right - index) * self.spacing
 
-    def exact_index(self, x: Place) -> Place:
+    def exact_index(self, x: _Number) -> _Number:
         """The index at a pixel column, with the fraction to the next candle."""
         return self.right - (self.layout.plot_right - x) / self.spacing
 
