@@ -111,7 +111,7 @@ def test_the_feed_recovers_after_a_network_outage(qapp: QApplication, tmp_path: 
             await until(is_live, "the market to be back", _LONGEST_WAIT_S + 60.0)
             assert (state.feed_record.tries or 0) > tries, "the one that succeeded"
             back, newest, last = count(), application.chart.model.newest, state.feed_record.last_price
-            assert newest is not None and last is not None and last.price == newest.close, "two last prices"
+            assert newest is not None and last is not None and last.last == newest.close, "two last prices"
             await until(lambda: count() >= back + _AFTER, "candles after the plug is in again")
             series, drawn = application.series, application.chart.model.series
             assert series is not None and drawn is series

@@ -96,6 +96,9 @@ class VenueError(Exception):
     is_silence: bool = False
     is_of_socket: bool = False
 
+    def __post_init__(self) -> None:
+        super().__init__(self.sentence)
+
 
 def explain(error: Exception, name: str, answer: HttpResponse, is_stream: bool = False) -> VenueError:
     """The VenueError for an exception of ccxt, the network or the exchange called `name`."""

@@ -260,6 +260,8 @@ def test_an_endless_wait_becomes_an_hour(asked: str) -> None:
     answer = HttpResponse(429, {"retry-after": asked, "date": "Mon, 23 Nov 2026 04:00:00 GMT"})
     assert answer.retry_after_s == UNBELIEVED_WAIT_S
     assert "years, which is ignored; the next attempt is in an hour" in answer.ignored_wait_notice
+    said = str(explain(ccxt.RateLimitExceeded("slow down"), "Binance", answer))
+    assert said.startswith("Binance") and said.endswith(answer.ignored_wait_notice)
 
 
 @pytest.mark.parametrize(
