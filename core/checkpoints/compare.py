@@ -24,7 +24,7 @@ _BETTER = {"skill": 1.0, "model_gain": 1.0, "loss": -1.0, "direction": 1.0}
 _RIGHT_COVERAGE = 0.9
 
 
-def best_of(name: str, values: Sequence[float | None]) -> int | None:
+def best_index(name: str, values: Sequence[float | None]) -> int | None:
     """The index of the best of these; None for a single one, for equals, and for a metric without a better direction.
 
     name: of the metric. values: None where it is unknown.

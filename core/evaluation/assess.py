@@ -84,7 +84,7 @@ def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request
 
 
 def _losses(columns: ScoreColumns, rows: Rows, quantity: Quantity) -> QuantityLosses:
-    by_row = columns.losses[rows][:, :, quantity].astype(np.float64)
+    by_row = columns.losses[:, :, quantity][rows].astype(np.float64)
     return QuantityLosses(columns[SHOWN_LOSSES[quantity]][rows], by_row, quantity, columns.experts)
 
 

@@ -151,7 +151,7 @@ class ExpertRecord:
         )
         return min(firsts, default=None)
 
-    def work(self) -> dict[str, ChallengerFigures]:
+    def figures(self) -> dict[str, ChallengerFigures]:
         """What is known of experts that are models: of the model the time of a training step."""
         step_ms = self._head.mean_step_ms(_COST_STEPS)
         of_model = {} if step_ms is None else {EXPERTS[MODEL]: ChallengerFigures(step_ms / self._markets, None)}

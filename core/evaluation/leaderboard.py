@@ -11,7 +11,6 @@ Not corrected: a choice of the best among several runs or markets, and rows that
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -128,7 +127,7 @@ _SKILLS = (Ranking.CLOSE, Ranking.RANGE)
 
 def leaderboard(record: ExpertRecord, ranking: Ranking = Ranking.BOTH) -> Leaderboard:
     """Of all that the record has read. Raises StorageError."""
-    return leaderboard_of(record.table, ranking, record.since_ms, record.work())
+    return leaderboard_of(record.table, ranking, record.since_ms, record.figures())
 
 
 def stored_leaderboard(db: Database, runs: Sequence[Run], ranking: Ranking = Ranking.BOTH) -> Leaderboard:
@@ -140,9 +139,12 @@ def stored_leaderboard(db: Database, runs: Sequence[Run], ranking: Ranking = Ran
 
 
 def leaderboard_of(
-    table: ExpertTable, ranking: Ranking, since_ms: Callable[[str], int | None], work: Mapping[str, ChallengerFigures]
+    table: ExpertTable,
+    ranking: Ranking,
+    since_ms: Callable[[str], int | None],
+    figures: Mapping[str, ChallengerFigures],
 ) -> Leaderboard:
-    """since_ms, work: as those of `ExpertRecord`."""
+    """since_ms, figures: as those of `ExpertRecord`."""
     standings = Standings(table)
     ranks = standings.ranks(ranking)
     skills = {name: standings.skill(name, ranking).estimate for name in ranks}
@@ -159,8 +161,8 @@ def leaderboard_of(
             range=_skill(standings, name, Ranking.RANGE),
             coverage_90=_share(standings, name, Hit.COVERAGE_90),
             direction=_share(standings, name, Hit.DIRECTION),
-            cost_ms=work.get(name, _UNKNOWN).cost_ms,
-            answered=work.get(name, _UNKNOWN).answered,
+            cost_ms=figures.get(name, _UNKNOWN).cost_ms,
+            answered=figures.get(name, _UNKNOWN).answered,
             behind_leader=standings.order(order[0], name, ranking).estimate if is_behind else None,
         )
 
@@ -181,11 +183,6 @@ def _share(standings: Standings, name: str, hit: Hit) -> Estimate | None:
         return None
     found = standings.share(name, hit).estimate
     return found if found.n else None
-
-
-def floored_percent(share: float) -> float:
-    """Down to a tenth of a point, so that 100 means all."""
-    return math.floor(1000.0 * share + 1e-9) / 10.0
 
 
 def as_data(found: Leaderboard) -> dict[str, Any]:

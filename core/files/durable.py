@@ -31,7 +31,8 @@ def write_pieces_durably(path: Path, pieces: Iterable[bytes | memoryview], *, is
 
 @contextlib.contextmanager
 def replacing(path: Path, *, is_private: bool = True) -> Iterator[BinaryIO]:
-    """`write_durably` for what writes into an open file, which takes its place after the block unless that raises."""
+    """An open temporary file that replaces `path`, as durably as `write_durably`, when the block ends; deleted if the
+    block raises."""
     temporary, file = _private(path) if is_private else _of_the_user(path)
     try:
         with file:

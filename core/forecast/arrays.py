@@ -1,4 +1,4 @@
-"""The state of what learns, as named arrays: of one thing, or of its parts as `part.name`."""
+"""State as named arrays; those of a part are called `part.name`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def part_of(state: Mapping[str, NDArray[np.generic]], part: str) -> Arrays:
 
 
 class ArrayState:
-    """What is known by arrays of a fixed shape each. _STATE: the attributes that hold them."""
+    """Saves and restores the arrays in the attributes `_STATE`. Those of a changing shape override `restore`."""
 
     _STATE: ClassVar[tuple[str, ...]]
 

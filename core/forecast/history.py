@@ -22,11 +22,11 @@ from core.domain.quantities import (
 )
 from core.forecast.averages import WeightedMoments
 
-SPANS = (4, 16, 64)
-"""Coarser candles from the same data, the last so many; shorter near the start of the history."""
-NUMBERS = 2
+COARSE_SPANS = (4, 16, 64)
+"""Lengths of the coarser candles, in candles; shorter near the start of the history."""
+NUMBERS_PER_SPAN = 2
 """Per coarse candle: range and volume."""
-FEATURES = 12 + len(SPANS) * NUMBERS
+FEATURES = 12 + len(COARSE_SPANS) * NUMBERS_PER_SPAN
 OTHERS = 4
 """Features of the markets that are learned with this one, see `core.forecast.other_markets`."""
 FEATURE_LIMIT = 6.0
@@ -293,19 +293,19 @@ def shape_of(candle: Candle) -> dict[str, float]:
 
 
 def coarse_numbers(columns: Mapping[str, FloatArray], row: int) -> list[float]:
-    """The scale-free numbers of the coarse candles that end at `row`, [len(SPANS) * NUMBERS]. Reads no later row.
+    """The scale-free numbers of the coarse candles that end at `row`, [len(COARSE_SPANS) * NUMBERS_PER_SPAN].
 
-    They end at every candle instead of on the clock, so none is ever incomplete, and a hole does not shift them. Their
-    units are those known before their first candle. Their direction is omitted: with it the model memorised directions
-    (docs/forecasts.md). columns: those of a `History`, [candle] each.
+    Reads no later row. They end at every candle instead of on the clock, so none is ever incomplete, and a hole does
+    not shift them. Their units are those known before their first candle. Their direction is omitted: with it the model
+    memorised directions (docs/forecasts.md). columns: those of a `History`, [candle] each.
     """
-    window = slice(max(row + 1 - max(SPANS), 0), row + 1)
+    window = slice(max(row + 1 - max(COARSE_SPANS), 0), row + 1)
     close, body = columns["log_close"][window], columns["body"][window]
     high = close + np.maximum(-body, 0.0) + columns["upper_wick"][window]
     low = close - np.maximum(body, 0.0) - columns["lower_wick"][window]
     volume = np.exp(columns["log_volume"][window])
     numbers: list[float] = []
-    for span in SPANS:
+    for span in COARSE_SPANS:
         size = min(span, close.size)
         before = max(row - size, 0)
         top, bottom = float(high[-size:].max()), float(low[-size:].min())

@@ -47,5 +47,5 @@ def letters(text: str) -> str:
 
 
 def quote_rank(quote: str) -> int:
-    """0 for the most usual currency of prices."""
+    """0 for the most common quote currency."""
     return _USUAL_QUOTES.index(quote) if quote in _USUAL_QUOTES else len(_USUAL_QUOTES)

@@ -126,6 +126,9 @@ class _Before:
                 self._on_progress(self._done, self._total)
 
 
+_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (StoredForecast, StoredScore)}
+
+
 def _forecast(row: sqlite3.Row) -> StoredForecast:
     shape = row["expert_count"], row["quantity_count"], row["level_count"]
     values = _fields_of(StoredForecast, row) | {
@@ -144,8 +147,8 @@ def _score(row: sqlite3.Row) -> StoredScore:
 
 
 def _fields_of(kind: type[StoredForecast | StoredScore], row: sqlite3.Row) -> dict[str, Any]:
-    stored = dict(row)
-    return {field.name: stored[field.name] for field in fields(kind) if field.name in stored}
+    stored = row.keys()
+    return {name: row[name] for name in _NAMES[kind] if name in stored}
 
 
 def _target(run: int, scores: Sequence[StoredScore]) -> _Converted:

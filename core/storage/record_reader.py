@@ -281,10 +281,10 @@ class RecordReader:
 
     def scored_span(self, horizon: int) -> tuple[int, int] | None:
         """Opening times of the first and the last target scored at this horizon; None if there is none."""
-        first_ms, last_ms = self._first_scored(horizon, "ASC"), self._first_scored(horizon, "DESC")
+        first_ms, last_ms = self._scored_end(horizon, "ASC"), self._scored_end(horizon, "DESC")
         return None if first_ms is None or last_ms is None else (first_ms, last_ms)
 
-    def _first_scored(self, horizon: int, order: str) -> int | None:
+    def _scored_end(self, horizon: int, order: str) -> int | None:
         sql = (
             f"SELECT target_open_time_ms, form, records FROM {scores_at(horizon).name} WHERE run = {RUN} "
             f"ORDER BY target_open_time_ms {order} LIMIT ?"

@@ -49,7 +49,7 @@ class ChallengerWork:
 
 @dataclass(frozen=True, slots=True)
 class ChallengerFigures:
-    """Of a run's challenger; None before the first candle, and where an older version has not counted it."""
+    """Of a model of a run; None before the first candle, and where an older version has not counted it."""
 
     cost_ms: float | None
     """For one candle of one market, with its forecasts and its steps."""

@@ -14,7 +14,7 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QCheckBox, QDialog, QHeaderView, QTableWidget, QTableWidgetItem, QTabWidget, QWidget
 
 from core.checkpoints.catalog import CheckpointRow
-from core.checkpoints.compare import best_of, settings_side_by_side
+from core.checkpoints.compare import best_index, settings_side_by_side
 from core.domain.events import StepDone
 from core.domain.plain_text import plain
 from desktop.checkpoints.columns import BY_NAME, Column
@@ -132,7 +132,7 @@ class CompareDialog(QDialog):
         return page
 
     def _row(self, column: Column) -> Row:
-        best = best_of(column.name, [getattr(each.info, column.name, None) for each in self._kept])
+        best = best_index(column.name, [getattr(each.info, column.name, None) for each in self._kept])
         return translate("Checkpoints", column.title), [column.text(each) for each in self._kept], best
 
     def _fill_settings(self) -> None:

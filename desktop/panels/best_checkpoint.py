@@ -52,6 +52,7 @@ class BestCheckpointPanel(Panel):
         for label in (self._score, self._of):
             label.setToolTip(paragraphs(translate("Checkpoints", SCORE_MEANING)))
         mute(*self._small)
+        theme.follow(self._trophy, lambda to: self._trophy.setPixmap(icon("trophy-outline", to.warning).pixmap(22, 22)))
         self._build_layout()
         self._empty = EmptyState(translate("Panels", _NONE_SCORED), self)
         source.changed.connect(self.mark_stale)
@@ -67,7 +68,6 @@ class BestCheckpointPanel(Panel):
             part.setVisible(best is not None)
         if best is None:
             return
-        self._trophy.setPixmap(icon("trophy-outline", self.palette_now.warning).pixmap(22, 22))
         set_text(self._step, translate("Panels", "Step {0}").format(format_count(best.step)))
         set_text(self._score, f"{self._scored_alone()} {score_text(best)}")
         set_text(self._unproven, _caution(best, self._source.highest(), self._model_found))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHeaderView, QPlainTextEdit, QTableView, QWidget
 from core.domain.events import Incident
 from core.domain.plain_text import plain
 from desktop.actions import ActionId, ActionRegistry, panel_actions
+from desktop.state.incident_history import identity
 from desktop.state.run_state import RunState
 from desktop.ui.elided import ElidedCells
 from desktop.ui.formatting import format_count, format_time
@@ -44,7 +45,7 @@ class IncidentsModel(KeyedRowsModel[Incident]):
         self._theme = theme
 
     def key(self, row: Incident) -> object:
-        return row.episode
+        return identity(row)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         incident = self.rows[index.row()]

@@ -40,8 +40,8 @@ class IncidentHistory:
     def add_older(self, older: Iterable[Incident]) -> None:
         """Put history, in ascending order, before what came already."""
         newer = list(self._incidents)
-        known = {_identity(incident) for incident in newer}
-        self._replace_all([*(incident for incident in older if _identity(incident) not in known), *newer])
+        known = {identity(incident) for incident in newer}
+        self._replace_all([*(incident for incident in older if identity(incident) not in known), *newer])
 
     def _replace_all(self, incidents: Iterable[Incident]) -> None:
         self._incidents = deque(incidents, maxlen=INCIDENTS_KEPT)
@@ -56,7 +56,7 @@ def with_market(incident: Incident, markets: Mapping[str, Market]) -> Incident:
     return replace(incident, what_happened=words)
 
 
-def _identity(incident: Incident) -> object:
+def identity(incident: Incident) -> object:
     """Equal for the same incident from different sources: the parent, which reports how a trainer ended, may not know
     its run, and the record may know of fewer times."""
     return incident.episode if incident.kind in REPEATING else replace(incident, run_id=None)

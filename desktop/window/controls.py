@@ -31,9 +31,9 @@ RESUME = QT_TRANSLATE_NOOP("Actions", "&Resume")
 PAUSING, RESUMING = QT_TRANSLATE_NOOP("Actions", "Pausing…"), QT_TRANSLATE_NOOP("Actions", "Resuming…")
 """Its text until the trainer has answered."""
 _RESTING = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
-_COMING_UP = frozenset({TrainerState.STARTING, TrainerState.RESTARTING})
+_STARTING = frozenset({TrainerState.STARTING, TrainerState.RESTARTING})
 _WHILE_AT_WORK = (ActionId.STOP, ActionId.FREE_DEVICE, ActionId.FREE_DEVICE_SHORT, ActionId.FREE_DEVICE_LONG)
-_WHILE_UP = (ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.SAVE_CHECKPOINT)
+_WHILE_RUNNING = (ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.SAVE_CHECKPOINT)
 _WHILE_LEARNING = (ActionId.PAUSE, ActionId.STEP_ONCE)
 """Of those, the ones without effect once there is nothing left to learn."""
 _NAMED = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP)
@@ -196,13 +196,13 @@ class TrainingOffer(QObject):
 
     def _offer(self) -> None:
         state = self._state.trainer_state
-        is_resting, is_coming_up = state in _RESTING, state in _COMING_UP
+        is_resting, is_starting = state in _RESTING, state in _STARTING
         self._actions[ActionId.START].setEnabled(is_resting)
         for action_id in _WHILE_AT_WORK:
             self._actions[action_id].setEnabled(not is_resting)
-        for action_id in _WHILE_UP:
+        for action_id in _WHILE_RUNNING:
             is_idle = action_id in _WHILE_LEARNING and is_finished(self._state)
-            self._actions[action_id].setEnabled(not is_resting and not is_coming_up and not is_idle)
+            self._actions[action_id].setEnabled(not is_resting and not is_starting and not is_idle)
 
     def _present_pause(self) -> None:
         shown = (self._state.trainer_state is TrainerState.PAUSED, self._state.pause_asked)

@@ -281,9 +281,7 @@ class MainWindow(QMainWindow):
                 ids.KEEP_LAYOUT: self.layouts.ask_name,
                 ids.RESET_LAYOUT: self.reset_layout,
                 ids.FLOAT_PANEL: self._float_panel,
-                ids.SHORTCUTS: lambda: open_dialog(
-                    ShortcutsDialog((*shortcut_lines(ActionId), *chart_gestures()), self)
-                ),
+                ids.SHORTCUTS: self._list_shortcuts,
                 ids.DOCUMENTATION: lambda: open_documentation(self, self.banner),
                 ids.ABOUT: lambda: open_about(self, self.windowIcon(), self.status.device.text()),
                 ids.QUIT: self.close,

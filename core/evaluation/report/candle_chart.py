@@ -78,7 +78,7 @@ def _bands(newest: NewestCandles, across: svg.Axis, upward: svg.Axis) -> list[El
 
 
 def _candles(newest: NewestCandles, across: svg.Axis, upward: svg.Axis) -> list[Element]:
-    """And the ghosts after them."""
+    """The candles, then the ghosts."""
     shown = [(prices, "candle up" if prices[3] >= prices[0] else "candle down") for prices in newest.prices.T.tolist()]
     shown += [([ghost.open, ghost.high, ghost.low, ghost.close], "candle ghost") for ghost in newest.ghosts]
     return [

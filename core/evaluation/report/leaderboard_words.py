@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.domain.dates import utc_text
-from core.evaluation.leaderboard import floored_percent
-from core.evaluation.report.words import measured, percent
+from core.evaluation.report.words import floored_percent, measured, percent
 
 SKILLS_HEADER = ("Rank", "", "Skill, close", "Skill, range", "Behind the leader")
 _OTHERS = ("", "90 % band", "Direction", "ms a candle", "n", "Since")

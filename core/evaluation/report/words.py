@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from core.domain.dates import utc_text
-from core.evaluation.leaderboard import floored_percent
 from core.forecast.score import FEWEST_FOR_AN_EDGE
 
 NOT_ENOUGH = "not enough candles"
@@ -47,6 +47,11 @@ def percent(value: float, digits: int = 2) -> str:
 
 def share(value: float | None, digits: int = 1) -> str:
     return NOT_ENOUGH if value is None else f"{100.0 * value:.{digits}f} %"
+
+
+def floored_percent(share: float) -> float:
+    """Down to a tenth of a point, so that 100 means all."""
+    return math.floor(1000.0 * share + 1e-9) / 10.0
 
 
 def between(ci95: list[float], digits: int = 2) -> str:

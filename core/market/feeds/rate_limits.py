@@ -67,8 +67,8 @@ class RateLimitHold:
             raise held
 
     async def ask(self, request: Callable[[], Awaitable[T]], *, is_urgent: bool = True) -> T:
-        """Send a request at once unless on hold, and record its error. Raises VenueError. is_urgent: before others that
-        wait, where they do."""
+        """Send a request at once unless on hold, and record its error. Raises VenueError. is_urgent: of no
+        meaning here, see `RequestQueue`."""
         self.check()
         try:
             return await request()
@@ -96,6 +96,7 @@ class RequestQueue:
         self._hold.record(trouble)
 
     async def ask(self, request: Callable[[], Awaitable[T]], *, is_urgent: bool = True) -> T:
+        """Send a request when it is its turn. Raises VenueError. is_urgent: before others that wait."""
         self._hold.check()
         await self._turn(is_urgent)
         try:

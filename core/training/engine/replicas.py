@@ -11,7 +11,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 
 class Replicas:
-    """The only replica: one process."""
+    """Of the model: here the only one, in one process."""
 
     def __init__(self, model: nn.Module) -> None:
         self.model = model

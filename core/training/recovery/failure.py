@@ -1,6 +1,6 @@
 """An exception as text, without its traceback object, which would keep the tensors of the failed pass alive.
 
-And one pass in autograd's anomaly mode, to name the operation whose input was changed in place.
+`name_operation` repeats a pass in autograd's anomaly mode, to name the operation whose input was changed in place.
 """
 
 from __future__ import annotations

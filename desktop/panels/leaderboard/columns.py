@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import IntEnum
 
 from core.domain.events import Estimate
-from core.evaluation.leaderboard import LeaderboardRow, floored_percent
+from core.evaluation.leaderboard import LeaderboardRow
+from core.evaluation.report.words import floored_percent
 from desktop.panels.accuracy.words import expert_name, measured, points, value_of
 from desktop.ui.formatting import MISSING, format_count, format_number, format_time
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate

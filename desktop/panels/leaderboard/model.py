@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from desktop.ui.formatting import MISSING
 from desktop.ui.icons import icon
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.study_colours import preview_colour
-from desktop.ui.tables import Index, RowsModel
+from desktop.ui.tables import Index, KeyedRowsModel
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
@@ -34,7 +33,7 @@ class Entry:
     """Why the tick cannot be changed; empty if it can."""
 
 
-class LeaderboardModel(RowsModel[Entry]):
+class LeaderboardModel(KeyedRowsModel[Entry]):
     """`tick_changed` carries a row's name, and whether its ghosts are wanted."""
 
     tick_changed = Signal(str, bool)
@@ -43,15 +42,8 @@ class LeaderboardModel(RowsModel[Entry]):
         super().__init__([title(column) for column in Column], parent)
         self._theme = theme
 
-    def show(self, entries: Sequence[Entry]) -> None:
-        """Show these instead; the selection stays where the names do."""
-        if [each.row.name for each in entries] == [each.row.name for each in self.rows]:
-            self.rows = list(entries)
-            self.repaint()
-            return
-        self.beginResetModel()
-        self.rows = list(entries)
-        self.endResetModel()
+    def key(self, row: Entry) -> object:
+        return row.row.name
 
     def side(self, column: int) -> Qt.AlignmentFlag:
         side = Qt.AlignmentFlag.AlignLeft if column in LEFT else Qt.AlignmentFlag.AlignRight

@@ -40,7 +40,7 @@ class LeaderboardTable(QTableView):
         self.setItemDelegateForColumn(Column.GHOSTS, _TickCell(self))
         self.clicked.connect(self._on_clicked)
         follow_interface_size(self, self.fit_columns)
-        model.modelReset.connect(self.fit_columns)
+        model.layoutChanged.connect(self.fit_columns)
         model.dataChanged.connect(self.fit_columns)
 
     @property

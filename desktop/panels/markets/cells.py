@@ -113,9 +113,9 @@ class NumberCell(Cell):
     def draw(self, painter: QPainter, place: QRect, row: Row, font: QFont, *, is_selected: bool) -> None:
         places = halves(place, place.left() + 2, place.right() - CELL_MARGIN_PX // 2 + 1)
         for line, (text, colour), its_font in zip(places, self.lines(row), (font, small(font)), strict=True):
-            self.write(
-                painter, line, text, its_font, self.theme.palette.inverse_text if is_selected else colour, _RIGHT
-            )
+            if text:
+                ink = self.theme.palette.inverse_text if is_selected else colour
+                self.write(painter, line, text, its_font, ink, _RIGHT)
 
     def lines(self, row: Row) -> tuple[Line, Line]:
         """The texts, and their colours where the row is not selected."""

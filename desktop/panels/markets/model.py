@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 
 from core.domain.candle import Market
 from core.domain.events import Estimate
@@ -110,7 +110,10 @@ def title(column: Column) -> str:
 
 
 class MarketsModel(KeyedRowsModel[Row]):
-    """Rows as they are shown. Changes are signalled cell by cell, so that the selection stays."""
+    """Rows as they are shown. Changes are signalled cell by cell: for a range Qt repaints the row below it too."""
+
+    members_changed = Signal()
+    """Other markets are shown than before, in whichever order."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__([title(column) for column in Column], parent)
@@ -129,8 +132,11 @@ class MarketsModel(KeyedRowsModel[Row]):
             for row in rows:
                 self.show_one(row)
         else:
+            has_others = places.keys() != self._places.keys()
             self._places = places
             super().show(rows)
+            if has_others:
+                self.members_changed.emit()
 
     def show_one(self, row: Row) -> None:
         """Show this in the place of the row of the same market, if there is one."""
@@ -139,7 +145,7 @@ class MarketsModel(KeyedRowsModel[Row]):
             return
         former, now = _facts(self.rows[number]), _facts(row)
         self.rows[number] = row
-        for column in Column:  # cell by cell: for a range Qt repaints the row below it too
+        for column in Column:
             if now[column] != former[column]:
                 self.dataChanged.emit(self.index(number, column), self.index(number, column))
 

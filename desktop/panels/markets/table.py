@@ -85,8 +85,9 @@ class MarketsTable(QTableView):
         follow_interface_size(self, self._measure)
         header_changed = self.horizontalHeader().sortIndicatorChanged
         header_changed.connect(lambda _section, _order: self._measure())
-        model.layoutChanged.connect(self._measure)
+        model.members_changed.connect(self._measure)
         model.dataChanged.connect(self._on_data)
+        theme.follow(self, lambda _palette: self.viewport().update())  # candles' colours are no role of Qt's palette
 
     @property
     def shown_columns(self) -> tuple[Column, ...]:

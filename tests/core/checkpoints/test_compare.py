@@ -1,20 +1,20 @@
 from __future__ import annotations
 
-from core.checkpoints.compare import best_of, settings_side_by_side
+from core.checkpoints.compare import best_index, settings_side_by_side
 from core.settings.tree import Settings, to_dict
 
 
 def test_the_better_side_follows_the_metric() -> None:
-    assert best_of("skill", (0.01, 0.02, None)) == 1
-    assert best_of("loss", (0.3, 0.2)) == 1
-    assert best_of("coverage", (0.97, 0.88, 0.5)) == 1, "nearest to what it promises"
+    assert best_index("skill", (0.01, 0.02, None)) == 1
+    assert best_index("loss", (0.3, 0.2)) == 1
+    assert best_index("coverage", (0.97, 0.88, 0.5)) == 1, "nearest to what it promises"
 
 
 def test_unknown_values_have_no_better_side() -> None:
-    assert best_of("skill", (0.01, None)) is None
-    assert best_of("skill", (0.02, 0.02)) is None
-    assert best_of("skill", (None, None)) is None
-    assert best_of("scored", (3, 4)) is None
+    assert best_index("skill", (0.01, None)) is None
+    assert best_index("skill", (0.02, 0.02)) is None
+    assert best_index("skill", (None, None)) is None
+    assert best_index("scored", (3, 4)) is None
 
 
 def test_only_differing_settings_are_listed() -> None:

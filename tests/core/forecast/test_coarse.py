@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain.candle import Candle
-from core.forecast.history import FEATURES, NUMBERS, SPANS, History, coarse_numbers
+from core.forecast.history import COARSE_SPANS, FEATURES, NUMBERS_PER_SPAN, History, coarse_numbers
 from tests.support.candles import MINUTE, random_walk, without
 
-COARSE = len(SPANS) * NUMBERS
+COARSE = len(COARSE_SPANS) * NUMBERS_PER_SPAN
 
 
 def filled(candles: list[Candle]) -> History:
@@ -33,8 +33,8 @@ def test_coarse_candles_equal_the_joined_candles(count: int) -> None:
     """Against joining the candles themselves, as a chart of a coarser interval does."""
     candles = random_walk(count)
     history = filled(candles)
-    numbers = np.array(coarse_numbers(columns_of(history), count - 1)).reshape(len(SPANS), NUMBERS)
-    for span, (spread, volume) in zip(SPANS, numbers, strict=True):
+    numbers = np.array(coarse_numbers(columns_of(history), count - 1)).reshape(len(COARSE_SPANS), NUMBERS_PER_SPAN)
+    for span, (spread, volume) in zip(COARSE_SPANS, numbers, strict=True):
         joined = candles[-span:]
         before = max(count - 1 - len(joined), 0)
         high, low = max(candle.high for candle in joined), min(candle.low for candle in joined)

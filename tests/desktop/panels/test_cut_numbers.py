@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -184,7 +184,7 @@ def test_the_width_of_numbers_does_not_raise_the_windows_minimum_size(
 def test_the_lower_edge_of_a_page_cuts_no_row_of_text(qtbot: QtBot, bench: Bench, qapp: QApplication) -> None:
     """Of 1,800 the comma lost its tail: it read 1.800. A row that has no room waits until it is scrolled to."""
     inks = qapp.palette()
-    inks.setColor(QPalette.ColorRole.PlaceholderText, QColor(0, 0, 0, 128))  # Qt's own, whatever an earlier test set
+    inks.setColor(QPalette.ColorRole.PlaceholderText, bench.theme.palette.muted_text)  # as in the whole window
     qapp.setPalette(inks)
     panel = bench.window.docks[ActionId.SHOW_GRADIENTS].widget()
     assert isinstance(panel, Panel)
@@ -195,7 +195,7 @@ def test_the_lower_edge_of_a_page_cuts_no_row_of_text(qtbot: QtBot, bench: Bench
     area, curves = panel.findChild(DownScrolling), panel.findChild(NormPlot)
     assert area is not None and curves is not None
     looked_at = 0
-    for height in range(92, 620, 5):  # at 90 the tails of a whole row lie on the edge
+    for height in range(90, 620, 5):
         panel.resize(390, height)
         settle(qapp, panel)
         view = area.viewport()

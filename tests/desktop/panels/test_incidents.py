@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from core.domain.events import Incident, Severity
+from core.domain.incident_kinds import IncidentKind
 from desktop.panels.incidents import IncidentsPanel
 from desktop.state.incident_history import INCIDENTS_KEPT
 from desktop.state.run_state import RunState
@@ -96,6 +97,19 @@ def test_the_selection_stays_on_its_incident_when_another_arrives(
     panel.refresh()
     assert [incident.kind for incident in panel.selected()] == ["training.skipped"]
     assert panel.model.rowCount() == 4
+
+
+def test_the_selection_stays_on_one_of_two_at_the_same_moment(
+    qtbot: QtBot, panel: IncidentsPanel, state: RunState
+) -> None:
+    refused = replace(scenario.incidents()[0], kind=IncidentKind.CHALLENGER_REFUSED, at_ms=scenario.NOW_MS - 60_000)
+    for name in ("gru", "tcn"):
+        state.apply(replace(refused, what_happened=f"The stored state of the challenger {name} does not fit it."))
+    panel.refresh()
+    click_row(qtbot, panel, 0)
+    state.apply(replace(scenario.incidents()[0], at_ms=scenario.NOW_MS))
+    panel.refresh()
+    assert ["tcn" in incident.what_happened for incident in panel.selected()] == [True]
 
 
 def test_it_follows_a_state_that_drops_the_oldest(panel: IncidentsPanel, state: RunState) -> None:

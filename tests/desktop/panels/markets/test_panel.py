@@ -14,6 +14,7 @@ from core.domain.clock import ManualClock
 from core.domain.watchlist import WatchedMarket
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.feeds.ticker_poller import Quoted
+from core.market.feeds.tickers import Quote
 from core.market.symbols import SymbolList
 from core.settings.tree import MarketSettings
 from desktop.actions import ActionId
@@ -602,6 +603,18 @@ def test_the_selected_market_stays_selected_in_another_order(universe: MarketsPa
     chosen = universe.current()
     sort_by(universe, Column.LAST)
     assert universe.current() == chosen and universe.table.currentIndex().row() != 8
+
+
+def test_rows_that_change_places_keep_the_widths_of_the_columns(universe: MarketsPanel) -> None:
+    table, rows = universe.table, list(universe.model.rows)
+    standing = replace(rows[0].standing, quote=Quote(123_456_789_012.5, 0))
+    universe.model.show_one(replace(rows[0], standing=standing))
+    widest = table.columnWidth(Column.LAST)
+    universe.model.show_one(rows[0])
+    universe.model.show([*rows[1:], rows[0]])
+    assert symbols(universe)[-1] == rows[0].symbol and table.columnWidth(Column.LAST) == widest
+    universe.model.show(rows[1:])
+    assert table.columnWidth(Column.LAST) < widest, "other markets are measured again"
 
 
 def test_an_empty_note_leaves_its_room_to_the_rows(universe: MarketsPanel, clock: ManualClock) -> None:
