@@ -94,7 +94,7 @@ async def fetch_symbols(
     """Fetch all spot markets of an exchange. Raises VenueError with a sentence.
 
     hold: shared with everything else that sends requests to this exchange.
-    The answer of a large exchange takes seconds to parse: await it on a loop that serves nothing else.
+    The answer of a large exchange takes seconds to parse: await it on a loop that serves nothing but lists.
     """
     source = TickerSource(venue, urls, _REQUEST_S, hold or RateLimitHold(clock))
     try:

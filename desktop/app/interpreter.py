@@ -59,7 +59,7 @@ def short_turns() -> Iterator[None]:
     """Meanwhile a thread that computes gives way after a fraction of a millisecond, not after 5.
 
     sqlite3 gives Python's lock up for each row. A panel's thread that computes takes it then, so the 1,000 candles that
-    the window reads when another market is chosen could wait for 2,000 turns. See `sys.setswitchinterval`.
+    the window reads when another market is chosen could wait for as many turns. See `sys.setswitchinterval`.
     """
     before_s = sys.getswitchinterval()
     sys.setswitchinterval(_TURN_S)

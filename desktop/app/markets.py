@@ -1,5 +1,5 @@
-"""What exchanges are asked beside the feed, on one thread: prices while the markets' panel is visible, lists of markets
-for the search, and whether an exchange has the chosen market."""
+"""What exchanges are asked beside the feed, on a thread each: prices while the markets' panel is visible, lists of
+markets for the search, and whether an exchange has the chosen market."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _log = logging.getLogger("ghostcandle")
 
 
 class MarketServices(QObject):
-    """Connects the panel with the thread. Call `close` before the loop ends."""
+    """Connects the panel with its threads. Call `close` before the loop ends."""
 
     def __init__(
         self,
@@ -48,11 +48,13 @@ class MarketServices(QObject):
         """is_stored: whether candles of a market are stored. holds: shared with all others that ask exchanges."""
         super().__init__(parent)
         holds = holds or RateLimitHolds(clock)
-        self._thread = LoopThread("Markets", self)
-        self.quotes = QuoteFeed(clock, urls, self._thread, times, holds, self)
+        self._threads = [LoopThread(name, self) for name in ("Prices", "Market lists", "Market checks")]
+        """Parsing a list takes seconds: on one thread, answers to the others would seem to be late."""
+        prices, lists, checks = self._threads
+        self.quotes = QuoteFeed(clock, urls, prices, times, holds, self)
         cache = SymbolCache(folder.symbols)
-        self.lists = SymbolLists(cache, clock, urls, self._thread, holds, self)
-        self.check = MarketCheck(cache, clock, urls, self._thread, holds, is_stored, self)
+        self.lists = SymbolLists(cache, clock, urls, lists, holds, self)
+        self.check = MarketCheck(cache, clock, urls, checks, holds, is_stored, self)
         self.quotes.poll_event_received.connect(state.quotes.take)
         panel.prices_wanted.connect(self.quotes.set_wanted)
         panel.adder.symbols_wanted.connect(self.lists.request)
@@ -72,9 +74,9 @@ class MarketServices(QObject):
             self.quotes.try_again(asked.venue)
 
     async def close(self) -> None:
-        """End the thread, and wait for it without blocking the window."""
-        if not await asyncio.to_thread(self._thread.close):
-            _log.error("The thread that asks exchanges for their markets did not end in time.")
+        """End the threads, and wait for them without blocking the window."""
+        if not all(await asyncio.gather(*(asyncio.to_thread(thread.close) for thread in self._threads))):
+            _log.error("A thread that asks exchanges did not end in time.")
 
     def _on_feed(self) -> None:
         """Where the feed of an exchange goes live, its prices can be had again."""

@@ -97,7 +97,7 @@ class GroupForm(QWidget, Generic[T]):
         """group: its name in the tree. note: a sentence over the form. names: of the fields; all of them without it."""
         super().__init__()
         self._value = value
-        infos = {name: info for name, info in field_infos(type(value)).items() if name in (names or (name,))}
+        infos = {name: info for name, info in field_infos(type(value)).items() if not names or name in names}
         self._editors = {name: make_editor(info) for name, info in infos.items()}
         self._texts: dict[str, str] = {}
         """What a search looks in."""

@@ -117,7 +117,10 @@ class MarketDialog(QDialog):
             )
         if "symbol" in used and not is_stored and "/" not in self.symbol.currentText().strip("/ "):
             raise ValueError(translate("Dialogs", "Enter the symbol as BASE/QUOTE, for example BTC/USDT."))
-        file = str(self.picker.files()[0]) if "file" in used else self.picker.line.text().strip() or None
+        file = self.picker.line.text().strip() or None
+        if "file" in used:
+            found = self.picker.files()[0]
+            file = file if file == self._market.file else str(found)  # what is as it was remains as it was written
         return replace(
             self._market,
             feed=feed,

@@ -322,13 +322,13 @@ class JobManager(QObject):
         is_interrupted = bool(ending.summary.get("interrupted"))
         try:
             result = order.summarise(ending.summary)
-            if is_interrupted:
-                return JobState.CANCELLED, result, None
-            return JobState.DONE, result, order.market_of(ending.summary)
         except (KeyError, TypeError, ValueError, StopIteration):
             _log.exception("A job's answer is not of the form that was looked for.")
             words = translate("Jobs", "It finished, but its result could not be read; see the log for details.")
             return JobState.FAILED, words, None
+        if is_interrupted:
+            return JobState.CANCELLED, result, None
+        return JobState.DONE, result, _market_of(order, ending.summary)
 
     def _keep(self, summary: Mapping[str, Any], page: Path | None) -> str:
         """Store the evaluation with the checkpoint. Returns a sentence about the result."""
@@ -381,3 +381,11 @@ class JobManager(QObject):
 
     def _notify(self, sentence: str, *, is_bad: bool = False) -> None:
         self._shell.banner.notify(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_KEY, is_answer=True)
+
+
+def _market_of(order: Order, summary: Mapping[str, Any]) -> Market | None:
+    """The market to open; None also where the summary does not name it well."""
+    try:
+        return order.market_of(summary)
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -194,5 +194,5 @@ def make_table(model: JobsModel, theme: Theme, name: str, parent: QWidget | None
     follow_interface_size(
         table, lambda: table.setColumnWidth(LEFT, table.fontMetrics().horizontalAdvance("59 min 59 s") + 24)
     )
-    model.modelReset.connect(table.fit)
+    model.layoutChanged.connect(table.fit)
     return table

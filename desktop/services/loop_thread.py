@@ -34,7 +34,7 @@ class LoopThread(QThread):
             if self._is_closed:
                 return None
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
+                self._loop = asyncio.SelectorEventLoop()  # Windows' other loop takes the main thread's signals
                 self.start()
             return asyncio.run_coroutine_threadsafe(self._run_one(work), self._loop)
 

@@ -51,7 +51,7 @@ class QuoteFeed(QObject):
         if not is_wanted and self._polling is not None:
             self._polling.cancel()
             self._polling = None
-        elif is_wanted and self._polling is None:
+        elif is_wanted and (self._polling is None or self._polling.done()):
             self._polling = self._thread.submit(self._poll)
 
     async def _poll(self) -> None:

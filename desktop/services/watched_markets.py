@@ -80,7 +80,7 @@ class WatchedMarkets(QObject):
         self.trainer = Trainer(database, clock, self)
         self.trainer.batch.connect(self._on_batch)
         self._market: Market | None = None
-        self._markets: dict[Market, WatchedMarket] = {}
+        self._markets: dict[Market, MarketListener] = {}
         """All of them, in their order at a close."""
         self._learned: dict[Market, bool] = {}
         """Whether the trainer learns from each of its markets, as it was last asked to."""
@@ -156,7 +156,7 @@ class WatchedMarkets(QObject):
 
     def _adopt(self, feed: MarketFeeds) -> None:
         self._feed = feed
-        self._markets = {market: WatchedMarket(self, market, asked) for market, asked in feed.asked.items()}
+        self._markets = {market: MarketListener(self, market, asked) for market, asked in feed.asked.items()}
         feed.listeners = self._markets
         if not self.always_learned:  # else markets have joined, and another one may be on the chart by now
             of_user = (self.settings.market, *self._group)
@@ -240,7 +240,7 @@ class WatchedMarkets(QObject):
             self.market_feed_event.emit(self._market, status)
 
 
-class WatchedMarket(PipelineListener):
+class MarketListener(PipelineListener):
     """One of the watched markets: passes on what its feed reports, and keeps the newest of it."""
 
     def __init__(self, markets: WatchedMarkets, market: Market, asked: MarketSettings) -> None:

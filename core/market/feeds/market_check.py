@@ -43,7 +43,7 @@ async def check_market(
     """None if the exchange has this market, and candles of its interval.
 
     cache: a market listed there is opened even if the exchange does not answer. on_asking: called before a request is
-    sent. Parsing the response may take seconds: await it on a loop that serves nothing else.
+    sent. Parsing the response may take seconds: await it on a loop that serves nothing but such checks.
     """
     source: TickerSource | None = None
     listed = cache.load(market.venue)

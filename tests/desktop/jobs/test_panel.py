@@ -61,6 +61,7 @@ def test_it_lists_jobs_with_their_progress(panel: JobsPanel, state: RunState, cl
     state.jobs.begin("own", "Pretrain on a.csv")
     panel.refresh()
     assert texts(panel, 0) == ["Pretrain on a.csv", "–", "–", "Running"]
+    assert panel.table.columnWidth(JOB) >= panel.table.sizeHintForColumn(JOB), "as wide as its titles"
     assert texts(panel, 1) == ["Learning from stored candles", "25 %", "–", "250 of 1,000"]
     clock.advance_ms(10_000)
     state.apply(JobProgress("a", "Learning from stored candles", 500, 1_000))

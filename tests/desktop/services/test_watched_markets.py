@@ -12,7 +12,7 @@ from core.domain.clock import ManualClock
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.settings.tree import MarketSettings
 from core.storage.folder import DataFolder
-from desktop.services.watched_markets import WatchedMarket, WatchedMarkets
+from desktop.services.watched_markets import MarketListener, WatchedMarkets
 from desktop.state.database import WindowDatabase
 from tests.support.candles import MINUTE, random_walk
 
@@ -21,16 +21,16 @@ CANDLES = random_walk(3)
 
 
 @pytest.fixture
-def watched(tmp_path: Path) -> WatchedMarket:
+def watched(tmp_path: Path) -> MarketListener:
     folder = DataFolder(tmp_path)
-    return WatchedMarket(
+    return MarketListener(
         WatchedMarkets(folder, WindowDatabase(folder), ManualClock(0), (), new_run=False), HERE, MarketSettings()
     )
 
 
 @pytest.mark.parametrize("state", FeedState)
 def test_a_market_has_caught_up_once_its_feed_no_longer_fetches_the_past(
-    watched: WatchedMarket, state: FeedState
+    watched: MarketListener, state: FeedState
 ) -> None:
     status = FeedStatus(state, "", 0)
     watched.on_status(status)
@@ -38,7 +38,7 @@ def test_a_market_has_caught_up_once_its_feed_no_longer_fetches_the_past(
     assert watched.feed_events == (status,)
 
 
-def test_progress_is_kept_until_it_is_over(watched: WatchedMarket) -> None:
+def test_progress_is_kept_until_it_is_over(watched: MarketListener) -> None:
     watched.on_catch_up(CatchUpProgress(3, 10))
     assert watched.feed_events == (CatchUpProgress(3, 10),)
     watched.on_catch_up(CatchUpProgress(10, 10))
@@ -46,14 +46,14 @@ def test_progress_is_kept_until_it_is_over(watched: WatchedMarket) -> None:
 
 
 @pytest.mark.parametrize("state", [FeedState.FAILED, FeedState.ENDED])
-def test_progress_is_over_with_its_feed(watched: WatchedMarket, state: FeedState) -> None:
+def test_progress_is_over_with_its_feed(watched: MarketListener, state: FeedState) -> None:
     status = FeedStatus(state, "", 0)
     watched.on_catch_up(CatchUpProgress(3, 10))
     watched.on_status(status)
     assert watched.feed_events == (status,)
 
 
-def test_a_forming_candle_is_kept_until_it_has_closed(watched: WatchedMarket) -> None:
+def test_a_forming_candle_is_kept_until_it_has_closed(watched: MarketListener) -> None:
     watched.on_forming(replace(CANDLES[1], close=CANDLES[1].low))
     watched.on_closed(CANDLES[:1], ())
     assert watched.newest_forming is not None
