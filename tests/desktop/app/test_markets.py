@@ -128,14 +128,17 @@ def test_a_retry_runs_on_the_polling_thread_if_there_is_one(qtbot: QtBot, feed: 
 
 
 class Exchange:
-    """Its list of markets, or the error that it answers."""
+    """Its list of markets, or the error that it answers, once it may answer."""
 
     def __init__(self, clock: ManualClock) -> None:
         self.symbols, self.trouble, self.asked = ("BTC/USDT", "ETH/USDT"), "", 0
+        self.may_answer = threading.Event()
+        self.may_answer.set()
         self._clock = clock
 
     async def fetch(self, venue: str, *_rest: object) -> SymbolList:
         self.asked += 1
+        self.may_answer.wait()
         if self.trouble == "odd":
             raise ValueError("an odd answer")
         if self.trouble:
@@ -160,9 +163,11 @@ def test_a_list_is_cached_and_fetched_again_once_stale(
 ) -> None:
     fetching: list[str] = []
     lists.fetching.connect(fetching.append)
+    exchange.may_answer.clear()  # an answer already in the cache would end the second request at once
     with qtbot.waitSignal(lists.ready) as first:
         lists.request("binance")
         lists.request("binance")
+        exchange.may_answer.set()
     listed = first.args[0]
     assert listed == SymbolList("binance", ("BTC/USDT", "ETH/USDT"), clock.now_ms())
     assert fetching == ["binance", "binance"] and exchange.asked == 1
