@@ -39,10 +39,10 @@ from core.forecast.ghosts import upper_wick
 FEWEST_TEMPLATES = 100
 """With fewer past outcomes their order is mostly chance: then there are no paths. Of more, whole multiples are used."""
 MOST_TEMPLATES = 1000
-_MOST_CANDIDATES = 2 * MOST_TEMPLATES
-"""Templates are the half of the newest past outcomes that is most alike. A quarter would follow thin markets still
-better, but with so few paths the chances of others are worse."""
-_TEMPLATE_CANDLES = 2064
+_MOST_CANDIDATES = 4 * MOST_TEMPLATES
+"""Templates are those of the newest past outcomes that are most alike: the most that paths may be, of fewer the half.
+With fewer still thin markets would be followed better, but the chances of others are worse."""
+_TEMPLATE_CANDLES = 4064
 """Candidates begin at the newest candles, as many as this: without a hole that is enough for the most."""
 _UNIT_CANDLES = 60
 """A template is measured in units of the mean height of as many candles before it: ranks of a calm and of a wild week
@@ -129,8 +129,9 @@ class PastOutcomes:
         return step if step >= _SMALLEST_TICK else 0.0
 
     def _most_alike(self, candidates: NDArray[np.int64], row: int) -> NDArray[np.int64]:
-        """The half whose origin is most like the candle in this row, ascending; of equal ones the newest."""
-        count = max(FEWEST_TEMPLATES, candidates.size // 2 // FEWEST_TEMPLATES * FEWEST_TEMPLATES)
+        """Those whose origin is most like the candle in this row, ascending; of equal ones the newest."""
+        half = candidates.size // 2 // FEWEST_TEMPLATES * FEWEST_TEMPLATES
+        count = min(max(FEWEST_TEMPLATES, half), MOST_TEMPLATES)
         newest_first = candidates[::-1]
         unlike = np.abs(self._place[self._origins[newest_first]] - self._place[row])
         return np.sort(newest_first[unlike.argsort(kind="stable")[:count]])
