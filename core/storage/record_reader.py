@@ -294,11 +294,6 @@ class RecordReader:
                 return int(target)
         return None
 
-    def kept_checkpoints(self) -> tuple[tuple[int, str], ...]:
-        """Step and id of each stored checkpoint, ascending."""
-        sql = "SELECT step, checkpoint_id FROM checkpoints WHERE run_id = ? AND is_deleted = 0 ORDER BY step, sequence"
-        return tuple((int(step), str(id_)) for step, id_ in self._select(sql))
-
     def counts(self) -> Counts:
         """The sizes of the record. It counts rows, so do not call it at every candle."""
         with translated(self._db):

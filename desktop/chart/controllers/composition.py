@@ -121,7 +121,7 @@ class ChartEnsemble(QObject):
         parts = (self.travel.add_to_menu, place.add_checkpoint, place.add_indicator, place.add_axis, place.add_plot)
         for part in parts:
             self.tools.menu.add(part)
-        ChartPast(shell, chart, state, open_reader)
+        ChartPast(shell, chart, state, source, open_reader)
         self.experts = ExpertGhosts(chart, state, shell.settings, self)
         self._appearance = ChartAppearance(shell, chart)
         ForecastNote(state, chart)

@@ -167,10 +167,8 @@ class PlaceMenu:
             nearest, made_by = past.kept, past.checkpoint_id
         elif model.forecast is not None and any(placed.index == index for placed in model.ghosts()):
             made_by = model.forecast.checkpoint_id
-            known = (each for each in self._source.checkpoints() if each.checkpoint_id == made_by)
-            nearest = next(((each.step, each.checkpoint_id) for each in known), None)
+            nearest = next((each for each in self._source.checkpoints() if each.checkpoint_id == made_by), None)
         if nearest is None:
             return None
-        step, checkpoint_id = nearest
-        words = own if checkpoint_id == made_by else translate("Chart", "Nearest &checkpoint kept: step {0}")
-        return words.format(formatting.format_count(step)), checkpoint_id
+        words = own if nearest.checkpoint_id == made_by else translate("Chart", "Nearest &checkpoint kept: step {0}")
+        return words.format(formatting.format_count(nearest.step)), nearest.checkpoint_id

@@ -16,6 +16,7 @@ from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
+from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.run_state import RunState
 from desktop.state.shell import Shell
 from desktop.ui.translation import translate
@@ -30,11 +31,17 @@ class ChartPast(QObject):
     shown."""
 
     def __init__(
-        self, shell: Shell, chart: ChartWidget, state: RunState, open_reader: Callable[[str], RecordReader]
+        self,
+        shell: Shell,
+        chart: ChartWidget,
+        state: RunState,
+        source: CheckpointSource,
+        open_reader: Callable[[str], RecordReader],
     ) -> None:
         super().__init__(shell.window)
         self._shell, self._chart, self._state, self._open_reader = shell, chart, state, open_reader
         self._past, self._regimes = chart.model.past, chart.model.regimes
+        self._past.kept_checkpoints = source.checkpoints
         self._run_id: str | None = None
         self._layers: dict[str, Layer] = {
             "hindsight": HindsightLayer(),
@@ -55,7 +62,6 @@ class ChartPast(QObject):
         state.record_changed.connect(self._on_record)
         state.scored.connect(self._on_scored)
         state.forecast_changed.connect(self._on_forecast)
-        state.checkpoints_changed.connect(self._past.forget_saved_checkpoints)
         self._chart.series_changed.connect(self._show_layers)
 
     def _next_horizon(self) -> None:

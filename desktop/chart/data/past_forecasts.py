@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.candle_series import CandleSeries
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import ForecastScored
 from core.storage.record_reader import RecordReader
 from desktop.chart.data import past
@@ -23,8 +24,6 @@ _MOST_BLOCKS = 512
 
 _Key = tuple[int, int | None]
 """Horizon and block number since the epoch; number None: the range of the scores of that horizon."""
-_KEPT: _Key = (0, None)
-"""Cache key of the list of saved checkpoints."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +67,14 @@ class PastForecasts:
         """Increases with every visible change."""
         self.horizon = 1
         """The shown horizon: how many candles before its target a forecast was made. See `set_horizon`."""
+        self.kept_checkpoints: Callable[[], Sequence[CheckpointInfo]] = tuple
+        """Those of the run's model."""
         self.begin(None, None)
 
     def begin(self, reader: RecordReader | None, interval_ms: int | None) -> None:
         """Start with another run, or none."""
         self._reader, self.interval_ms = reader, interval_ms
         self._names: Names = {None: 0}
-        self.forget_saved_checkpoints()
         self.forget()
 
     def forget(self) -> None:
@@ -86,10 +86,6 @@ class PastForecasts:
         self._view: PastView = _nothing()
         self._view_key: tuple[object, ...] = ()
         self.version += 1
-
-    def forget_saved_checkpoints(self) -> None:
-        """Drop the list of saved checkpoints, after a save or deletion; it is read again on demand."""
-        self._kept: Sequence[tuple[int, str]] | None = None
 
     @property
     def is_waiting(self) -> bool:
@@ -142,15 +138,13 @@ class PastForecasts:
         return self.interval_ms == series.interval.duration_ms
 
     def load_next(self) -> bool:
-        """Read one block or one other queued item. True if more is queued. Raises StorageError."""
+        """Read one block or one range. True if more is queued. Raises StorageError."""
         if self._reader is None or not self._wanted:
             return False
         key = next(iter(self._wanted))
         del self._wanted[key]
         horizon, number = key
-        if key == _KEPT:
-            self._kept = self._reader.kept_checkpoints()
-        elif number is None:
+        if number is None:
             self._spans[horizon] = self._reader.scored_span(horizon)
         else:
             self._keep(key, self._read(self._reader, horizon, number))
@@ -191,21 +185,21 @@ class PastForecasts:
                 found[begin:end] = block[slots[begin:end]]
         return found, missing
 
-    def _nearest_kept(self, forecast: PastForecast) -> tuple[int, str] | None:
-        """Step and id of its checkpoint if saved, otherwise of the saved one with the nearest step. None if none is
-        saved, or not known yet."""
-        if self._kept is None:
-            self._want(_KEPT)
-        if not self._kept or forecast.step is None:
-            return None
+    def _nearest_kept(self, forecast: PastForecast) -> CheckpointInfo | None:
+        """Its checkpoint if saved, otherwise the saved one with the nearest step. None if none is saved."""
         step = forecast.step
-        own = [each for each in self._kept if each[1] == forecast.checkpoint_id]
-        return own[0] if own else min(self._kept, key=lambda each: abs(each[0] - step))
+        if step is None:
+            return None
+
+        def distance(info: CheckpointInfo) -> tuple[bool, int, int]:
+            return info.checkpoint_id != forecast.checkpoint_id, abs(info.step - step), info.step
+
+        return min(self.kept_checkpoints(), key=distance, default=None)
 
     def _span(self) -> tuple[int, int] | None:
         """The range of scored targets at the shown horizon; queued for reading if unknown."""
         if self.horizon not in self._spans:
-            self._want((self.horizon, None), _KEPT)
+            self._want((self.horizon, None))
         return self._spans.get(self.horizon)
 
     def _stretch_span(self, scored: ForecastScored) -> None:

@@ -59,8 +59,8 @@ def _origin(forecast: PastForecast, frame: Frame) -> Iterator[tuple[str, str]]:
     yield translate("Chart", "Made"), made
     yield translate("Chart", "After step"), step
     yield translate("Chart", "Last checkpoint then"), checkpoint
-    if forecast.kept is not None and forecast.kept[1] != forecast.checkpoint_id:
-        yield translate("Chart", "Nearest checkpoint kept"), _step_words(forecast.kept[0])
+    if forecast.kept is not None and forecast.kept.checkpoint_id != forecast.checkpoint_id:
+        yield translate("Chart", "Nearest checkpoint kept"), _step_words(forecast.kept.step)
 
 
 def _mode_words(mode: ForecastMode) -> str:

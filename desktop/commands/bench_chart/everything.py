@@ -37,10 +37,6 @@ class WalkedPast(RecordReader):
         """First and last target."""
         return int(self._times[horizon]), int(self._times[-1])
 
-    def kept_checkpoints(self) -> tuple[tuple[int, str], ...]:
-        """None were saved."""
-        return ()
-
     def conditions(self, before_ms: int, most: int) -> ConditionRows:
         """Regimes that last 40 candles each."""
         stop = int(np.searchsorted(self._times, before_ms))

@@ -43,7 +43,7 @@ class Recorded:
         bench.state.begin(None, MINUTE_MS)
         self.chart.set_series(self.shown, "BTC/USDT · 1m")
         ChartAppearance(bench.shell, bench.chart)
-        ChartPast(bench.shell, self.chart, bench.state, lambda _run: reader)
+        ChartPast(bench.shell, self.chart, bench.state, bench.source, lambda _run: reader)
         bench.state.begin(None, MINUTE_MS)
         bench.state.apply(scenario.ready(reader.run_id))
 
@@ -198,16 +198,13 @@ def test_a_failed_read_is_reported_once_and_not_retried(qtbot: QtBot, make_chart
         def past_forecasts(self, horizon: int, first_ms: int, stop_ms: int, most: int) -> object:
             raise StorageError("The database is locked.")
 
-        def kept_checkpoints(self) -> tuple[tuple[int, str], ...]:
-            return ()
-
         def scored_span(self, horizon: int) -> tuple[int, int] | None:
             self.reads += 1
             raise StorageError("The database is locked by another program.")
 
     bench, broken = make_chart_bench(), Broken()
     ChartAppearance(bench.shell, bench.chart)
-    ChartPast(bench.shell, bench.chart, bench.state, lambda _run: broken)  # type: ignore[arg-type, return-value]
+    ChartPast(bench.shell, bench.chart, bench.state, bench.source, lambda _run: broken)  # type: ignore[arg-type, return-value]
     bench.state.begin(None, MINUTE_MS)
     bench.chart.set_series(SERIES, "BTC/USDT · 1m")
     bench.state.apply(scenario.ready())

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import ManualClock
 from core.domain.events import ForecastMode
 from core.indicators.registry import INDICATORS
@@ -24,6 +25,7 @@ from desktop.chart.painting.text import box_size
 from desktop.chart.widget import ChartWidget
 from desktop.ui import formatting
 from desktop.ui.interface_size import set_font
+from tests.desktop import scenario
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import (
     MINUTE_MS,
@@ -275,13 +277,13 @@ def test_a_past_candle_tells_which_checkpoint_made_its_forecast(show_chart: Show
 @pytest.mark.parametrize(
     ("kept", "said"),
     [
-        ((1_230, "20201201-120000-abcd-00001230-c0ffee"), None),
-        ((1_200, "20201201-120000-abcd-00001200-facade"), "Nearest checkpoint kept step 1,200"),
+        (scenario.checkpoint(1_230, checkpoint_id="20201201-120000-abcd-00001230-c0ffee"), None),
+        (scenario.checkpoint(1_200), "Nearest checkpoint kept step 1,200"),
         (None, None),
     ],
 )
 def test_where_that_checkpoint_was_deleted_the_nearest_that_is_kept_is_named(
-    show_chart: ShowChart, kept: tuple[int, str] | None, said: str | None
+    show_chart: ShowChart, kept: CheckpointInfo | None, said: str | None
 ) -> None:
     frame = show_chart(random_series(100)).frame
     forecast = PastForecast(
