@@ -21,7 +21,7 @@ import numpy as np
 from platformdirs import user_cache_path
 
 from desktop.commands.bench_chart import scenario
-from desktop.commands.bench_chart.measures import Ticks, take
+from desktop.commands.bench_chart.measures import TICKS, take
 from desktop.commands.bench_chart.rig import IN_VIEW, MeasureError, Rig, application
 
 FINPLOT = (
@@ -86,7 +86,7 @@ def paired_ticks(environment: PeerEnvironment, samples: int, say: Say) -> dict[s
     """Our tick and finplot's at 10,000 candles, by turns, and the ratio of the smallest medians: the turns in which
     the machine did least beside. Needs an application. Raises MeasureError."""
     say(f"Measuring our ticks and finplot's by turns over {_PAIRED_SIZE:,} candles.")
-    ticks, pairs = Ticks(), []
+    ticks, pairs = TICKS, []
     with tempfile.TemporaryDirectory(prefix="ghostcandle-peer-") as folder:
         file = Path(folder) / f"{_PAIRED_SIZE}.npz"
         _save(file, _PAIRED_SIZE)

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from core.indicators.registry import INDICATORS
 from core.indicators.spec import IndicatorSpec
 from desktop.chart.items.study import StudyLayer
-from desktop.commands.bench_chart.measures import AllInView, Appends, CursorMoves, Measure, Pans, Ticks
+from desktop.commands.bench_chart.measures import APPENDS, CURSOR_MOVES, PANS, TICKS, Measure, all_in_view
 from desktop.commands.bench_chart.rig import Rig
 from tests.support.counted import calls_of
 
@@ -38,7 +38,7 @@ def work_of(measure: Measure, rig: Rig) -> Counter[str]:
     return calls_of(lambda: [measure.sample_ms(rig, turn) for turn in range(TURNS, 2 * TURNS)])
 
 
-@pytest.mark.parametrize("measure", [Ticks(), CursorMoves(), Pans()], ids=lambda measure: measure.name)
+@pytest.mark.parametrize("measure", [TICKS, CURSOR_MOVES, PANS], ids=lambda measure: measure.name)
 def test_calls_do_not_grow_with_the_stored_candles(qtbot: QtBot, rigs: Rigs, measure: Measure) -> None:
     few, many = (work_of(measure, rigs[count]) for count in (FEW, MANY))
     assert sum(few.values()) > 100 * TURNS, "something was counted"
@@ -49,12 +49,12 @@ def test_a_closed_candle_costs_no_calls_per_stored_candle(qtbot: QtBot) -> None:
     counted = []
     for count in (FEW, MANY):
         rig = Rig(count)
-        counted.append(sum(work_of(Appends(), rig).values()))
+        counted.append(sum(work_of(APPENDS, rig).values()))
         rig.close()
     assert counted[1] <= 1.05 * counted[0]
 
 
-@pytest.mark.parametrize("measure", [Ticks(), CursorMoves()], ids=lambda measure: measure.name)
+@pytest.mark.parametrize("measure", [TICKS, CURSOR_MOVES], ids=lambda measure: measure.name)
 def test_neither_tick_nor_mouse_move_paints_a_closed_candle(qtbot: QtBot, rigs: Rigs, measure: Measure) -> None:
     for rig in rigs.values():
         measure.prepare(rig)
@@ -66,7 +66,7 @@ def test_neither_tick_nor_mouse_move_paints_a_closed_candle(qtbot: QtBot, rigs: 
 
 
 def test_a_pan_paints_closed_candles_once(qtbot: QtBot, rigs: Rigs) -> None:
-    rig, measure = rigs[MANY], Pans()
+    rig, measure = rigs[MANY], PANS
     measure.prepare(rig)
     before = rig.chart.closed_paints
     for turn in range(20):
@@ -75,7 +75,7 @@ def test_a_pan_paints_closed_candles_once(qtbot: QtBot, rigs: Rigs) -> None:
 
 
 def test_tick_allocation_does_not_depend_on_history_length(qtbot: QtBot, rigs: Rigs) -> None:
-    peaks = [_peak_bytes(rigs[count], Ticks()) for count in (FEW, MANY)]
+    peaks = [_peak_bytes(rigs[count], TICKS) for count in (FEW, MANY)]
     assert peaks[1] < 1.5 * peaks[0]
 
 
@@ -102,7 +102,7 @@ def everything(qapp: object) -> Iterator[Rigs]:
         rig.close()
 
 
-@pytest.mark.parametrize("measure", [Ticks(), CursorMoves()], ids=lambda measure: measure.name)
+@pytest.mark.parametrize("measure", [TICKS, CURSOR_MOVES], ids=lambda measure: measure.name)
 def test_with_all_features_calls_do_not_grow_with_the_stored_candles(
     qtbot: QtBot, everything: Rigs, measure: Measure
 ) -> None:
@@ -112,7 +112,7 @@ def test_with_all_features_calls_do_not_grow_with_the_stored_candles(
 
 
 def test_with_all_features_a_tick_paints_no_closed_candle_in_any_view(qtbot: QtBot, everything: Rigs) -> None:
-    measure = AllInView(Ticks(), "tick_all_ms")
+    measure = all_in_view(TICKS, "tick_all_ms")
     for rig in everything.values():
         measure.prepare(rig)
         painted = 0
@@ -124,7 +124,7 @@ def test_with_all_features_a_tick_paints_no_closed_candle_in_any_view(qtbot: QtB
 
 def test_panes_and_time_axis_share_one_tick_computation(qtbot: QtBot, everything: Rigs) -> None:
     rig = everything[MANY]
-    counted = work_of(Pans(), rig)
+    counted = work_of(PANS, rig)
     assert len(rig.chart.frame.panes) > 3
     assert counted["time_marks"] == TURNS
 
@@ -133,7 +133,7 @@ def test_panes_and_time_axis_share_one_tick_computation(qtbot: QtBot, everything
 def test_a_closed_candle_allocates_no_array_of_all_candles(qtbot: QtBot) -> None:
     peaks = []
     for count in (12_500, 50_000):
-        rig, measure = Rig(count), AllInView(Appends(), "append_all_ms")
+        rig, measure = Rig(count), all_in_view(APPENDS, "append_all_ms")
         layers = [StudyLayer(IndicatorSpec.of(kind), number) for number, kind in enumerate(INDICATORS)]
         for layer in layers:
             rig.chart.add_layer(layer)

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Candle
 from desktop.actions import ActionId
-from desktop.commands.bench_chart.measures import Ticks
+from desktop.commands.bench_chart.measures import TICKS
 from desktop.commands.bench_chart.rig import PaintCounter, Rig
 from desktop.overview.tile import Tile
 from tests.desktop.conftest import lasting_bench
@@ -70,7 +70,7 @@ def test_a_tick_of_one_market_paints_its_tile_and_no_closed_candle(shown: Wall) 
 
 
 def test_a_tick_of_one_of_sixteen_calls_little_more_than_one_of_a_single_chart(shown: Wall) -> None:
-    tick, rig, ticks = TileTicks(shown), Rig(300), Ticks()
+    tick, rig, ticks = TileTicks(shown), Rig(300), TICKS
     ticks.prepare(rig)
     for turn in range(TURNS):
         tick(turn), ticks.sample_ms(rig, turn)
@@ -83,7 +83,7 @@ def test_a_tick_of_one_of_sixteen_calls_little_more_than_one_of_a_single_chart(s
 
 @pytest.mark.benchmark
 def test_a_tick_of_one_of_sixteen_costs_about_as_much_as_one_of_a_single_chart(shown: Wall) -> None:
-    tick, rig, ticks = TileTicks(shown), Rig(300), Ticks()
+    tick, rig, ticks = TileTicks(shown), Rig(300), TICKS
     ticks.prepare(rig)
     ratios = []
     for _ in range(ROUNDS):

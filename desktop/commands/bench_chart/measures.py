@@ -3,9 +3,8 @@ hits alike."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from PySide6.QtCore import QEvent
@@ -19,19 +18,16 @@ _FAR_OUT = 1e-12
 _WARM_UP = 10
 
 
-class Measure(Protocol):
+@dataclass(frozen=True, slots=True)
+class Measure:
     """One thing that a user does or sees."""
 
     name: str
     """Its key in the report, with the unit."""
-
-    def prepare(self, rig: Rig) -> None:
-        """Bring the chart to where the measure begins."""
-        ...
-
-    def sample_ms(self, rig: Rig, turn: int) -> float:
-        """Do it once. `turn` counts from 0; the same turn does the same on every rig."""
-        ...
+    sample_ms: Callable[[Rig, int], float]
+    """Does it once. The turn counts from 0; the same turn does the same on every rig."""
+    prepare: Callable[[Rig], None] = Rig.show_newest
+    """Brings the chart to where the measure begins."""
 
 
 @dataclass(slots=True)
@@ -56,114 +52,87 @@ class Figure:
         }
 
 
-class Ticks:
-    """The current forming candle, with the newest 300 candles in view: from `set_forming` to the paint."""
-
-    name = "tick_ms"
-
-    def prepare(self, rig: Rig) -> None:
-        rig.show_newest()
-
-    def sample_ms(self, rig: Rig, turn: int) -> float:
-        candle = rig.ticks[(turn + 1) % len(rig.ticks)]
-        return rig.timed_ms(lambda: rig.chart.set_forming(candle))
+def _tick(rig: Rig, turn: int) -> float:
+    candle = rig.ticks[(turn + 1) % len(rig.ticks)]
+    return rig.timed_ms(lambda: rig.chart.set_forming(candle))
 
 
-class CursorMoves:
-    """The crosshair and the readout follow the mouse, and no closed candle is painted. From its event to the paint."""
-
-    name = "cursor_ms"
-
-    def prepare(self, rig: Rig) -> None:
-        rig.show_newest()
-
-    def sample_ms(self, rig: Rig, turn: int) -> float:
-        """Over the plot in slants, a pixel row never twice in a row."""
-        x, y = 40 + 37 * turn % (WIDTH - 200), 30 + 23 * turn % (HEIGHT - 90)
-        return rig.timed_ms(lambda: rig.point_at(x, y))
+def _move_cursor(rig: Rig, turn: int) -> float:
+    """Over the plot in slants, a pixel row never twice in a row."""
+    x, y = 40 + 37 * turn % (WIDTH - 200), 30 + 23 * turn % (HEIGHT - 90)
+    return rig.timed_ms(lambda: rig.point_at(x, y))
 
 
-class Pans:
-    """A step of a drag: the plot is held, and every mouse move shows other candles, with their own price range. From
-    the mouse event to the paint; the hand goes to and fro over a thousand pixels."""
-
-    name = "pan_ms"
-
-    def prepare(self, rig: Rig) -> None:
-        rig.show_newest()
-        rig.point_at(_LEFT, HEIGHT / 2)
-        rig.point_at(_LEFT, HEIGHT / 2, QEvent.Type.MouseButtonPress, held=True)
-        rig.settle()
-
-    def sample_ms(self, rig: Rig, turn: int) -> float:
-        span = _RIGHT - _LEFT
-        travelled = _STEP * (turn + 1) % (2 * span)
-        x = _LEFT + (travelled if travelled <= span else 2 * span - travelled)
-        return rig.timed_ms(lambda: rig.point_at(x, HEIGHT / 2, held=True))
+def _hold_plot(rig: Rig) -> None:
+    rig.show_newest()
+    rig.point_at(_LEFT, HEIGHT / 2)
+    rig.point_at(_LEFT, HEIGHT / 2, QEvent.Type.MouseButtonPress, held=True)
+    rig.settle()
 
 
-class WholeView:
-    """From the call of `zoom` to the paint: other groups, another price range, everything redrawn."""
-
-    name = "all_ms"
-
-    def prepare(self, rig: Rig) -> None:
-        rig.show_newest()
-
-    def sample_ms(self, rig: Rig, turn: int) -> float:
-        rig.chart.zoom(_FAR_OUT)
-        rig.chart.zoom(2.0 + 0.01 * (turn % 7))
-        rig.settle()
-        taken_ms = rig.timed_ms(lambda: rig.chart.zoom(_FAR_OUT))
-        _check(rig)
-        return taken_ms
+def _pan(rig: Rig, turn: int) -> float:
+    """The hand goes to and fro over a thousand pixels."""
+    span = _RIGHT - _LEFT
+    travelled = _STEP * (turn + 1) % (2 * span)
+    x = _LEFT + (travelled if travelled <= span else 2 * span - travelled)
+    return rig.timed_ms(lambda: rig.point_at(x, HEIGHT / 2, held=True))
 
 
-class AllInView:
+def _show_all(rig: Rig, turn: int) -> float:
+    rig.chart.zoom(_FAR_OUT)
+    rig.chart.zoom(2.0 + 0.01 * (turn % 7))
+    rig.settle()
+    taken_ms = rig.timed_ms(lambda: rig.chart.zoom(_FAR_OUT))
+    _check(rig)
+    return taken_ms
+
+
+def _append(rig: Rig, turn: int) -> float:
+    closed = scenario.following(rig.series[-1], rig.series[-IN_VIEW])
+
+    def close() -> None:
+        rig.series.add(closed)
+        rig.chart.refresh()
+        rig.chart.set_forming(rig.ticks[0])
+        rig.chart.set_forecast(forecast)
+
+    forecast = rig.prepare_candle(closed)
+    taken_ms = rig.timed_ms(close)
+    if rig.chart.frame.stop != len(rig.series):
+        raise MeasureError("The view did not follow the candle that closed; no figure is given.")
+    return taken_ms
+
+
+TICKS = Measure("tick_ms", _tick)
+"""The current forming candle, with the newest 300 candles in view: from `set_forming` to the paint."""
+CURSOR_MOVES = Measure("cursor_ms", _move_cursor)
+"""The crosshair and the readout follow the mouse, and no closed candle is painted. From its event to the paint."""
+PANS = Measure("pan_ms", _pan, _hold_plot)
+"""A step of a drag: the plot is held, and every mouse move shows other candles, with their own price range. From the
+mouse event to the paint."""
+WHOLE_VIEW = Measure("all_ms", _show_all)
+"""From the call of `zoom` to the paint: other groups, another price range, everything redrawn."""
+APPENDS = Measure("append_ms", _append)
+"""A candle closes: it joins the series, another begins, a new forecast comes, and the view follows. From
+`CandleSeries.add` to the paint."""
+
+
+def all_in_view(measure: Measure, name: str) -> Measure:
     """Another measure, taken while all candles are in view."""
 
-    def __init__(self, measure: Measure, name: str) -> None:
-        self._measure, self.name = measure, name
-
-    def prepare(self, rig: Rig) -> None:
-        self._measure.prepare(rig)
-
-    def sample_ms(self, rig: Rig, turn: int) -> float:
+    def sample_ms(rig: Rig, turn: int) -> float:
         rig.chart.zoom(_FAR_OUT)  # untimed: a candle that closed has pushed the first one out
         rig.settle()
         _check(rig)
-        return self._measure.sample_ms(rig, turn)
+        return measure.sample_ms(rig, turn)
+
+    return replace(measure, name=name, sample_ms=sample_ms)
 
 
 def _check(rig: Rig) -> None:
     frame, count = rig.chart.frame, len(rig.series)
     if (frame.first, frame.stop) != (0, count):
         raise MeasureError(f"Only {frame.stop - frame.first} of {count} candles came into view; no figure is given.")
-
-
-class Appends:
-    """A candle closes: it joins the series, another begins, a new forecast comes, and the view follows. From
-    `CandleSeries.add` to the paint."""
-
-    name = "append_ms"
-
-    def prepare(self, rig: Rig) -> None:
-        rig.show_newest()
-
-    def sample_ms(self, rig: Rig, turn: int) -> float:
-        closed = scenario.following(rig.series[-1], rig.series[-IN_VIEW])
-
-        def close() -> None:
-            rig.series.add(closed)
-            rig.chart.refresh()
-            rig.chart.set_forming(rig.ticks[0])
-            rig.chart.set_forecast(forecast)
-
-        forecast = rig.prepare_candle(closed)
-        taken_ms = rig.timed_ms(close)
-        if rig.chart.frame.stop != len(rig.series):
-            raise MeasureError("The view did not follow the candle that closed; no figure is given.")
-        return taken_ms
 
 
 def take(measure: Measure, rigs: Sequence[Rig], repeats: int) -> dict[int, Figure]:

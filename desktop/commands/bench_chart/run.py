@@ -23,13 +23,12 @@ from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from desktop.commands.bench_chart.loading import measure_loading
 from desktop.commands.bench_chart.measures import (
-    AllInView,
-    Appends,
-    CursorMoves,
-    Measure,
-    Pans,
-    Ticks,
-    WholeView,
+    APPENDS,
+    CURSOR_MOVES,
+    PANS,
+    TICKS,
+    WHOLE_VIEW,
+    all_in_view,
     take,
 )
 from desktop.commands.bench_chart.report import with_ratios
@@ -75,9 +74,9 @@ def measure_sizes(
     rigs = [Rig(size, with_everything=with_everything) for size in sizes]
     found: dict[str, dict[str, Any]] = {str(rig.count): {"in_view": rig.in_view} for rig in rigs}
     # appending changes what is stored, so it comes last
-    measures: list[Measure] = [Ticks(), CursorMoves(), Pans(), WholeView(), Appends()]
+    measures = [TICKS, CURSOR_MOVES, PANS, WHOLE_VIEW, APPENDS]
     if with_everything:
-        measures += [AllInView(Ticks(), "tick_all_ms"), AllInView(Appends(), "append_all_ms")]
+        measures += [all_in_view(TICKS, "tick_all_ms"), all_in_view(APPENDS, "append_all_ms")]
     try:
         for measure in measures:
             say(f"Measuring {measure.name}, {repeats} times on each.")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from desktop.commands.bench_chart.measures import Ticks
+from desktop.commands.bench_chart.measures import TICKS
 from desktop.commands.bench_chart.rig import HEIGHT, IN_VIEW, WIDTH, MeasureError, Rig
 from desktop.commands.bench_chart.run import measure_sizes
 from tests.desktop.chart.test_painting import picture, screen
@@ -15,7 +15,7 @@ SAMPLES = 2
 
 
 def test_the_picture_changes_with_each_timed_tick(qtbot: QtBot) -> None:
-    rig, ticks = Rig(1_000), Ticks()
+    rig, ticks = Rig(1_000), TICKS
     ticks.prepare(rig)
     shown = screen(rig.chart)
     for turn in range(8):
