@@ -1,4 +1,4 @@
-"""The tree of extremes equals a scan of every column."""
+"""The extremes by groups equal a scan of every column."""
 
 from __future__ import annotations
 
