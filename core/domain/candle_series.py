@@ -18,7 +18,7 @@ _FIRST_CAPACITY = 1024
 _SPARE_SHARE = 8
 """A series built from columns reserves an eighth more, so that the first appends do not copy all of it."""
 _SCANNED_AT_MOST = 16_384
-"""Up to this many candles a plain scan is as fast as the pyramid."""
+"""Candles, or cells of the pyramid, of which the extremes are found in some microseconds."""
 _CHANGES_KEPT = 4_096
 _CHANGED_ONE_BY_ONE = 32
 
@@ -132,12 +132,18 @@ class CandleSeries:
         return view
 
     def extremes(self, first: int, stop: int) -> tuple[float, float] | None:
-        """The lowest low and the highest high of the candles first..stop - 1; None where there are none. O(log N)."""
+        """The lowest low and the highest high of the candles first..stop - 1; None where there are none."""
         if first >= stop:
             return None
-        if stop - first <= _SCANNED_AT_MOST:
-            return float(self.low[first:stop].min()), float(self.high[first:stop].max())
-        return self._built_pyramid().extremes(self._base(), first, stop)
+        number = ((stop - first) // _SCANNED_AT_MOST).bit_length()
+        begin, end = -(-first >> number), stop >> number
+        parts = (
+            self.values[1:3, first : begin << number],
+            self.level(number)[1:3, begin:end],
+            self.values[1:3, end << number : stop],
+        )
+        lows, highs = zip(*((part[1].min(), part[0].max()) for part in parts if part.size), strict=True)
+        return float(min(lows)), float(max(highs))
 
     def build_pyramid(self) -> None:
         """Build the pyramid now, on this thread, instead of on first use. O(N)."""

@@ -62,21 +62,6 @@ class Pyramid:
         number = min(number, top)  # above the top there is nothing left to combine
         return base if number == 0 else self._levels[number - 1][:, : _cells(base.shape[1], number)]
 
-    def extremes(self, base: FloatArray, first: int, stop: int) -> tuple[float, float]:
-        """The lowest low and the highest high of first..stop - 1, which must hold a candle. O(log N)."""
-        low, high = np.inf, -np.inf
-        cells, above = base, iter(self._levels)
-        while True:
-            if first & 1:
-                low, high = min(low, cells[_LOW, first]), max(high, cells[_HIGH, first])
-                first += 1
-            if stop & 1:
-                stop -= 1
-                low, high = min(low, cells[_LOW, stop]), max(high, cells[_HIGH, stop])
-            if first >= stop:
-                return float(low), float(high)
-            first, stop, cells = first >> 1, stop >> 1, next(above)
-
     def _grow(self, count: int) -> None:
         room = max(count, 2 * self._room)
         top = max(room - 1, 0).bit_length()

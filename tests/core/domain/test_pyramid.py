@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.domain.candle import Candle
 from core.domain.candle_series import CandleSeries
-from core.domain.pyramid import FloatArray, Pyramid
+from core.domain.pyramid import FloatArray
 from tests.core.market.edits import MINUTE, Edit, apply, candles, edits, walk
 
 
@@ -70,17 +70,15 @@ def test_any_order_of_arrival_gives_the_same_levels(given_candles: list[Candle],
 @settings(max_examples=40)
 def test_extremes_of_any_range_equal_brute_force(changes: list[Edit], data: st.DataObject) -> None:
     series = CandleSeries(MINUTE)
-    pyramid = Pyramid(series.values)
     for change in changes:
         apply(series, change)
     if len(series) == 0:
         assert series.extremes(0, 0) is None
         return
-    pyramid.rebuild(series.values)
     first = data.draw(st.integers(0, len(series) - 1))
     stop = data.draw(st.integers(first + 1, len(series)))
     expected = (series.low[first:stop].min(), series.high[first:stop].max())
-    assert pyramid.extremes(series.values, first, stop) == expected == series.extremes(first, stop)
+    assert series.extremes(first, stop) == expected
 
 
 @pytest.mark.parametrize("bounds", [(0, 100_000), (1, 99_999), (12_345, 77_777), (0, 65_536), (33_333, 33_334)])
