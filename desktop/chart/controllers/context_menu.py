@@ -125,15 +125,14 @@ class PlaceMenu:
             return
         actions, ink = self._shell.actions, self._chart.style_shown.palette.text
         if self._chart.style_shown.shows_volume and at.pixel.y() >= at.frame.volumes.top:
-            hide = menu.addAction(icon("chart-bar", ink), translate("Chart", "Hide &volume"))
-            hide.triggered.connect(lambda: self._shell.settings.change_chart(show_volume=False))
+            words, change = translate("Chart", "Hide &volume"), self._shell.settings.change_chart
+            menu.addAction(icon("chart-bar", ink), words, lambda: change(show_volume=False))
         drawings = menu.addMenu(icon("draw", ink), translate("Chart", "&Draw"))
         drawings.addActions([actions[action_id] for action_id in DRAWING_KINDS])
         menu.addAction(actions[ActionId.INDICATORS])
         menu.addSeparator()
         menu.addAction(actions[ActionId.FIT_PRICES])
-        reset = menu.addAction(icon("restore", ink), translate("Chart", "&Reset view"))
-        reset.triggered.connect(self._chart.reset_view)
+        menu.addAction(icon("restore", ink), translate("Chart", "&Reset view"), self._chart.reset_view)
         menu.addAction(actions[ActionId.SAVE_PICTURE])
 
     def add_indicator(self, menu: QMenu, at: ChartPoint) -> None:
@@ -144,10 +143,9 @@ class PlaceMenu:
         if study is None:
             return
         name, ink = study.spec.label.replace("&", "&&"), self._chart.style_shown.palette.text
-        settings = menu.addAction(icon("cog", ink), translate("Chart", "&Settings of {0}…").format(name))
-        settings.triggered.connect(lambda: self._studies.set_up(study))
-        remove = menu.addAction(icon("delete-outline", ink), translate("Chart", "&Remove {0}").format(name))
-        remove.triggered.connect(lambda: self._studies.remove(study))
+        settings, remove = translate("Chart", "&Settings of {0}…"), translate("Chart", "&Remove {0}")
+        menu.addAction(icon("cog", ink), settings.format(name), lambda: self._studies.set_up(study))
+        menu.addAction(icon("delete-outline", ink), remove.format(name), lambda: self._studies.remove(study))
 
     def add_checkpoint(self, menu: QMenu, at: ChartPoint) -> None:
         """Entry for the ghost or past candle under the pointer: the checkpoint of its forecast."""
@@ -156,7 +154,7 @@ class PlaceMenu:
             return
         words, checkpoint_id = found
         ink = self._chart.style_shown.palette.text
-        menu.addAction(icon("history", ink), words).triggered.connect(lambda: self._reveal(checkpoint_id))
+        menu.addAction(icon("history", ink), words, lambda: self._reveal(checkpoint_id))
 
     def _checkpoint_at(self, index: int) -> tuple[str, str] | None:
         """Entry text and checkpoint id; None if no saved checkpoint applies."""

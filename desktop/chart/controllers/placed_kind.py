@@ -121,5 +121,4 @@ class Placeable(Generic[Thing]):
 
     def offer(self, menu: QMenu, icon_name: str, text: str, slot: Callable[[], object]) -> None:
         """Add one entry to a menu."""
-        entry = menu.addAction(icon(icon_name, self._chart.style_shown.palette.text), text)
-        entry.triggered.connect(lambda _checked=False: slot())
+        menu.addAction(icon(icon_name, self._chart.style_shown.palette.text), text, slot)

@@ -128,11 +128,9 @@ class TimeTravel(QObject):
         ink, index = self._chart.style_shown.palette.text, round(at.index)
         is_candle = at.area in (Area.PLOT, Area.TIME_AXIS) and 0 <= index <= self.shown and index < self.newest
         if is_candle:
-            here = menu.addAction(icon("history", ink), translate("Chart", "&Go back to here"))
-            here.triggered.connect(lambda: self.go_to(index))
+            menu.addAction(icon("history", ink), translate("Chart", "&Go back to here"), lambda: self.go_to(index))
         if self.is_past:
-            now = menu.addAction(icon("clock-end", ink), translate("Chart", "&Back to now"))
-            now.triggered.connect(self.back_to_now)
+            menu.addAction(icon("clock-end", ink), translate("Chart", "&Back to now"), self.back_to_now)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """End and Esc return to now, if nothing else on the chart uses them first."""
