@@ -154,7 +154,7 @@ class Tile(QWidget):
         """Begin to read the candles before this time."""
         if self.row is not None:
             market = self.row.market
-            self.history.start_after(market, latest_ms - CANDLES_SHOWN * market.interval.duration_ms)
+            self.history.start(market, latest_ms - CANDLES_SHOWN * market.interval.duration_ms)
 
     @Slot(object)
     def _on_history(self, series: CandleSeries) -> None:

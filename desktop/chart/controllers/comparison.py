@@ -81,7 +81,7 @@ class ChartComparison(QObject):
         if source is None or self.history.is_loading:
             return
         if stored is not None and len(stored):
-            self.history.start_after(source, int(stored.open_time_ms[-1]))
+            self.history.start(source, int(stored.open_time_ms[-1]))
         else:
             self.history.start(source)
 

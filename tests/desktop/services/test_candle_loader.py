@@ -121,10 +121,10 @@ def test_candles_stored_after_a_time_are_loaded_in_order(qtbot: QtBot, loading: 
     whole = QSignalSpy(loading.loaded)
     CandleStore(db).save(MARKET, NEXT)
     with qtbot.waitSignal(loading.later_loaded) as found:
-        loading.start_after(MARKET, CANDLES[-9_001].open_time_ms)
+        loading.start(MARKET, CANDLES[-9_001].open_time_ms)
     assert list(found.args[0]) == [*CANDLES[-9_000:], *NEXT]
     with qtbot.waitSignal(loading.later_loaded) as found:
-        loading.start_after(MARKET, NEXT[-1].open_time_ms)
+        loading.start(MARKET, NEXT[-1].open_time_ms)
     assert len(found.args[0]) == 0 and whole.count() == 0 and not loading.is_loading
 
 
