@@ -9,8 +9,8 @@ from core.domain.candle import Candle
 from core.domain.clock import Clock
 from core.training.external.protocol import (
     ExternalForecast,
-    Greeting,
     InvalidAnswerError,
+    Wanted,
     candle_line,
     check_ready,
     decoded,
@@ -34,9 +34,9 @@ Question = tuple[str, int]
 class Conversation:
     """Raises TransportEndedError when the forecaster has ended, and when it must be ended."""
 
-    def __init__(self, transport: Transport, greeting: Greeting, clock: Clock) -> None:
+    def __init__(self, transport: Transport, wanted: Wanted, clock: Clock) -> None:
         self._transport = transport
-        self._greeting = greeting
+        self._wanted = wanted
         self._clock = clock
         self._asked: dict[Question, float] = {}
         """Not answered yet, each with the time (s) when it was asked."""
@@ -52,7 +52,7 @@ class Conversation:
         self._silent_closes: set[int] = set()
         """Those that an answer was waited for in vain, since its newest one."""
         self._newest_answer_s = self.started_s
-        transport.send(greeting.line())
+        transport.send(wanted.greeting())
 
     @property
     def is_hung(self) -> bool:
@@ -75,7 +75,7 @@ class Conversation:
 
     def tell_history(self, past: Callable[[str], Iterable[Candle]]) -> None:
         """Send the candles before the first question. past: those of a market, oldest first."""
-        for market in self._greeting.markets:
+        for market in self._wanted.markets:
             self._transport.send(history_line(market, past(market)))
         self.knows_history = True
 
@@ -93,7 +93,7 @@ class Conversation:
         self.skipped = ""
         for _ in range(_MOST_UNASKED):
             if question in self._answers:
-                return forecast_of(self._answers.pop(question), self._greeting.horizons)
+                return forecast_of(self._answers.pop(question), self._wanted.horizons)
             line = self._transport.receive(max(asked_s + wait_s - self._clock.monotonic_s(), 0.0))
             if line is None:
                 self._silent_closes.add(question[1])
@@ -119,7 +119,7 @@ class Conversation:
 
     def _question_of(self, message: dict[str, Any]) -> Question:
         """Raises InvalidAnswerError if it is none of those that are not answered."""
-        markets = self._greeting.markets
+        markets = self._wanted.markets
         market = message.get("market", markets[0] if len(markets) == 1 else None)
         opened_ms = message.get("open_time_ms")
         if type(market) is not str or type(opened_ms) is not int or (market, opened_ms) not in self._asked:

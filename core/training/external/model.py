@@ -7,15 +7,14 @@ answer is dropped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
-from core.domain.candle import Candle, Interval
+from core.domain.candle import Candle
 from core.domain.clock import Clock
 from core.domain.counts import counted
 from core.domain.events import Severity
 from core.domain.incident_kinds import IncidentKind
 from core.training.external.conversation import Conversation, Question
-from core.training.external.protocol import ExternalForecast, Greeting, InvalidAnswerError
+from core.training.external.protocol import ExternalForecast, InvalidAnswerError, Wanted
 from core.training.external.transport import Transport, TransportEndedError
 from core.training.recovery.incident_draft import IncidentDraft
 
@@ -24,18 +23,6 @@ _START_S = 60.0
 MOST_DEATHS = 5
 RECOVERED_AFTER = 20
 """Candles answered in time after which earlier deaths no longer count."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The forecasts that a model is asked for, and how long they are waited for."""
-
-    markets: tuple[str, ...]
-    interval: Interval
-    horizons: int
-    deadline_ms: int = 1000
-    unhurried_ms: int = 10_000
-    """Where no candle follows in real time."""
 
 
 class ExternalModel:
@@ -55,7 +42,6 @@ class ExternalModel:
     ) -> None:
         self.name = name
         self._wanted = wanted
-        self._greeting = Greeting(wanted.markets, wanted.interval, wanted.horizons, wanted.deadline_ms)
         self._start = start
         self._past = past
         self._clock = clock
@@ -82,7 +68,7 @@ class ExternalModel:
         """Start it."""
         try:
             self._transport = self._start()
-            self._conversation = Conversation(self._transport, self._greeting, self._clock)
+            self._conversation = Conversation(self._transport, self._wanted, self._clock)
         except TransportEndedError as error:
             self._died(str(error))
 

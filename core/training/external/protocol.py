@@ -31,15 +31,18 @@ class InvalidAnswerError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Greeting:
-    """The first message: the forecasts that are wanted."""
+class Wanted:
+    """The forecasts that a model is asked for, and how long they are waited for."""
 
     markets: tuple[str, ...]
     interval: Interval
     horizons: int
-    deadline_ms: int
+    deadline_ms: int = 1000
+    unhurried_ms: int = 10_000
+    """Where no candle follows in real time."""
 
-    def line(self) -> bytes:
+    def greeting(self) -> bytes:
+        """The first message."""
         return encoded(
             {
                 "type": "hello",

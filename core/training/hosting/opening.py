@@ -35,7 +35,8 @@ from core.training.engine.device import Device
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.replicas import Replicas
 from core.training.external.challenger import ProcessChallenger
-from core.training.external.model import ExternalModel, Wanted
+from core.training.external.model import ExternalModel
+from core.training.external.protocol import Wanted
 from core.training.external.transport import ProcessTransport
 from core.training.hosting.challengers import open_challengers, program_of
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper

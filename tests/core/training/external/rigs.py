@@ -13,8 +13,8 @@ from core.domain.candle import Candle
 from core.domain.clock import ManualClock
 from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import LEVELS
-from core.training.external.model import ExternalModel, Wanted
-from core.training.external.protocol import ExternalForecast
+from core.training.external.model import ExternalModel
+from core.training.external.protocol import ExternalForecast, Wanted
 from core.training.external.transport import TransportEndedError
 from tests.support.candles import MARKET, MINUTE
 

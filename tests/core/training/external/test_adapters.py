@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from core.domain.quantities import LEVELS, Quantity
-from core.training.external.protocol import Greeting, candle_line, forecast_of, history_line
+from core.training.external.protocol import Wanted, candle_line, forecast_of, history_line
 from tests.support.candles import MINUTE, random_walk
 
 FOLDER = Path(__file__).resolve().parents[4] / "docs" / "examples" / "adapters"
@@ -28,7 +28,7 @@ CANDLES = random_walk(40)
 
 def lines_to_read() -> list[bytes]:
     """A history and two candles."""
-    before = [Greeting((MARKET,), MINUTE, HORIZONS, 1000).line(), history_line(MARKET, CANDLES[:-2])]
+    before = [Wanted((MARKET,), MINUTE, HORIZONS, 1000).greeting(), history_line(MARKET, CANDLES[:-2])]
     return [*before, *(candle_line(MARKET, candle) for candle in CANDLES[-2:])]
 
 

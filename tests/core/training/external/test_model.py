@@ -11,7 +11,8 @@ import pytest
 from core.domain.candle import Candle
 from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import Quantity
-from core.training.external.model import MOST_DEATHS, Wanted
+from core.training.external.model import MOST_DEATHS
+from core.training.external.protocol import Wanted
 from tests.core.training.external.rigs import (
     HORIZONS,
     Answer,
