@@ -29,10 +29,10 @@ class Stage:
         self._of_layers: list[ChartItem] = []
         self._placed_key: object = None
         self._add_view(PRICE_PANE)
-        self.background = Background(picture, self._kept)
-        labels = (LastPriceItem, PlotLabelsItem, CrosshairItem, AxisLabelsItem, TextItem)
-        candles = (GapsItem(), ClosedCandlesItem(), ForecastItem(picture), FormingCandleItem())
-        for item in (self.background, BordersItem(), *candles, *(kind(picture) for kind in labels)):
+        self.background = Background(self._kept)
+        candles = (GapsItem(), ClosedCandlesItem(), ForecastItem(), FormingCandleItem())
+        labels = (LastPriceItem(), PlotLabelsItem(), CrosshairItem(), AxisLabelsItem(), TextItem())
+        for item in (self.background, BordersItem(), *candles, *labels):
             self._put(item)
         # Few items, as large as the view: a spatial index would be wrong after each resize.
         scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
@@ -72,7 +72,7 @@ class Stage:
             box.setXLink(self.box())
         self._views[name] = box
         self._scene.addItem(box)
-        self._put(GridItem(name, self._picture, self._layers))
+        self._put(GridItem(name, self._layers))
 
     def _remove_view(self, name: str) -> None:
         self._take_away(item for item in self._items if item.pane == name)

@@ -10,7 +10,6 @@ from desktop.chart.items.live import LabelItem
 from desktop.chart.labels.axis_labels import Label, paint_labels, time_labels, value_labels
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.panes.frame import Frame
-from desktop.chart.picture import Picture
 
 
 class AxisLabelsItem(LabelItem):
@@ -18,15 +17,15 @@ class AxisLabelsItem(LabelItem):
 
     z = 70.0
 
-    def __init__(self, picture: Picture) -> None:
-        super().__init__(picture)
+    def __init__(self) -> None:
+        super().__init__()
         self._labels: Sequence[Label] = ()
         self._key: object = None
 
     def draw_labels(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
-        key = self._picture.labels_key
+        key = self.surface.labels_key
         if self._key != key:
             values = [label for each in (frame.price_pane, *frame.panes) for label in value_labels(frame, each)]
-            times = time_labels(frame, self._picture.model, self._picture.time_marks(frame))
+            times = time_labels(frame, self.surface.model, self.surface.time_marks(frame))
             self._labels, self._key = [*values, *times], key
-        paint_labels(painter, frame, self._labels, [box.rect for box in overlay.on_axes], self._picture.wanted)
+        paint_labels(painter, frame, self._labels, [box.rect for box in overlay.on_axes], self.surface.wanted)

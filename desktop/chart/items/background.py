@@ -25,10 +25,12 @@ class Background(ChartItem):
 
     z = -1e6
 
-    def __init__(self, picture: Picture, kept: Callable[[], Iterable[ChartItem]]) -> None:
+    surface: Picture
+
+    def __init__(self, kept: Callable[[], Iterable[ChartItem]]) -> None:
         """kept: the items to cache, from back to front."""
         super().__init__()
-        self._picture, self._kept = picture, kept
+        self._kept = kept
         self.pixels = CachedPixels()
         self.sentence = ""
         self.paints = 0
@@ -44,8 +46,8 @@ class Background(ChartItem):
         self.update()
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
-        style = self._picture.style
-        if style is None or not self._picture.model.is_empty:
+        style = self.surface.style
+        if style is None or not self.surface.model.is_empty:
             super().paint(painter, option, widget)
             return
         area, palette = self.boundingRect(), style.palette
@@ -56,14 +58,14 @@ class Background(ChartItem):
         painter.drawText(room, flags, with_whole_figures(self.sentence))
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        if not self._picture.is_cached:
+        if not self.surface.is_cached:
             painter.fillRect(self.area(frame), frame.palette.background)
             return
-        key = self._picture.cached_key
+        key = self.surface.cached_key
         if not self.pixels.is_of(key):
             self.paints += 1
             self.pixels.renew(key, self.area(frame), frame.palette.background, partial(self._paint, frame=frame))
-        self.pixels.draw(painter, self._picture.wanted)
+        self.pixels.draw(painter, self.surface.wanted)
 
     def _paint(self, painter: QPainter, frame: Frame) -> None:
         for item in self._kept():

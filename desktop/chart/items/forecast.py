@@ -39,20 +39,21 @@ class ForecastItem(ChartItem):
 
     pane, z = PRICE_PANE, 10.0
 
-    def __init__(self, picture: Picture) -> None:
+    surface: Picture
+
+    def __init__(self) -> None:
         super().__init__()
-        self._picture = picture
         self.pixels = CachedPixels()
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        if not self._picture.is_cached:
+        if not self.surface.is_cached:
             _paint_ahead(painter, frame, model)
             return
-        key = self._picture.forecast_key
+        key = self.surface.forecast_key
         if not self.pixels.is_of(key):
             nothing, paint = QColor(Qt.GlobalColor.transparent), partial(_paint_ahead, frame=frame, model=model)
             self.pixels.renew(key, _area(frame, model), nothing, paint)
-        self.pixels.draw(painter, self._picture.wanted)
+        self.pixels.draw(painter, self.surface.wanted)
 
 
 def _paint_ahead(painter: QPainter, frame: Frame, model: ChartModel) -> None:

@@ -30,9 +30,11 @@ class GridItem(ChartItem):
 
     z, is_cached = -50.0, True
 
-    def __init__(self, pane: str, picture: Picture, layers: LayerSet) -> None:
+    surface: Picture
+
+    def __init__(self, pane: str, layers: LayerSet) -> None:
         super().__init__()
-        self.pane, self._picture, self._layers = pane, picture, layers
+        self.pane, self._layers = pane, layers
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         if not frame.style.shows_grid:
@@ -41,7 +43,7 @@ class GridItem(ChartItem):
         has_background = self._layers.has_background
         colour = mixed(palette.muted_text, palette.grid, _GRID_ON_GROUND) if has_background else palette.grid
         across = pane.ys(np.array(value_marks(frame, pane), dtype=np.float64))
-        lines = frame.xs(np.array([index for index, _ in self._picture.time_marks(frame)], dtype=np.float64))
+        lines = frame.xs(np.array([index for index, _ in self.surface.time_marks(frame)], dtype=np.float64))
         fill_rects(painter, rects(0, across, pane.right - 1, across + pixel - 1), colour)
         fill_rects(painter, rects(lines, pane.top, lines + pixel - 1, pane.bottom - 1), colour)
 

@@ -17,19 +17,17 @@ from desktop.chart.picture import Picture
 class LabelItem(ChartItem):
     """Draws its part of the labels."""
 
-    def __init__(self, picture: Picture) -> None:
-        super().__init__()
-        self._picture = picture
+    surface: Picture
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        if self._picture.overlay is not None:
-            self.draw_labels(painter, frame, self._picture.overlay)
+        if self.surface.overlay is not None:
+            self.draw_labels(painter, frame, self.surface.overlay)
 
     def draw_labels(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
         raise NotImplementedError
 
     def is_wanted(self, box: Box) -> bool:
-        return bool(box.rows) and self._picture.wanted.intersects(box.rect)
+        return bool(box.rows) and self.surface.wanted.intersects(box.rect)
 
 
 class LastPriceItem(LabelItem):
@@ -51,7 +49,7 @@ class PlotLabelsItem(LabelItem):
 
     def draw_labels(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
         for label in overlay.plot_labels:
-            if self._picture.wanted.intersects(label.area):
+            if self.surface.wanted.intersects(label.area):
                 painter.save()
                 label.paint(painter)
                 painter.restore()

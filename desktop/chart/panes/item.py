@@ -76,10 +76,11 @@ class ChartItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph ha
     is_cached = False
     """Whether only a new view or a closed candle changes it: then it is drawn into the shared cached picture, and
     separately only without one, as in an exported file."""
+    surface: Surface
+    """Set by the chart, before it adds the item to its scene."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.surface: Surface | None = None
         self.box: PaneBox | None = None
         self.setZValue(self.z)
 
@@ -90,17 +91,14 @@ class ChartItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph ha
     def boundingRect(self) -> QRectF:
         if self.box is not None:
             return QRectF(self.box.viewRect())
-        frame = None if self.surface is None else self.surface.frame
+        frame = self.surface.frame
         if frame is None:
             return QRectF()
         return QRectF(0, 0, frame.layout.width / frame.ratio, frame.layout.height / frame.ratio)
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
-        surface = self.surface
-        if surface is None or (self.is_cached and surface.is_cached):
-            return
-        frame = surface.frame
-        if frame is None:
+        surface, frame = self.surface, self.surface.frame
+        if frame is None or (self.is_cached and surface.is_cached):
             return
         painter.save()
         surface.use_device_pixels(painter, self, frame.ratio)
@@ -111,7 +109,6 @@ class ChartItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph ha
 
     def draw_in(self, painter: QPainter, frame: Frame) -> None:
         """Draw with a painter whose units are device pixels of the whole chart."""
-        assert self.surface is not None, "the chart puts an item onto its surface before it is painted"
         pane = frame.price_pane if self.pane is None else frame.pane(self.pane)
         self.draw(painter, frame, pane, self.surface.model)
 
