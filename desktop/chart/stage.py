@@ -6,12 +6,11 @@ from collections.abc import Iterable
 
 from PySide6.QtWidgets import QGraphicsScene
 
-from desktop.chart.items.axis import AxisLabelsItem
 from desktop.chart.items.background import Background
 from desktop.chart.items.candles import ClosedCandlesItem, FormingCandleItem
 from desktop.chart.items.forecast import ForecastItem
 from desktop.chart.items.grid import BordersItem, GapsItem, GridItem
-from desktop.chart.items.live import CrosshairItem, LastPriceItem, PlotLabelsItem, TextItem
+from desktop.chart.items.live import AxisLabelsItem, CrosshairItem, LastPriceItem, PlotLabelsItem, TextItem
 from desktop.chart.panes.box import PaneBox
 from desktop.chart.panes.frame import PRICE_PANE, Frame
 from desktop.chart.panes.item import ChartItem

@@ -1,11 +1,14 @@
-"""What ticks and the mouse change: last price, text labels and crosshair."""
+"""Labels, the last price's line and the crosshair: the axes' labels, and all that ticks and the mouse change."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter
 
 from desktop.chart.data.model import ChartModel
+from desktop.chart.labels.axis_labels import Label, paint_labels, time_labels, value_labels
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.painting.primitives import dashed_pen
 from desktop.chart.painting.text import Box, paint_box
@@ -67,6 +70,25 @@ class CrosshairItem(LabelItem):
         painter.setPen(dashed_pen(frame.palette.crosshair, frame.pixel, [4.0, 4.0]))
         painter.drawLine(overlay.cross.x(), 0, overlay.cross.x(), frame.layout.plot_bottom)
         painter.drawLine(0, overlay.cross.y(), frame.layout.plot_right, overlay.cross.y())
+
+
+class AxisLabelsItem(LabelItem):
+    """The values beside each pane, and below the panes the times and the time zone; kept until their key changes."""
+
+    z = 70.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._labels: Sequence[Label] = ()
+        self._key: object = None
+
+    def draw_labels(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
+        key = self.surface.labels_key
+        if self._key != key:
+            values = [label for each in (frame.price_pane, *frame.panes) for label in value_labels(frame, each)]
+            times = time_labels(frame, self.surface.model, self.surface.time_marks(frame))
+            self._labels, self._key = [*values, *times], key
+        paint_labels(painter, frame, self._labels, [box.rect for box in overlay.on_axes], self.surface.wanted)
 
 
 class TextItem(LabelItem):
