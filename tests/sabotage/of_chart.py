@@ -151,7 +151,7 @@ FAULTS = (
     ),
     Fault(
         "time-axis-in-utc",
-        "desktop/chart/axes/time_marks.py",
+        "desktop/ui/round_times.py",
         "moment = wall.replace(tzinfo=time_zone) if time_zone is not None else",
         "moment = wall.replace(tzinfo=UTC) if time_zone is not None else",
     ),

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QRegion
 
-from desktop.chart.axes import time_marks as time_axis
 from desktop.chart.axes.price_scale import ScaleKind, round_prices
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.chance import short_chance
 from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px
 from desktop.chart.panes.frame import Frame, Pane
 from desktop.ui import formatting
+from desktop.ui import round_times as time_axis
 
 _PRICE_LABEL_LINES = 2.7
 _SMALL_AXIS_LABEL_LINES = 2.2

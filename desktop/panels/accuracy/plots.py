@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 
 import numpy as np
@@ -20,23 +19,14 @@ from desktop.ui.formatting import format_count, format_number, local_datetime, m
 from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import NumberAxis, PlotAxis, apply_plot_palette, dashed_pen, legend_key, plot_widget
+from desktop.ui.round_times import CLOCK, round_times
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
 _LOWEST_PLOT_PX = 112
-_DAY_S = 86_400
-_STEPS_S = (
-    60,
-    300,
-    900,
-    3_600,
-    10_800,
-    21_600,
-    43_200,
-    *(_DAY_S * days for days in (1, 2, 3, 5, 10, 30, 60, 180, 365)),
-)
+_MINUTE_S, _DAY_S = 60.0, 86_400.0
 _PIXELS_PER_TIME = 62
 PERCENT = 100.0
 
@@ -53,13 +43,10 @@ class TimeAxis(PlotAxis):
     """Seconds since 1970 as local days, or as days and times where a few of them are shown."""
 
     def tickValues(self, minimum: float, maximum: float, size: float) -> list[tuple[float, list[float]]]:
-        most = max(size / _PIXELS_PER_TIME, 1.0)
-        step = next((each for each in _STEPS_S if (maximum - minimum) / each <= most), _STEPS_S[-1])
-        here = local_datetime(int(1000.0 * minimum))
-        offset = here.utcoffset() if here is not None else None
-        shift = 0.0 if offset is None else offset.total_seconds()
-        first, last = math.ceil((minimum + shift) / step), math.floor((maximum + shift) / step)
-        return [(float(step), [place * step - shift for place in range(first, last + 1)])]
+        most = max(int(min(size / _PIXELS_PER_TIME, (maximum - minimum) / _MINUTE_S)), 1)
+        found = round_times(round(1000.0 * minimum), round(1000.0 * maximum), most)
+        has_time = any(each.rank == CLOCK for each in found)
+        return [(_MINUTE_S if has_time else _DAY_S, [each.time_ms / 1000.0 for each in found])]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         return [_moment(value, has_time=spacing < _DAY_S) for value in values]

@@ -1,4 +1,4 @@
-"""Labels of the time axis: at round moments of local time, with the text taken from the candles' times."""
+"""Round moments of local time, at which axes of time have their labels, and their texts on the chart."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.chart.axes import time_marks
+from desktop.ui import round_times as time_marks
 
 ZONES = [UTC, ZoneInfo("America/New_York"), ZoneInfo("Asia/Kolkata"), ZoneInfo("Africa/Casablanca")]
 
