@@ -1,4 +1,4 @@
-"""The bars that the chart is held to, and the figures as people read them."""
+"""The limits that the chart is held to, and the figures as people read them."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ def with_ratios(measured: Measured) -> Measured:
     """The figures with the ratio and the limits that follow from them."""
     whole = {**measured, "tick_ratio_1e6_to_1e3": _tick_ratio(measured)}
     found = {**whole, "closed_paints": _closed_paints(measured)}
-    return {**whole, "bars": [_bar(name, bound, _at(found, *path)) for name, (bound, path) in _LIMITS.items()]}
+    return {**whole, "bars": [_limit(name, bound, _at(found, *path)) for name, (bound, path) in _LIMITS.items()]}
 
 
-def _bar(name: str, bound: float, value: float | None) -> Measured:
+def _limit(name: str, bound: float, value: float | None) -> Measured:
     """`value` and `is_met` are None where it was not measured."""
     return {"name": name, "bound": bound, "value": value, "is_met": None if value is None else value <= bound}
 
 
 def print_report(measured: Measured) -> None:
-    """Tables and the bars on stdout."""
+    """Tables and the limits on stdout."""
     console = Console()
     console.print(_sizes_table(measured))
     if measured["with_everything"]:
@@ -70,7 +70,7 @@ def print_report(measured: Measured) -> None:
     if measured["while_training"]:
         console.print(_frames_table(measured["while_training"]))
     for entry in measured["bars"]:
-        console.print(_bar_text(entry), highlight=False)
+        console.print(_limit_text(entry), highlight=False)
 
 
 def figures_table(
@@ -128,7 +128,7 @@ def _frames_table(hosts: Measured) -> Table:
     return figures_table("Frames with the mouse moving and 100 ticks a second; p50/p99/longest in ms", names, rows)
 
 
-def _bar_text(entry: Measured) -> str:
+def _limit_text(entry: Measured) -> str:
     if entry["is_met"] is None:
         return f"not measured  {entry['name']} (at most {entry['bound']:g})"
     verdict = "met" if entry["is_met"] else "NOT MET"
