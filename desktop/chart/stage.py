@@ -66,17 +66,13 @@ class Stage:
         self._of_layers = wanted
 
     def _add_view(self, name: str) -> None:
-        box = PaneBox()
-        if PRICE_PANE in self._views:
-            box.setXLink(self.box())
-        self._views[name] = box
+        self._views[name] = box = PaneBox()
         self._scene.addItem(box)
         self._put(GridItem(name, self._layers))
 
     def _remove_view(self, name: str) -> None:
         self._take_away(item for item in self._items if item.pane == name)
         box = self._views.pop(name)
-        box.setXLink(None)
         box.close()
         self._scene.removeItem(box)
 

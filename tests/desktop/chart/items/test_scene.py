@@ -87,7 +87,6 @@ def test_panes_share_their_times(chart: ChartWidget) -> None:
         chart.zoom(factor)
         settle(chart)
         assert lower.viewRange()[0] == pytest.approx(chart.box().viewRange()[0])
-    assert lower.linkedView(0) is chart.box()
 
 
 def test_an_exporter_of_pyqtgraph_draws_what_the_window_shows(chart: ChartWidget) -> None:
