@@ -52,6 +52,11 @@ class Interval:
         """The first millisecond after the candle that opened at `open_time_ms`."""
         return open_time_ms + self.duration_ms
 
+    @property
+    def has_seconds(self) -> bool:
+        """Whether its candles also open within a minute, so that times are written with seconds."""
+        return self.duration_ms % _UNIT_MS["m"] != 0
+
     def __str__(self) -> str:
         for unit in ("w", "d", "h", "m", "s"):
             if self.duration_ms % _UNIT_MS[unit] == 0:

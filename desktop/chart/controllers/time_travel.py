@@ -27,7 +27,6 @@ from desktop.ui.translation import translate
 
 _USUAL_SPEED = 2.0
 """Candles a second."""
-_MINUTE_MS = 60_000
 
 
 class TimeTravel(QObject):
@@ -196,9 +195,9 @@ class TimeTravel(QObject):
         moment, whole = self._chart.model.moment, self._chart.model.whole
         if not len(whole):
             return ""
-        zone, has_seconds = self._chart.style_shown.time_zone, whole.interval.duration_ms % _MINUTE_MS != 0
+        zone = self._chart.style_shown.time_zone
         newest_ms = whole.interval.close_time_ms(int(whole.open_time_ms[-1]))
-        time = format_time(newest_ms if moment is None else moment.time_ms, zone, seconds=has_seconds)
+        time = format_time(newest_ms if moment is None else moment.time_ms, zone, seconds=whole.interval.has_seconds)
         if moment is None:
             words = translate("Chart", "Replay at {0}") if self._is_playing() else translate("Chart", "Paused at {0}")
             return words.format(time)

@@ -30,7 +30,6 @@ _LINE_WIDTH = 2.0
 _COLOUR = 3
 """A palette curve that no candle, ghost or indicator uses."""
 _SAMPLE_CHANGE = -8.8888
-_MINUTE_MS = 60_000
 
 
 @dataclass(frozen=True)
@@ -153,5 +152,4 @@ def _until(series: CandleSeries | None, own: CandleSeries, zone: tzinfo | None) 
         return None
     is_today = formatting.format_date(last_ms, zone) == formatting.format_date(newest_ms, zone)
     write = formatting.format_clock if is_today else formatting.format_time
-    seconds = own.interval.duration_ms % _MINUTE_MS != 0
-    return translate("Chart", "stored until {0}").format(write(last_ms, zone, seconds=seconds))
+    return translate("Chart", "stored until {0}").format(write(last_ms, zone, seconds=own.interval.has_seconds))

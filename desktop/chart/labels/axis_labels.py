@@ -117,7 +117,7 @@ def time_labels(frame: Frame, model: ChartModel, marks: Sequence[TimeMark]) -> l
         if opens_at is None:
             continue
         is_larger = moment.rank >= time_axis.DAY
-        text = time_axis.label(opens_at, moment.rank, frame.time_zone, seconds=_has_seconds(model))
+        text = time_axis.label(opens_at, moment.rank, frame.time_zone, seconds=model.series.interval.has_seconds)
         width = (fonts.bold_metrics if is_larger else fonts.metrics).horizontalAdvance(text)
         area = QRect(frame.x(index) - width // 2, axis.top(), width + 1, axis.height())
         if area.left() >= 0 and area.right() <= frame.layout.plot_right:
@@ -134,7 +134,8 @@ def crosshair_labels(frame: Frame, model: ChartModel, index: int, row: int) -> t
     """The value at a pixel row (None if undefined) and the time. Of the prices that share a row, the close of candle or
     ghost wins: the keyboard crosshair is there, to be read to the last digit."""
     palette, pane, axis = frame.palette, frame.pane_at(row), frame.layout.time_axis
-    time = formatting.format_time(model.time_at(index), frame.time_zone, seconds=_has_seconds(model), weekday=True)
+    has_seconds = model.series.interval.has_seconds
+    time = formatting.format_time(model.time_at(index), frame.time_zone, seconds=has_seconds, weekday=True)
     rows: tuple[Row, ...] = ((Span(time, palette.text),),)
     width = box_size(rows, frame.fonts).width()
     left = min(max(frame.x(index) - width // 2, 0), max(axis.width() - width, 0))
@@ -172,7 +173,3 @@ def _mark_texts(frame: Frame, pane: Pane, marks: Sequence[float]) -> list[str]:
     enough = (decimals for decimals in range(frame.decimals) if all(round(mark, decimals) == mark for mark in marks))
     decimals = next(enough, frame.decimals)
     return [formatting.format_level(value, decimals) for value in marks]
-
-
-def _has_seconds(model: ChartModel) -> bool:
-    return model.series.interval.duration_ms % 60_000 != 0
