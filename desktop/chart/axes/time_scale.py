@@ -39,10 +39,6 @@ class TimeScale:
         """Whether the newest closed candle's centre is visible. True if there is none."""
         return self.count == 0 or self.left <= self.count - 1 <= self.right
 
-    def x_at(self, index: float) -> float:
-        """The x of a candle's centre."""
-        return self.width - (self.right - index) * self.spacing
-
     def index_at(self, x: float) -> float:
         """The index at x; rounded, it is the candle there."""
         return self.right - (self.width - x) / self.spacing

@@ -206,11 +206,6 @@ class ForecastNote(QObject):
         self._after_close.timeout.connect(self.refresh)
         chart.candles_changed.connect(self._on_candles)
 
-    @property
-    def is_ticking(self) -> bool:
-        """Whether the time alone is followed."""
-        return self._seconds.isActive()
-
     @Slot()
     def _on_candles(self) -> None:
         """The forecast may lie behind them: the first candle after a weekend passes all ghosts at once."""

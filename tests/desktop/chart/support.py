@@ -12,6 +12,7 @@ from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade, ForecastMode, ForecastScored, Ghost
 from core.forecast.ghosts import ghosts
 from core.training.online.forecast_events import packed_quantiles
+from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.widget import ChartWidget
 from tests.core.forecast.test_paths import spread_quantiles
 
@@ -113,6 +114,11 @@ def outcome_of(candle: Candle, **changes: object) -> ForecastScored:
         "direction_hit": True,
     }
     return ForecastScored(**(fields | changes))  # type: ignore[arg-type]
+
+
+def x_of(scale: TimeScale, index: float) -> float:
+    """The x of a candle's centre."""
+    return scale.width - (scale.right - index) * scale.spacing
 
 
 def point_over(chart: ChartWidget, index: int, price: float) -> QPoint:

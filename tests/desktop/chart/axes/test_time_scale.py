@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop.chart.axes.time_scale import TimeScale
+from tests.desktop.chart.support import x_of
 
 counts = st.integers(3, 5_000)
 widths = st.floats(200, 4_000)
@@ -67,9 +68,9 @@ def test_nothing_moves_while_the_plot_is_held(scale: TimeScale, added: int) -> N
 @given(scales(), st.integers(1, 50))
 def test_candles_inserted_before_the_view_leave_the_same_candles_in_it(scale: TimeScale, inserted: int) -> None:
     scale.pan_to(scale.right)
-    newest_x, oldest_right = scale.x_at(scale.count - 1), scale.right
+    newest_x, oldest_right = x_of(scale, scale.count - 1), scale.right
     scale.set_count(scale.count + inserted, inserted)
-    assert scale.x_at(scale.count - 1) == pytest.approx(newest_x, abs=1e-6)
+    assert x_of(scale, scale.count - 1) == pytest.approx(newest_x, abs=1e-6)
     assert scale.right == pytest.approx(oldest_right + inserted)
 
 
@@ -120,7 +121,7 @@ def test_a_single_forming_candle_stays_in_view_and_in_place(width: float, right:
     scale = TimeScale()
     scale.set_width(width)
     scale.pan_to(right)
-    assert 0 <= scale.x_at(0) <= width
+    assert 0 <= x_of(scale, 0) <= width
     put = scale.right
     scale.set_count(0)
     assert scale.right == put

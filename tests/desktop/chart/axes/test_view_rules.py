@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from desktop.chart.axes.time_scale import TimeScale
+from tests.desktop.chart.support import x_of
 
 factors = st.floats(0.2, 5.0)
 shares = st.floats(0.0, 1.0)
@@ -37,7 +38,7 @@ class ViewRules(RuleBasedStateMachine):
         scale = self.scale
         follows = scale.is_newest_in_view and not self.is_held
         was_empty = scale.count == 0
-        places = [scale.x_at(index) for index in (scale.left, scale.right)]
+        places = [x_of(scale, index) for index in (scale.left, scale.right)]
         right, spacing, room = scale.right, scale.spacing, scale.right - scale.count
         scale.set_count(scale.count + added, may_follow=not self.is_held)
         assert scale.spacing == spacing
@@ -49,16 +50,16 @@ class ViewRules(RuleBasedStateMachine):
             assert scale.right - scale.count == pytest.approx(room)
         else:
             assert scale.right == right
-            assert [scale.x_at(index) for index in (scale.left, scale.right)] == pytest.approx(places)
+            assert [x_of(scale, index) for index in (scale.left, scale.right)] == pytest.approx(places)
 
     @precondition(lambda self: self.scale.count > 0)
     @rule(inserted=counts)
     def insert_before(self, inserted: int) -> None:
         """Older candles arrive late: each visible candle stays in place, dragged or not."""
         scale = self.scale
-        newest_x, count = scale.x_at(scale.count - 1), scale.count
+        newest_x, count = x_of(scale, scale.count - 1), scale.count
         scale.set_count(scale.count + inserted, inserted, may_follow=not self.is_held)
-        is_same = scale.x_at(scale.count - 1) == pytest.approx(newest_x, abs=1e-6 * max(1.0, abs(newest_x)))
+        is_same = x_of(scale, scale.count - 1) == pytest.approx(newest_x, abs=1e-6 * max(1.0, abs(newest_x)))
         assert is_same or (count < 3 and self.is_at_a_limit())
 
     @precondition(lambda self: self.scale.count > 0)

@@ -201,7 +201,7 @@ def test_in_an_outage_age_and_note_follow_the_exchange_clock_without_any_event(
     clock.advance_ms(forecast.inputs_until_ms + 30_000 - clock.now_ms())
     state.apply(FeedStatus(FeedState.RECONNECTING, "Binance refused the connection.", clock.now_ms()))
     (note,) = chart.findChildren(ForecastNote)
-    assert note.is_ticking and chart.model.forecast_age == 0 and chart.model.note == ""
+    assert note._seconds.isActive() and chart.model.forecast_age == 0 and chart.model.note == ""
     for minutes in (1, 2):
         clock.advance_ms(60_000)
         note.refresh()
@@ -211,4 +211,4 @@ def test_in_an_outage_age_and_note_follow_the_exchange_clock_without_any_event(
     assert chart.model.forecast_age == 1, "this computer's clock was ahead of the exchange's"
     state.feed_record.begin(MarketSettings())
     note.refresh()
-    assert not note.is_ticking and chart.model.forecast_age == 0
+    assert not note._seconds.isActive() and chart.model.forecast_age == 0

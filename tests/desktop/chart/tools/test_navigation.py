@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QToolButton
 
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.support import candle, forecast_after, random_series
+from tests.desktop.chart.support import candle, forecast_after, random_series, x_of
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -54,7 +54,7 @@ def test_the_view_starts_at_the_newest_candle_with_room_for_the_ghosts(show_char
     chart.set_forecast(forecast_after(series, horizon=8))
     settle(chart)
     assert chart.frame.stop == 300
-    assert chart.scale.x_at(300 + 7) < chart.scale.width
+    assert x_of(chart.scale, 300 + 7) < chart.scale.width
     assert newest_button(chart).isHidden()
 
 
