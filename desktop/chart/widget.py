@@ -102,13 +102,15 @@ class ChartWidget(InteractiveView):
         return describe_chart(self.model, self.style_shown.time_zone, self._index_at_keys())
 
     def add_layer(self, layer: Layer) -> None:
-        """Add a layer over the candles, or in a separate pane below them."""
-        self._layers.add(layer)
+        """Add a layer over the candles, on top of the others, or in a separate pane below the others."""
+        self._layers.append(layer)
         self.layers_changed()
 
     def remove_layer(self, layer: Layer) -> None:
-        self._layers.remove(layer)
-        self.layers_changed()
+        """Remove a layer, and its pane if it was the last one in it. Does nothing if absent."""
+        if layer in self._layers:
+            self._layers.remove(layer)
+            self.layers_changed()
 
     def show_layer(self, layer: Layer, *, is_shown: bool) -> None:
         """Add or remove a layer unless already done."""

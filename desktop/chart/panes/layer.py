@@ -151,72 +151,55 @@ def _bounds(item: Any, first: int, stop: int) -> tuple[float, float] | None:
     return float(low), float(high)
 
 
-class LayerSet:
-    """The layers of a chart in paint order."""
+class LayerSet(list[Layer]):
+    """The layers of a chart in paint order; a separate pane exists as long as a layer in it."""
 
-    def __init__(self) -> None:
-        self._layers: list[Layer] = []
-        self.are_tooltips_suppressed = False
-        """Whether tooltips are suppressed, because a menu is open."""
-
-    def __iter__(self) -> Iterator[Layer]:
-        return iter(self._layers)
-
-    def __len__(self) -> int:
-        return len(self._layers)
-
-    def add(self, layer: Layer) -> None:
-        """Add on top; a separate pane is added below the others."""
-        self._layers.append(layer)
-
-    def remove(self, layer: Layer) -> None:
-        """Remove a layer, and its pane if it was the last one in it. Does nothing if absent."""
-        if layer in self._layers:
-            self._layers.remove(layer)
+    are_tooltips_suppressed = False
+    """Whether tooltips are suppressed, because a menu is open."""
 
     @property
     def has_background(self) -> bool:
         """Whether a layer may lie behind the grid, which then needs more contrast."""
-        return any(layer.z <= BEHIND_Z for layer in self._layers)
+        return any(layer.z <= BEHIND_Z for layer in self)
 
     def of_pane(self, name: str) -> list[Layer]:
-        return [layer for layer in self._layers if layer.pane == name]
+        return [layer for layer in self if layer.pane == name]
 
     def pane_names(self) -> tuple[str, ...]:
         """The panes below the prices, from top to bottom."""
-        return tuple(dict.fromkeys(layer.pane for layer in self._layers if layer.pane != PRICE_PANE))
+        return tuple(dict.fromkeys(layer.pane for layer in self if layer.pane != PRICE_PANE))
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
         """Context without any selection and hover state, for a picture."""
         with ExitStack() as stack:
-            for layer in self._layers:
+            for layer in self:
                 stack.enter_context(layer.at_rest())
             yield
 
     def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[Box]) -> list[Box]:
         """Labels of all layers on the price axis, each avoiding the previous ones."""
         tags: list[Box] = []
-        for layer in self._layers:
+        for layer in self:
             tags += layer.axis_tags(frame, model, (*taken, *tags))
         return tags
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> list[PlotLabel]:
-        return [label for layer in self._layers for label in layer.plot_labels(frame, model, taken)]
+        return [label for layer in self for label in layer.plot_labels(frame, model, taken)]
 
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
         """The topmost layer's tooltip."""
-        found = (layer.tooltip(frame, model, cursor) for layer in reversed(self._layers))
+        found = (layer.tooltip(frame, model, cursor) for layer in reversed(self))
         return next((box for box in found if box is not None), None)
 
     @property
     def are_under_mouse(self) -> bool:
         """Whether the mouse is on an object of any layer."""
-        return any(layer.is_under_mouse for layer in self._layers)
+        return any(layer.is_under_mouse for layer in self)
 
     def waiting(self, model: ChartModel) -> Layer | None:
         """The first layer with a missing computation."""
-        return next((layer for layer in self._layers if layer.is_waiting(model)), None)
+        return next((layer for layer in self if layer.is_waiting(model)), None)
 
     def readout_rows(self, frame: Frame, model: ChartModel, index: int | None) -> list[Row]:
         """Readout rows of the layers over the candles for the candle at `index`; indicators share a row."""
@@ -228,7 +211,7 @@ class LayerSet:
 
     def key(self, model: ChartModel) -> tuple[Hashable, ...]:
         """Cache key of all layers' pictures."""
-        return tuple((id(layer), layer.key(model)) for layer in self._layers)
+        return tuple((id(layer), layer.key(model)) for layer in self)
 
 
 def _joined(said: Sequence[tuple[Layer, Sequence[Row]]]) -> list[Row]:
