@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from core.domain.candle import Market
@@ -30,6 +30,7 @@ _COLUMNS = (
     "(SELECT json_group_array(name) FROM (SELECT name FROM challengers "
     "WHERE run = COALESCE(runs.head, runs.sequence) ORDER BY place))"
 )
+"""The fields of `Run`, in their order; its market is three of them."""
 _SELECT = f"SELECT {_COLUMNS} FROM runs JOIN markets ON markets.id = market_id"
 _OF_HEAD = "(SELECT first.sequence FROM runs AS first WHERE first.run_id = ?) IN (sequence, head)"
 _INSERT = (
@@ -60,6 +61,10 @@ class Run:
     """The run with the model's steps and checkpoints; this run itself if its model has one market."""
     challengers: tuple[str, ...]
     """The names of further models beside the run's own, in the order of their losses."""
+
+
+_STORED = tuple(field.name for field in fields(Run)[2:-1])
+"""Those between the market and the challengers, which are stored as they are."""
 
 
 class RunStore:
@@ -162,24 +167,11 @@ def _missing(run_id: str) -> StorageError:
 
 
 def _run(row: tuple[Any, ...]) -> Run:
-    run_id, venue, symbol, interval_ms, fingerprint, created_at_ms, seed, is_seeded, *rest = row
-    settings_json, device, parameters, fence, is_simulated, is_learned, head_id, challengers = rest
-    return Run(
-        run_id=run_id,
-        market=market_of(venue, symbol, interval_ms),
-        fingerprint=fingerprint,
-        created_at_ms=created_at_ms,
-        seed=seed,
-        is_seeded=bool(is_seeded),
-        settings_json=settings_json,
-        device=device,
-        parameters=parameters,
-        fence=fence,
-        is_simulated=bool(is_simulated),
-        is_learned=bool(is_learned),
-        head_id=head_id,
-        challengers=tuple(json.loads(challengers)),
-    )
+    run_id, venue, symbol, interval_ms, *stored, challengers = row
+    values: dict[str, Any] = dict(zip(_STORED, stored, strict=True))
+    values |= {name: bool(values[name]) for name in ("is_seeded", "is_simulated", "is_learned")}
+    market = market_of(venue, symbol, interval_ms)
+    return Run(run_id=run_id, market=market, **values, challengers=tuple(json.loads(challengers)))
 
 
 _SET = """
