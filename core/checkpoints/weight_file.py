@@ -23,7 +23,7 @@ _LARGEST_HEADER = 4 * 1024**2
 _MOST_TENSORS = 30_000
 """Some 96 of each market, of 200 markets and more."""
 _MOST_DIMENSIONS = 8
-_METADATA_KEY = "ghostcandle"
+METADATA_KEY = "ghostcandle"
 _HEADER_AT = 8
 """A safetensors file is eight bytes of header length, then a JSON object; the length may begin like a pickle."""
 _PICKLE_STARTS = (b"\x80", b"PK\x03\x04")
@@ -94,7 +94,17 @@ def verify(path: Path, sha256: str) -> str:
 
 def read_description(data: bytes, name: str) -> dict[str, Any]:
     """What Ghostcandle wrote into the file about itself. Raises BadFileError."""
-    return _description(_header(data, name), name)
+    metadata = _header(data, name).get("__metadata__")
+    raw = metadata.get(METADATA_KEY) if isinstance(metadata, dict) else None
+    if not isinstance(raw, str):
+        raise BadFileError(f"{name} was not written by Ghostcandle: it has no description.")
+    try:
+        description = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise BadFileError(f"{name} has a broken description ({error}).") from error
+    if not isinstance(description, dict):
+        raise BadFileError(f"{name} has a description of the wrong form.")
+    return description
 
 
 def look_into(data: bytes, name: str) -> dict[str, Any]:
@@ -170,20 +180,6 @@ def _header(data: bytes, name: str) -> dict[str, Any]:
     if not isinstance(header, dict):
         raise BadFileError(f"{name} has a header of the wrong form.")
     return header
-
-
-def _description(header: dict[str, Any], name: str) -> dict[str, Any]:
-    metadata = header.get("__metadata__")
-    raw = metadata.get(_METADATA_KEY) if isinstance(metadata, dict) else None
-    if not isinstance(raw, str):
-        raise BadFileError(f"{name} was not written by Ghostcandle: it has no description.")
-    try:
-        description = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise BadFileError(f"{name} has a broken description ({error}).") from error
-    if not isinstance(description, dict) or not isinstance(description.get("model"), dict):
-        raise BadFileError(f"{name} has a description of the wrong form.")
-    return description
 
 
 def _require_shapes(model: Mapping[str, Any], description: Mapping[str, Any], name: str) -> None:

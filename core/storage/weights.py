@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import safetensors.torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from torch import Tensor
 
-from core.checkpoints.weight_file import BadFileError, read_whole
+from core.checkpoints.weight_file import METADATA_KEY, BadFileError, read_description, read_whole
 from core.files.durable import write_durably
-
-_METADATA_KEY = "ghostcandle"
 
 
 class CheckpointError(Exception):
@@ -40,7 +38,7 @@ def write_weights(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[s
     Raises OSError, and then leaves no file.
     """
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    data = safetensors.torch.save(contiguous, {_METADATA_KEY: json.dumps(metadata, allow_nan=False)})
+    data = safetensors.torch.save(contiguous, {METADATA_KEY: json.dumps(metadata, allow_nan=False)})
     path.parent.mkdir(parents=True, exist_ok=True)
     write_durably(path, data)
     return WrittenFile(hashlib.sha256(data).hexdigest(), len(data))
@@ -53,24 +51,9 @@ def read_weights(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
     """
     try:
         data = read_whole(path, sha256)
+        tensors = safetensors.torch.load(data)
+        return tensors, read_description(data, path.name)
     except BadFileError as error:
         raise CheckpointError(str(error)) from error
-    try:
-        with safe_open(path, framework="pt") as file:
-            raw = (file.metadata() or {}).get(_METADATA_KEY)
-        tensors = safetensors.torch.load(data)
-    except (SafetensorError, OSError, ValueError) as error:
+    except (SafetensorError, ValueError) as error:
         raise CheckpointError(f"{path.name} is not a whole safetensors file ({error}).") from error
-    if raw is None:
-        raise CheckpointError(f"{path.name} was not written by Ghostcandle: it has no description.")
-    return tensors, _parsed(path, raw)
-
-
-def _parsed(path: Path, raw: str) -> dict[str, Any]:
-    try:
-        metadata = json.loads(raw)
-    except ValueError as error:
-        raise CheckpointError(f"{path.name} has a broken description ({error}).") from error
-    if not isinstance(metadata, dict):
-        raise CheckpointError(f"{path.name} has a description of the wrong form.")
-    return metadata
