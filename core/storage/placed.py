@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from core.domain.drawings import MOST_DRAWINGS, Anchor, Drawing, DrawingKind, text_of
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 Placed = TypeVar("Placed", PriceLine, Drawing)
 _FINAL = ("id", "kind", "created_at_ms")
 """Columns that no later `put` changes."""
+_LINE_FIELDS = (
+    *("kind", "price", "text", "direction", "created_at_ms", "watched_from_ms", "crossed_at_ms"),
+    *("crossed_within_ms", "is_armed"),
+)
+"""Columns with the names of fields of `PriceLine`."""
 
 
 class _PlacedStore(Generic[Placed]):
@@ -77,10 +83,7 @@ class ChartLineStore(_PlacedStore[PriceLine]):
     """Alerts and notes at prices."""
 
     table, words = "chart_lines", "lines of"
-    columns = (
-        *("id", "kind", "price", "text", "direction", "created_at_ms", "watched_from_ms", "crossed_at_ms"),
-        *("crossed_within_ms", "is_armed", "known_open_time_ms", "known_low", "known_high"),
-    )
+    columns = ("id", *_LINE_FIELDS, "known_open_time_ms", "known_low", "known_high")
 
     def armed(self) -> dict[tuple[str, str], tuple[PriceLine, ...]]:
         """The armed alerts, by venue and symbol."""
@@ -94,35 +97,15 @@ class ChartLineStore(_PlacedStore[PriceLine]):
     def _row(self, placed: PriceLine) -> Row:
         seen = placed.known
         known = (None, None, None) if seen is None else (seen.open_time_ms, seen.low, seen.high)
-        return (
-            placed.number,
-            placed.kind.value,
-            placed.price,
-            placed.text,
-            placed.direction.value,
-            placed.created_at_ms,
-            placed.watched_from_ms,
-            placed.crossed_at_ms,
-            placed.crossed_within_ms,
-            int(placed.is_armed),
-            *known,
-        )
+        return (placed.number, *attrgetter(*_LINE_FIELDS)(placed), *known)
 
     def _placed(self, row: Row) -> PriceLine:
-        number, kind, price, text, direction, created, watched_from, crossed, within, is_armed, *known = row
-        return PriceLine(
-            price=float(price),
-            kind=LineKind(kind),
-            text=str(text),
-            direction=Direction(direction),
-            created_at_ms=int(created),
-            watched_from_ms=int(watched_from),
-            crossed_at_ms=None if crossed is None else int(crossed),
-            crossed_within_ms=None if within is None else int(within),
-            is_armed=bool(is_armed),
-            number=int(number),
-            known=None if None in known else KnownCandle(int(known[0]), float(known[1]), float(known[2])),
-        )
+        number, *own = row[:-3]
+        values = dict(zip(_LINE_FIELDS, own, strict=True))
+        values |= {"kind": LineKind(values["kind"]), "direction": Direction(values["direction"])}
+        values["is_armed"] = bool(values["is_armed"])
+        known = None if None in row[-3:] else KnownCandle(*row[-3:])
+        return PriceLine(**values, number=number, known=known)
 
 
 class DrawingStore(_PlacedStore[Drawing]):
@@ -137,29 +120,12 @@ class DrawingStore(_PlacedStore[Drawing]):
     def _row(self, placed: Drawing) -> Row:
         start, *more = placed.anchors
         end = (more[0].time_ms, more[0].price) if more else (None, None)
-        return (
-            placed.number,
-            placed.kind.value,
-            start.time_ms,
-            start.price,
-            *end,
-            placed.text,
-            placed.colour,
-            placed.width_px,
-            placed.created_at_ms,
-        )
+        style = placed.text, placed.colour, placed.width_px
+        return (placed.number, placed.kind, start.time_ms, start.price, *end, *style, placed.created_at_ms)
 
     def _placed(self, row: Row) -> Drawing:
         number, kind, start_ms, start_price, end_ms, end_price, text, colour, width_px, created_at_ms = row
-        anchors = [Anchor(int(start_ms), float(start_price))]
+        anchors = [Anchor(start_ms, start_price)]
         if end_ms is not None and end_price is not None:
-            anchors.append(Anchor(int(end_ms), float(end_price)))
-        return Drawing(
-            kind=DrawingKind(kind),
-            anchors=tuple(anchors),
-            text=text_of(str(text)),
-            colour=str(colour),
-            width_px=int(width_px),
-            created_at_ms=int(created_at_ms),
-            number=int(number),
-        )
+            anchors.append(Anchor(end_ms, end_price))
+        return Drawing(DrawingKind(kind), tuple(anchors), text_of(text), colour, width_px, created_at_ms, number)
