@@ -64,7 +64,7 @@ class ScoreColumns:
         self._make_room(taken)
         new = slice(self._size, self._size + taken)
         for name, column in self._columns.items():
-            column[new] = getattr(rows, name)[counts]
+            column[new] = rows.columns[name][counts]
         packed = b"".join(each for each in rows.losses if len(each) == size)
         self._losses[new] = np.frombuffer(packed, _LOSS).reshape(taken, *self._shape)
         self._size += taken

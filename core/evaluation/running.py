@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -14,10 +13,10 @@ from core.evaluation.judged_scores import judged_from_nth
 from core.evaluation.paper import TRADE_COST, PaperScore, directly_after, paper_score
 from core.evaluation.running_touches import RunningTouches
 from core.forecast.experts import ExpertList
-from core.storage.checksums import SealedTable
+from core.storage.record_reader import RecordReader
 from core.storage.rows import REGIME_COLUMNS
 from core.storage.runs import RunStore
-from core.storage.scored import ScoredReader
+from core.storage.scored import read_scored
 from core.training.online.trainer_spec import own_mode_of
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 MOST_SCORES = 20_000
 """Per horizon; older scores are left to `evaluate`."""
-_log = logging.getLogger("ghostcandle")
 _AT_ONCE = 500
 _ORIGINS_BEFORE = 256
 """More than a forecast's range: directions need the closes before it."""
@@ -40,8 +38,8 @@ class RunningAccuracy:
         run = RunStore(db).get(run_id)
         self._interval = run.market.interval
         self._experts = ExpertList(run.challengers)
-        self._reader = ScoredReader(db, run_id, own_mode_of(run.market), _note_damage)
-        self.touches = RunningTouches(db, run, self._reader)
+        self._reader, self._own_mode = RecordReader(db, run_id), own_mode_of(run.market)
+        self.touches = RunningTouches(db, run)
         self._origins = Origins()
         self._from_ms, self._left_out = 0, 0
         self._has_read: set[int] = set()
@@ -62,12 +60,12 @@ class RunningAccuracy:
         together = [each for each in self._columns if (each == 1) == (horizon == 1)]
         columns = [self._columns[each] for each in together]
         if not any(len(column) for column in columns):
-            start_ms = self._reader.start(self._most)
+            start_ms = self._reader.before_newest(self._most)
             for column in columns:
                 column.read_until_ms = max(column.read_until_ms, start_ms)
         yield from self._read_origins()
         while True:
-            pieces = self._reader.scores(together, columns[0].read_until_ms, _AT_ONCE)
+            pieces = read_scored(self._reader.blocks, self._own_mode, together, columns[0].read_until_ms, _AT_ONCE)
             for each, rows in pieces.items():
                 self._columns[each].append(rows)
             if pieces[horizon].is_end:
@@ -109,7 +107,7 @@ class RunningAccuracy:
         """Read the origins of the newest scores, and a few before them."""
         self._from_ms, self._left_out = judged_from_nth(self._reader.nth_origin)
         if not self._origins.open_time_ms.size:
-            self._origins.read_until_ms = self._reader.start(self._most + _ORIGINS_BEFORE)
+            self._origins.read_until_ms = self._reader.before_newest(self._most + _ORIGINS_BEFORE)
         while True:
             opened, closes, _ = self._reader.origins(self._origins.read_until_ms, _AT_ONCE)
             self._origins.append(opened, closes)
@@ -133,7 +131,3 @@ class RunningAccuracy:
         regimes = groups_of(columns["regime"][self._counted(columns, OVERALL)], REGIME_COLUMNS)
         after_gap = (AFTER_GAP,) if bool(self._counted(columns, AFTER_GAP).any()) else ()
         return (OVERALL, *regimes, *after_gap)
-
-
-def _note_damage(table: SealedTable, id_: int) -> None:
-    _log.warning("Row %d of the table %s is damaged and was skipped.", id_, table.name)

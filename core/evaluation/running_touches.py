@@ -20,7 +20,6 @@ from core.storage.candles import CandleStore, StoredColumns
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredForecast
 from core.storage.runs import Run
-from core.storage.scored import ScoredReader
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -33,9 +32,8 @@ _AT_ONCE = 100
 class RunningTouches:
     """All methods raise StorageError."""
 
-    def __init__(self, db: Database, run: Run, scored: ScoredReader, most: int = MOST_FORECASTS) -> None:
-        """scored: of the same run."""
-        self._run, self._scored, self._most = run, scored, most
+    def __init__(self, db: Database, run: Run, most: int = MOST_FORECASTS) -> None:
+        self._run, self._most = run, most
         self._db, self._reader, self._candles = db, RecordReader(db, run.run_id), CandleStore(db)
         self._found: deque[dict[int, Touches]] = deque(maxlen=most)
         self._read_until_ms: int | None = None
@@ -44,9 +42,9 @@ class RunningTouches:
     def read_more(self) -> Iterator[None]:
         """Take the forecasts whose last candle has closed since the last call; one with cases an iteration."""
         newest_ms = self._candles.latest_open_time_ms(self._run.market)
-        from_ms, _ = judged_from_nth(self._scored.nth_origin)
+        from_ms, _ = judged_from_nth(self._reader.nth_origin)
         if self._read_until_ms is None:
-            self._read_until_ms = self._scored.start(self._most)
+            self._read_until_ms = self._reader.before_newest(self._most)
         while newest_ms is not None and (rows := self._closed_by(newest_ms)):
             found: list[dict[int, Touches]] = []
             heights = cache(partial(self._heights, rows[-1].origin_open_time_ms))

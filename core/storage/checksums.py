@@ -77,3 +77,25 @@ def whole_rows(table: SealedTable, rows: Iterable[Row], on_damage: Callable[[Sea
         else:
             on_damage(table, row[0])
     return kept
+
+
+def whole_with_details(
+    table: SealedTable, detail: SealedTable, rows: Iterable[Row], on_damage: Callable[[SealedTable, int], None]
+) -> list[tuple[Row, bytes | None]]:
+    """The undamaged rows, and the value of each one's detail, whose columns follow; None if it is missing or damaged.
+    on_damage: as that of `whole_rows`."""
+    width = len(table.names)
+    found = []
+    for both in rows:
+        row, beside = both[:width], both[width:]
+        if not table.is_whole(row):
+            on_damage(table, row[0])
+            continue
+        value = None
+        if beside[0] is not None:
+            if detail.is_whole(beside):
+                value = beside[1]
+            else:
+                on_damage(detail, row[0])
+        found.append((row, value))
+    return found

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from core.domain.events import DriftFound, ForecastMode, Incident, StepDone
 from core.domain.quantities import FloatArray, Quantity
 from core.domain.regimes import MarketConditions, RegimeProbabilities
-from core.storage.checksums import SealedTable, whole_rows
+from core.storage.checksums import SealedTable, whole_rows, whole_with_details
 from core.storage.database import select, translated
 from core.storage.evidence import (
     ONLINE,
@@ -42,7 +42,7 @@ from core.storage.rows import (
     to_incident,
     to_step,
 )
-from core.storage.score_blocks import BlockReader, Origins, ScoreBlock
+from core.storage.score_blocks import BlockReader, ScoreBlock
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -74,6 +74,7 @@ WHERE runs.run_id = ?
 _LOOKED_THROUGH = 64
 """Targets at either end of the record, where the first and last few have no scores at long horizons."""
 _FOREVER = 2**63 - 1
+Origins = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]
 _log = logging.getLogger("ghostcandle")
 
 
@@ -88,7 +89,7 @@ class RecordReader:
         self.run_id = run_id
         self.damaged: dict[str, set[int]] = {}
         """Damaged rows that were skipped: their ids, by table."""
-        self._blocks = BlockReader(db, run_id, self._on_damage)
+        self.blocks = BlockReader(db, run_id, self._on_damage)
 
     def forecasts_after(self, origin_ms: int | None, most: int | None = None) -> list[StoredForecast]:
         """All horizons of the first `most` forecasts (None: of all) whose origin opened after this time (exclusive;
@@ -102,9 +103,29 @@ class RecordReader:
         """All horizons of the forecast made at this candle, horizon 1 first."""
         return self._forecasts("f.origin_open_time_ms = ?", (origin_open_time_ms,))
 
-    def origins(self) -> Origins:
-        """For every forecast origin: opening time, close, and when the forecast was made; each [n]."""
-        return self._blocks.origins()
+    def origins(self, after_ms: int = -(2**63), most: int = -1) -> Origins:
+        """The first `most` forecast origins (all: -1) after this time: opening time, close, and when the forecast was
+        made; each [n]."""
+        sql = (
+            f"SELECT {FORECASTS.select()} FROM forecasts "
+            f"WHERE run = {RUN} AND origin_open_time_ms > ? ORDER BY origin_open_time_ms LIMIT ?"
+        )
+        rows = whole_rows(FORECASTS, self._select(sql, after_ms, most), self._on_damage)
+        places = [FORECASTS.names.index(name) for name in ("origin_open_time_ms", "origin_close", "made_at_ms")]
+        opened, closes, made = ([row[place] for row in rows] for place in places)
+        return np.array(opened, dtype=np.int64), np.array(closes, dtype=np.float64), np.array(made, dtype=np.int64)
+
+    def nth_origin(self, number: int) -> int | None:
+        """The opening time of the origin of forecast `number` (from 0 on); None if it does not exist."""
+        sql = f"SELECT origin_open_time_ms FROM forecasts WHERE run = {RUN} ORDER BY origin_open_time_ms"
+        rows = self._select(f"{sql} LIMIT 1 OFFSET ?", number)
+        return int(rows[0][0]) if rows else None
+
+    def before_newest(self, newest: int) -> int:
+        """A time after which slightly more than the `newest` targets opened, by horizon 1."""
+        sql = f"SELECT target_open_time_ms FROM scores WHERE run = {RUN} AND version = 1"
+        rows = self._select(f"{sql} ORDER BY target_open_time_ms DESC LIMIT 1 OFFSET ?", newest)
+        return int(rows[0][0]) if rows else -(2**63)
 
     def log_ranges(
         self, horizons: int, until_ms: int | None, most: int | None, after_ms: int | None = None
@@ -182,7 +203,7 @@ class RecordReader:
         """One-step scores: of each mode the newest `most` up to this target (inclusive) without a preceding gap,
         ascending by target."""
         first_ms = min((self.first_of_newest(mode, until_ms, most) for mode in MODES), default=until_ms)
-        return self._to_scores(self._blocks.scores(SCORES, first_ms, until_ms, with_losses=True).newest)
+        return self._to_scores(self.blocks.scores(SCORES, first_ms, until_ms, with_losses=True).newest)
 
     def first_of_newest(self, mode: ForecastMode, until_ms: int, most: int) -> int:
         """The oldest of the newest `most` one-step targets of a mode up to this one, without those after a gap; this
@@ -259,9 +280,9 @@ class RecordReader:
 
     def past_forecasts(self, horizon: int, first_ms: int, stop_ms: int, most: int) -> PastRows:
         """At most `most` scored forecasts of one horizon whose targets open in first_ms..stop_ms - 1."""
-        block = self._blocks.scores(scores_at(horizon), first_ms, stop_ms - 1, with_losses=False).at(horizon).newest
+        block = self.blocks.scores(scores_at(horizon), first_ms, stop_ms - 1, with_losses=False).at(horizon).newest
         block = block.taken(np.arange(len(block)) < most)
-        block, made = self._blocks.with_forecasts(block)
+        block, made = self.blocks.with_forecasts(block)
         records = block.records
         return PastRows(
             target_open_time_ms=block.target_open_time_ms,
@@ -324,27 +345,13 @@ class RecordReader:
         return [forecast for row, exact in rows for forecast in to_forecasts(self.run_id, row, exact)]
 
     def _whole(self, table: SealedTable, rows: Sequence[Row]) -> list[tuple[Row, bytes | None]]:
-        """Split rows from the details after them; without damaged ones."""
-        detail, width = DETAILS[table], len(table.names)
-        found: list[tuple[Row, bytes | None]] = []
-        for both in rows:
-            row, beside = both[:width], both[width:]
-            if not table.is_whole(row):
-                self._on_damage(table, row[0])
-            elif beside[0] is None:
-                found.append((row, None))
-            elif detail.is_whole(beside):
-                found.append((row, beside[1]))
-            else:
-                self._on_damage(detail, row[0])
-                found.append((row, None))
-        return found
+        return whole_with_details(table, DETAILS[table], rows, self._on_damage)
 
     def _scores(self, horizon: int, first_ms: int, last_ms: int) -> ScoreBlock:
-        return self._blocks.scores(scores_at(horizon), first_ms, last_ms, with_losses=True).at(horizon)
+        return self.blocks.scores(scores_at(horizon), first_ms, last_ms, with_losses=True).at(horizon)
 
     def _to_scores(self, block: ScoreBlock) -> list[StoredScore]:
-        regimes = {origin: RegimeProbabilities(*regime) for origin, regime in self._blocks.regimes(block).items()}
+        regimes = {origin: RegimeProbabilities(*regime) for origin, regime in self.blocks.regimes(block).items()}
         return [
             replace(to_score(record, target, version, at_ms, losses), regime=regimes.get(int(record[0])))
             for record, target, version, at_ms, losses in zip(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.storage.checksums import Row, SealedTable, whole_rows
+from core.storage.checksums import Row, SealedTable, whole_rows, whole_with_details
 from core.storage.database import select
 from core.storage.packed_forecasts import unpack_drawn
 from core.storage.packed_scores import Records, losses_of, records_in, unpack_scores
@@ -21,16 +21,11 @@ if TYPE_CHECKING:
 
 OnDamage = Callable[[SealedTable, int], None]
 """Called with the table and the id of a damaged row."""
-Origins = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]
 _REGIMES = f"""
 SELECT origin_open_time_ms, {", ".join(REGIME_COLUMNS)} FROM conditions
 WHERE run_id = ? AND origin_open_time_ms BETWEEN ? AND ? ORDER BY origin_open_time_ms
 """
 _FOREVER = 2**63 - 1
-_ORIGINS = f"""
-SELECT {FORECASTS.select()} FROM forecasts
-WHERE run = {RUN} AND origin_open_time_ms > ? ORDER BY origin_open_time_ms LIMIT ?
-"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,14 +87,15 @@ class BlockReader:
             "ORDER BY s.target_open_time_ms, s.version LIMIT ?"
         )
         found = select(self._db, sql, (self.run_id, first_ms, last_ms, most))
-        width = len(table.names)
-        rows = [row for row in found if self._is_whole(table, row[:width])]
+        if with_losses:
+            rows = whole_with_details(table, detail, found, self._on_damage)
+        else:
+            rows = [(row, None) for row in whole_rows(table, found, self._on_damage)]
         is_end = most < 0 or len(found) < most or not rows
         if not is_end:
             rows = _without_last_target(rows)
-        read_until_ms = int(rows[-1][2]) if rows else first_ms - 1
-        losses = self._losses(detail, [row[width:] for row in rows]) if with_losses else []
-        return _to_block(rows, losses, read_until_ms, is_end)
+        read_until_ms = int(rows[-1][0][2]) if rows else first_ms - 1
+        return _to_block([row for row, _ in rows], [losses for _, losses in rows], read_until_ms, is_end)
 
     def forecasts(self, block: ScoreBlock) -> dict[int, Row]:
         """The rows of the table `forecasts` for these scores, by origin; may include others of the same time."""
@@ -135,24 +131,6 @@ class BlockReader:
             wanted = [each for each, is_here in zip(wanted, here, strict=True) if is_here]
         chosen = [rows[origin] for origin, _ in wanted]
         return block, ForecastBlock(self.run_id, chosen, [horizon for _, horizon in wanted])
-
-    def origins(self, after_ms: int = -(2**63), most: int = -1) -> Origins:
-        """The first `most` forecast origins (all: -1) after this time: opening time, close, and when the forecast was
-        made; each [n]."""
-        found = select(self._db, _ORIGINS, (self.run_id, after_ms, most))
-        rows = whole_rows(FORECASTS, found, self._on_damage)
-        places = [FORECASTS.names.index(name) for name in ("origin_open_time_ms", "origin_close", "made_at_ms")]
-        opened, closes, made = ([row[place] for row in rows] for place in places)
-        return np.array(opened, dtype=np.int64), np.array(closes, dtype=np.float64), np.array(made, dtype=np.int64)
-
-    def _is_whole(self, table: SealedTable, row: Row) -> bool:
-        if table.is_whole(row):
-            return True
-        self._on_damage(table, int(row[0]))
-        return False
-
-    def _losses(self, detail: SealedTable, rows: Sequence[Row]) -> list[bytes | None]:
-        return [None if row[0] is None or not self._is_whole(detail, row) else row[1] for row in rows]
 
 
 class ForecastBlock:
@@ -204,9 +182,10 @@ def _median_before(row: Row, horizon: int) -> float:
     return float(np.frombuffer(_drawn(row, horizon - 1)[place : place + 4], "<f4")[0])
 
 
-def _without_last_target(rows: list[Row]) -> list[Row]:
+def _without_last_target(rows: list[tuple[Row, bytes | None]]) -> list[tuple[Row, bytes | None]]:
     """Without the last target, which may have further versions."""
-    earlier = [row for row in rows if row[2] != rows[-1][2]]
+    last = rows[-1][0][2]
+    earlier = [each for each in rows if each[0][2] != last]
     return earlier or rows
 
 
@@ -215,5 +194,5 @@ def _to_block(rows: Sequence[Row], losses: Sequence[bytes | None], read_until_ms
     records = unpack_scores((row[7], row[8]) for row in rows)
     place = np.repeat(np.arange(len(rows)), counts)
     target, version, at_ms = (np.array([row[column] for row in rows], dtype=np.int64)[place] for column in (2, 3, 6))
-    everyones = losses_of(records, place, losses) if losses else [b""] * len(records)
+    everyones = losses_of(records, place, losses) if any(losses) else [b""] * len(records)
     return ScoreBlock(target, version, at_ms, records, everyones, read_until_ms, is_end)

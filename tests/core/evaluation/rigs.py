@@ -45,20 +45,19 @@ def scored(n: int, seed: int = 0, first: int = 1, experts: ExpertList = NO_CHALL
     generator = np.random.default_rng(seed)
     losses = generator.gamma(2.0, 1.0, (n, len(experts.loss_rows), QUANTITIES))
     reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE])]
-    return ScoredRows(
-        target_open_time_ms=MINUTE_MS * np.arange(first, first + n),
-        after_gap=np.zeros(n, dtype=np.bool_),
+    columns = {
+        "target_open_time_ms": MINUTE_MS * np.arange(first, first + n),
+        "after_gap": np.zeros(n, dtype=np.bool_),
         **{name: 0.9 * reference[:, quantity] for quantity, name in SHOWN_LOSSES.items()},
-        inside_50=generator.random(n) < 0.5,
-        inside_90=generator.random(n) < 0.9,
-        direction_hit=generator.integers(-1, 2, n).astype(np.int8),
-        losses=tuple(pack_losses(each) for each in losses),
-        origin_close=np.full(n, 100.0),
-        close=np.tile(np.linspace(-2.0, 2.0, len(LEVELS)), (n, 1)),
-        regime=np.full(n, -1, dtype=np.int8),
-        read_until_ms=MINUTE_MS * (first + n - 1),
-        is_end=True,
-    )
+        "inside_50": generator.random(n) < 0.5,
+        "inside_90": generator.random(n) < 0.9,
+        "direction_hit": generator.integers(-1, 2, n).astype(np.int8),
+        "origin_close": np.full(n, 100.0),
+        "close": np.tile(np.linspace(-2.0, 2.0, len(LEVELS)), (n, 1)),
+        "regime": np.full(n, -1, dtype=np.int8),
+    }
+    packed = [pack_losses(each) for each in losses]
+    return ScoredRows(columns, packed, read_until_ms=MINUTE_MS * (first + n - 1), is_end=True)
 
 
 def filled(*parts: ScoredRows, capacity: int = 50_000, experts: ExpertList = NO_CHALLENGERS) -> ScoreColumns:

@@ -10,7 +10,6 @@ from core.evaluation.assess import MOST_POINTS, assess, skill_at
 from core.evaluation.findings import Request
 from core.forecast.confidence import gain_sequence, skill_sequence
 from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, REFERENCE, ExpertList
-from core.storage.scored import ScoredRows
 from tests.core.evaluation.rigs import MINUTE_MS, filled, origins, scored
 
 ALSO_STORED = ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")
@@ -42,15 +41,18 @@ def test_the_table_agrees_with_skill_and_gain_of_the_same_losses() -> None:
     reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE]), Quantity.RANGE]
     row = skill_at(columns, counts, 1)
     assert row.n == 600
-    assert row.range == skill_sequence(rows.range_loss[200:], reference)
-    assert row.model_gain_range == gain_sequence(rows.range_loss[200:], losses[:, 0, Quantity.RANGE], reference)
+    assert row.range == skill_sequence(rows.columns["range_loss"][200:], reference)
+    assert row.model_gain_range == gain_sequence(
+        rows.columns["range_loss"][200:], losses[:, 0, Quantity.RANGE], reference
+    )
 
 
 def test_every_other_drawn_quantity_has_a_skill_from_its_scores() -> None:
     """The first 200 are of a record from before these losses were stored."""
     rows = scored(1000, seed=4)
-    old = {name: np.where(np.arange(1000) < 200, np.nan, getattr(rows, name)) for name in ALSO_STORED}
-    found = assess(filled(replace(rows, **old)), origins(1000), np.ones(1000, dtype=np.bool_), Request())
+    old = {name: np.where(np.arange(1000) < 200, np.nan, rows.columns[name]) for name in ALSO_STORED}
+    older = replace(rows, columns=rows.columns | old)
+    found = assess(filled(older), origins(1000), np.ones(1000, dtype=np.bool_), Request())
     assert [of.quantity for of in found.also_drawn] == [
         Quantity.BODY,
         Quantity.UPPER_WICK,
@@ -65,7 +67,8 @@ def test_every_other_drawn_quantity_has_a_skill_from_its_scores() -> None:
 def test_an_older_record_without_them_is_evaluated_on_the_rest() -> None:
     rows = scored(1000, seed=4)
     old = {name: np.full(1000, np.nan) for name in ALSO_STORED}
-    found = assess(filled(replace(rows, **old)), origins(1000), np.ones(1000, dtype=np.bool_), Request())
+    older = replace(rows, columns=rows.columns | old)
+    found = assess(filled(older), origins(1000), np.ones(1000, dtype=np.bool_), Request())
     assert all(not of.is_stored and of.skill.n == 0 and of.skill.value is None for of in found.also_drawn)
     assert found.close.skill.value == pytest.approx(0.1, abs=1e-6)
     nothing = assess(filled(), origins(1), np.ones(0, dtype=np.bool_), Request())
@@ -91,7 +94,7 @@ def test_longer_horizons_judge_the_direction_up_to_the_target() -> None:
     known.closes[50:60] = known.closes[49]  # flat candles name no direction
     found = assess(filled(rows), known, np.ones(n, dtype=np.bool_), Request(horizon))
     right, turned, up = [], [], []
-    for place, hit in zip(range(1, n + 1), rows.direction_hit.tolist(), strict=True):
+    for place, hit in zip(range(1, n + 1), rows.columns["direction_hit"].tolist(), strict=True):
         if hit < 0:
             continue
         right.append(hit == 1)
@@ -113,9 +116,10 @@ def test_columns_keep_the_newest_in_order_for_any_block_size(counts: tuple[int, 
     parts = [scored(count, seed=count, first=int(first)) for count, first in zip(counts, firsts, strict=False)]
     columns = filled(*parts, capacity=1000)
     assert len(columns) >= 1000
-    newest = np.concatenate([part.target_open_time_ms for part in parts])[-1000:]
+    newest = np.concatenate([part.columns["target_open_time_ms"] for part in parts])[-1000:]
     np.testing.assert_array_equal(columns["target_open_time_ms"][-1000:], newest)
-    np.testing.assert_array_equal(columns["loss"][-1000:], np.concatenate([part.loss for part in parts])[-1000:])
+    losses = np.concatenate([part.columns["loss"] for part in parts])
+    np.testing.assert_array_equal(columns["loss"][-1000:], losses[-1000:])
     packed = b"".join(packed for part in parts for packed in part.losses)
     np.testing.assert_array_equal(
         columns.losses[-1000:].ravel(), np.frombuffer(packed, "<f4")[-columns.losses[-1000:].size :]
@@ -126,11 +130,8 @@ def test_columns_keep_the_newest_in_order_for_any_block_size(counts: tuple[int, 
 def test_scores_of_other_experts_do_not_count() -> None:
     rows = scored(50)
     foreign = tuple(b"" if place % 2 else packed for place, packed in enumerate(rows.losses))
-    columns = filled(ScoredRows(**{name: getattr(rows, name) for name in _FIELDS} | {"losses": foreign}))
-    assert len(columns) == 25 and columns.read_until_ms == rows.target_open_time_ms[-1]
-
-
-_FIELDS = tuple(ScoredRows.__dataclass_fields__)
+    columns = filled(replace(rows, losses=foreign))
+    assert len(columns) == 25 and columns.read_until_ms == rows.columns["target_open_time_ms"][-1]
 
 
 def test_challengers_are_among_the_experts_and_are_no_baseline() -> None:

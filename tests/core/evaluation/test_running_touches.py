@@ -16,8 +16,6 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import Run, RunStore
-from core.storage.scored import ScoredReader
-from core.training.online.trainer_spec import own_mode_of
 from tests.support.candles import MARKET, random_walk, without
 from tests.support.synthetic_run import SyntheticRun
 
@@ -35,8 +33,7 @@ def store(root: Path, candles: list[Candle]) -> None:
 
 def running(db: Database, most: int = 1_000) -> tuple[RunningTouches, Run]:
     run = RunStore(db).list()[0]
-    scored = ScoredReader(db, run.run_id, own_mode_of(run.market), lambda table, row: None)
-    return RunningTouches(db, run, scored, most), run
+    return RunningTouches(db, run, most), run
 
 
 def evaluated(db: Database, run: Run, within: int) -> TouchAccuracy:

@@ -186,7 +186,7 @@ def test_every_other_quantity_shows_its_skill_below(dock: Dock, qtbot: QtBot) ->
 def test_scores_older_than_a_field_say_so(theme: Theme, qtbot: QtBot) -> None:
     rows = made_up(900)
     old = {name: np.full(900, np.nan) for name in ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")}
-    columns, counts = filled(replace(rows, **old)), np.ones(900, dtype=np.bool_)
+    columns, counts = filled(replace(rows, columns=rows.columns | old)), np.ones(900, dtype=np.bool_)
     found = assess(columns, origins(900), counts, Request())
     page = SkillPage(theme)
     qtbot.addWidget(page)
