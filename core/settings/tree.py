@@ -71,6 +71,10 @@ class MarketSettings:
         return next_venue(self.fallback_venues, self.venue)
 
 
+ARCHITECTURE = ("name", "width", "layers", "heads", "context", "horizons", "activation")
+"""The settings of a model with which its weights have to agree, as a checkpoint stores them."""
+
+
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class ModelSettings:
     """The transformer's size. A change starts a new run."""

@@ -17,7 +17,7 @@ from core.domain.checkpoint_info import CheckpointInfo
 from core.market.history.files import read_candle_file
 from core.market.shown_names import shown_market
 from core.settings import tree as settings_file
-from core.settings.tree import Settings
+from core.settings.tree import ARCHITECTURE, Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -25,8 +25,6 @@ from core.storage.runs import RunStore
 from core.storage.setting_sets import settings_of
 from core.training.online.trainer_spec import StartingPoint
 from desktop.commands.errors import UserError
-
-_MODEL = ("name", "width", "layers", "heads", "context", "horizons", "activation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class Chosen:
         plain = settings_file.to_dict(current)
         for group in ("model", "training", "gradients", "recovery"):
             plain[group] |= (self.settings or {}).get(group, {})
-        plain["model"] |= {name: self.model[name] for name in _MODEL if name in self.model}
+        plain["model"] |= {name: self.model[name] for name in ARCHITECTURE if name in self.model}
         plain["training"] |= {"duty_percent": 100, "host": current.training.host, "device": current.training.device}
         plain["training"]["seed"] = current.training.seed
         plain["model"]["challengers"] = list(current.model.challengers)

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from core.settings.tree import ModelSettings
+from core.settings.tree import ARCHITECTURE, ModelSettings
 from core.storage.weights import CheckpointError
 from core.training.engine.engine import TrainingEngine, part_of
 from core.training.online.market_session import MarketSession
@@ -283,15 +283,7 @@ def _line_after_ms(scalars: dict[str, Any], position_ms: int | None) -> int | No
 
 def describe_model(model: ModelSettings) -> dict[str, Any]:
     """What must be equal for weights to fit, as JSON."""
-    return {
-        "name": model.name,
-        "width": model.width,
-        "layers": model.layers,
-        "heads": model.heads,
-        "context": model.context,
-        "horizons": model.horizons,
-        "activation": model.activation,
-    }
+    return {name: getattr(model, name) for name in ARCHITECTURE}
 
 
 @contextmanager
