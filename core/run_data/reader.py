@@ -21,7 +21,6 @@ from core.forecast.experts import ExpertList, unpack_losses
 from core.storage.candles import CandleStore
 from core.storage.checksums import Row, SealedTable, whole_rows
 from core.storage.database import open_database, select
-from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.packed_forecasts import unpack_drawn
 from core.storage.packed_scores import MODE_OF, flag
@@ -112,11 +111,7 @@ class RunData:
 def open_run(folder: Path, run_id: str | None = None) -> Iterator[RunData]:
     """A run of this data folder; the newest that has one without its id. Raises StorageError."""
     with closing(open_database(DataFolder(folder).database, readonly=True)) as db:
-        store = RunStore(db)
-        newest = None if run_id else next(iter(store.list()), None)
-        if run_id is None and newest is None:
-            raise StorageError(f"There is no run in {folder} yet.")
-        yield RunData(db, newest or store.get(run_id or ""))
+        yield RunData(db, RunStore(db).chosen(run_id))
 
 
 def runs(folder: Path) -> list[Run]:

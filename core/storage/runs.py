@@ -33,6 +33,7 @@ _COLUMNS = (
 """The fields of `Run`, in their order; its market is three of them."""
 _SELECT = f"SELECT {_COLUMNS} FROM runs JOIN markets ON markets.id = market_id"
 _OF_HEAD = "(SELECT first.sequence FROM runs AS first WHERE first.run_id = ?) IN (sequence, head)"
+_NO_RUN = "There is no run in this data folder yet. Start one with: ghostcandle headless --feed simulate"
 _INSERT = (
     "INSERT INTO runs (run_id, market_id, fingerprint, created_at_ms, seed, is_seeded, settings_json, device, "
     "parameters, is_simulated, head, fence) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence"
@@ -95,6 +96,15 @@ class RunStore:
         if not rows:
             raise _missing(run_id)
         return _run(rows[0])
+
+    def chosen(self, run_id: str | None) -> Run:
+        """The run with this id; the newest without one. Raises StorageError if there is none."""
+        if run_id is not None:
+            return self.get(run_id)
+        known = self.list()
+        if not known:
+            raise StorageError(_NO_RUN)
+        return known[0]
 
     def list(self) -> list[Run]:
         """All runs, the newest first; those of one model in order, its head first."""

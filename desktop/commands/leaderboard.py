@@ -19,7 +19,6 @@ from core.market.shown_names import shown_market
 from core.storage.database import open_database
 from core.storage.runs import Run, RunStore
 from desktop.app.context import Context
-from desktop.commands.metrics import chosen_run
 from desktop.commands.options import common_options, print_json, with_context
 from desktop.commands.text import text_table
 
@@ -45,7 +44,7 @@ def leaderboard_command(context: Context, run_id: str | None, ranked_by: str) ->
     market.
     """
     with closing(open_database(context.folder.database, readonly=True)) as db:
-        found = _boards(db, chosen_run(RunStore(db), run_id), Ranking(ranked_by))
+        found = _boards(db, RunStore(db).chosen(run_id), Ranking(ranked_by))
     if context.as_json:
         print_json(found[next(iter(found))] if len(found) == 1 else found)
     else:

@@ -14,7 +14,6 @@ from core.evaluation.summary import summarise
 from core.storage.database import open_database
 from core.storage.runs import Run, RunStore
 from desktop.app.context import Context
-from desktop.commands.errors import UserError
 from desktop.commands.options import common_options, print_json, with_context
 from desktop.commands.text import print_summary
 
@@ -32,7 +31,7 @@ def metrics(context: Context, run_id: str | None) -> None:
     Of a model of several markets it shows all of them, or with the id of one other than the first that market.
     """
     with closing(open_database(context.folder.database, readonly=True)) as db:
-        run = chosen_run(RunStore(db), run_id)
+        run = RunStore(db).chosen(run_id)
         summary = summary_of(db, run)
     print_json(summary) if context.as_json else print_summary(summary)
 
@@ -48,13 +47,3 @@ def summary_of(db: Database, run: Run) -> dict[str, Any]:
         summary = {name: found for name, found in summary.items() if name not in _OF_FIRST_MARKET}
         summary["head_run_id"] = run.head_id
     return summary
-
-
-def chosen_run(runs: RunStore, run_id: str | None) -> Run:
-    """The run with this id, or the newest. Raises UserError and StorageError."""
-    if run_id is not None:
-        return runs.get(run_id)
-    known = runs.list()
-    if not known:
-        raise UserError("There is no run in this data folder yet. Start one with: ghostcandle headless --feed simulate")
-    return known[0]

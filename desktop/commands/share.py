@@ -15,7 +15,6 @@ from core.storage.runs import RunStore
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.evaluate import check_page
-from desktop.commands.metrics import chosen_run
 from desktop.commands.options import common_options, print_json, with_context
 
 
@@ -32,7 +31,7 @@ def share(context: Context, target: Path, run_id: str | None, overwrite: bool) -
     if target.exists() and not overwrite:
         raise UserError(f"{target} exists already. Name another file, or add --overwrite.", 2)
     with closing(open_database(context.folder.database, readonly=True)) as db:
-        run = chosen_run(RunStore(db), run_id)
+        run = RunStore(db).chosen(run_id)
         private = (
             str(context.folder.root.resolve()),
             str(context.folder.root),

@@ -181,7 +181,7 @@ FAULTS = (
     ),
     Fault(
         "oldest-run-in-the-metrics",
-        "desktop/commands/metrics.py",
+        "core/storage/runs.py",
         "return known[0]",
         "return known[-1]",
     ),
