@@ -19,7 +19,8 @@ from core.domain.quantities import LEVELS, QUANTITIES
 from core.forecast.history import FEATURES, OTHERS
 
 LARGEST_BYTES = 4 * 1024**3
-_LARGEST_HEADER = 4 * 1024**2
+_LARGEST_HEADER = 16 * 1024**2
+"""Some 12 kB of each market."""
 _MOST_TENSORS = 30_000
 """Some 96 of each market, of 200 markets and more."""
 _MOST_DIMENSIONS = 8
