@@ -125,7 +125,16 @@ class RunController(WatchedMarkets):
             self._spawn(self._join())
 
     def show(self, market: Market) -> bool:
+        """As in `WatchedMarkets`. Asked for once more, the one on the chart stays: nothing else is opened then."""
+        if self.is_shown(market) and (self._pending is None or self._can_stay):
+            self.cancel_reading()
+            return True
         return self._pending is None and super().show(market)
+
+    @property
+    def _can_stay(self) -> bool:
+        """Whether the market that is watched has not ended yet for the one being opened."""
+        return self._file is not None or self._question is not None
 
     def _is_complete(self) -> bool:
         """Whether all markets are watched that the model is to learn; the sample is learned alone."""

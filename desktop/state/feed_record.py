@@ -108,12 +108,6 @@ class FeedRecord(QObject):
         return self._clock.now_ms() + round(offset_ms or 0.0)
 
     @property
-    def opening_market(self) -> Market | None:
-        """The exchange's market that is being looked for; None once it is shown, or cannot be had."""
-        asked, has_failed = self.asked, self.status is not None and self.status.state is FeedState.FAILED
-        return None if asked is None or self.market is not None or has_failed else exchange_market(asked)
-
-    @property
     def is_in_trouble(self) -> bool:
         """Whether the exchange that was asked for does not deliver: it failed, is gone, or something else is shown."""
         return bool(self.notice) or (self.status is not None and self.status.state in _TROUBLED)

@@ -319,7 +319,7 @@ class MarketsPanel(Panel):
             self.table.selectRow(row)
 
     def _open(self, row: int) -> None:
-        """Show it on the chart, unless it is there, or is known not to exist."""
+        """Ask for it on the chart, unless it is known not to exist."""
         if not 0 <= row < len(self.model.rows):
             return
         market = self.model.rows[row].market
@@ -327,7 +327,7 @@ class MarketsPanel(Panel):
         if standing.state is QuoteState.NO_MARKET:
             consequence = translate("Panels", "The market cannot be opened.")
             self._show_message(f"{standing.sentence} {consequence}")
-        elif market not in (self._record.market, self._record.opening_market):
+        else:
             self.market_requested.emit(market)
 
     def _sort_by(self, section: int) -> None:

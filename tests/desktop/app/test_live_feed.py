@@ -81,6 +81,27 @@ def test_a_click_in_the_list_switches_the_market_and_resumes_its_run(qapp: QAppl
         run_window(qapp, over(exchange, tmp_path), story)
 
 
+def test_the_last_of_several_clicked_markets_is_shown(qapp: QApplication, tmp_path: Path) -> None:
+    """Regression: a click on the market that was being opened was ignored, also if another was clicked after it."""
+
+    async def story(application: Application) -> None:
+        state, record = application.state, application.state.feed_record
+        application.window.show_dock(ActionId.SHOW_MARKETS)
+        await until(lambda: step_of(application) > 5, "training on the first market")
+        run = state.run_id
+        click_row(application, 0)
+        assert not application.runs.is_opening and state.run_id == run, "the one on the chart is there already"
+        click_row(application, 1)
+        await until(lambda: record.market is None, "the first market's end")
+        click_row(application, 0)
+        click_row(application, 1)
+        await until(lambda: record.market is not None and not application.runs.is_opening, "a market")
+        assert record.market == ROWS[1].market
+
+    with an_exchange() as (exchange, _):
+        run_window(qapp, over(exchange, tmp_path), story)
+
+
 def test_retry_connects_at_once_and_training_continues(qapp: QApplication, tmp_path: Path) -> None:
     async def story(application: Application) -> None:
         window, state = application.window, application.state

@@ -179,12 +179,11 @@ def test_prices_are_wanted_only_while_visible_and_an_exchange_is_on_the_chart(
     assert wanted.args == [True]
 
 
-def test_a_click_requests_another_market_but_not_the_current_one(qtbot: QtBot, panel: MarketsPanel) -> None:
+def test_a_left_click_requests_a_market(qtbot: QtBot, panel: MarketsPanel) -> None:
     with qtbot.waitSignal(panel.market_requested) as asked:
         click(qtbot, panel, 3)
     assert asked.args == [MARKETS[3].market]
     with qtbot.assertNotEmitted(panel.market_requested):
-        click(qtbot, panel, 0)
         qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.RightButton, pos=centre(panel, 2))
 
 
@@ -209,15 +208,6 @@ def test_a_double_click_requests_only_its_market(qtbot: QtBot, panel: MarketsPan
     qtbot.mouseDClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=centre(panel, 2))
     click(qtbot, panel, 2)
     assert set(asked) == {MARKETS[2].market}
-
-
-def test_a_market_being_opened_is_not_requested_again(qtbot: QtBot, panel: MarketsPanel, state: RunState) -> None:
-    state.feed_record.begin(MarketSettings(venue="kraken", symbol="ETH/EUR", interval="1h"))
-    with qtbot.assertNotEmitted(panel.market_requested):
-        click(qtbot, panel, 3)
-    state.apply(FeedStatus(FeedState.FAILED, "…", scenario.NOW_MS))
-    with qtbot.waitSignal(panel.market_requested):
-        click(qtbot, panel, 3)
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
