@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
 
@@ -39,27 +38,23 @@ def unpack_gradients(data: bytes | None) -> GradientStatistics | None:
     """The inverse of `pack_gradients`, to the precision of float32; numbers outside float32 become None."""
     if data is None:
         return None
-    values = np.frombuffer(data, _FLOAT)
+    values: list[float] = np.frombuffer(data, _FLOAT).tolist()  # a run has thousands; NumPy's scalars are slow
     origin, parts = int(values[4]), int(values[5])
-    after, parameters, update, scale = (_number(value) for value in values[:4])
-    rest = values[_HEAD + parts :]
-    layers = rest.size // _PER_LAYER
-    rows = rest[: layers * _PER_LAYER].reshape(layers, _PER_LAYER)
+    numbers = [value if math.isfinite(value) else None for value in values]
+    after, parameters, update, scale = numbers[:4]
+    rest = numbers[_HEAD + parts :]
+    rows = [rest[first : first + _PER_LAYER] for first in range(0, len(rest) - _PER_LAYER + 1, _PER_LAYER)]
     return GradientStatistics(
-        layers=tuple(LayerStatistics(*(_number(value) for value in row)) for row in rows),
+        layers=tuple(LayerStatistics(*row) for row in rows),
         norm_after=after,
         parameter_norm=parameters,
         update_ratio=update,
-        loss_parts=tuple(_number(value) for value in values[_HEAD : _HEAD + parts]),
+        loss_parts=tuple(numbers[_HEAD : _HEAD + parts]),
         loss_scale=scale,
         non_finite=_ORIGINS[origin],
-        anchor_loss=_number(rest[-1]) if rest.size % _PER_LAYER else None,
+        anchor_loss=rest[-1] if len(rest) % _PER_LAYER else None,
     )
 
 
 def _numbers(layer: LayerStatistics) -> tuple[float | None, ...]:
     return layer.norm, layer.mean, layer.std, layer.largest, layer.gradient_ratio, layer.update_ratio
-
-
-def _number(value: np.float32 | NDArray[np.float32]) -> float | None:
-    return float(value) if np.isfinite(value) else None

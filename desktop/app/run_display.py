@@ -196,11 +196,10 @@ class RunDisplay(QObject):
         return self._database.stored_status(run, settings)
 
     def _show_stored(self, head: Run) -> None:
-        if not self._database.is_open:
-            return
-        self._guard(lambda: self._show_members(self._database.runs.members(head.run_id)))
-        if self._state.trainer is None:
-            self._guard(lambda: self._show_stored_model(head))
+        """In two turns of the loop: each reads a tenth of a second."""
+        if self._database.is_open:
+            self._guard(lambda: self._show_members(self._database.runs.members(head.run_id)))
+            QTimer.singleShot(0, self, lambda: self._guard(lambda: self._show_stored_model(head)))
 
     def _show_members(self, members: Sequence[Run]) -> None:
         """Of each market of the run the newest forecast, then the scores."""
@@ -229,6 +228,8 @@ class RunDisplay(QObject):
         return row.run_id == run.run_id and row.accuracy is None
 
     def _show_stored_model(self, head: Run) -> None:
+        if self._state.trainer is not None or not self._database.is_open:
+            return
         members = self._database.runs.members(head.run_id)
         own = next((member for member in members if member.market == self.market), None)
         if own is None:
