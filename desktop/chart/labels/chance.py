@@ -72,9 +72,9 @@ def _row(frame: Frame, chance: PriceChance) -> Row:
 def percent(chance: float) -> str:
     """Without digits that the number of paths does not support."""
     if chance < _LEAST:
-        return translate("Chart", "under {0}").format(format_percent(_LEAST, 0))
+        return translate("Chart", "<{0}").format(format_percent(_LEAST, 0))
     if chance > 1.0 - _LEAST:
-        return translate("Chart", "over {0}").format(format_percent(1.0 - _LEAST, 0))
+        return translate("Chart", ">{0}").format(format_percent(1.0 - _LEAST, 0))
     return format_percent(chance, 0)
 
 

@@ -15,6 +15,7 @@ from desktop.chart.items.drawings import DrawingsLayer
 from desktop.chart.items.placed import Placed
 from desktop.chart.items.price_lines import PriceLinesLayer
 from desktop.chart.labels.chance import axis_tip, chance_rows, chance_tip, percent, short_chance
+from desktop.chart.painting.text import Span, box_size
 from desktop.chart.widget import ChartWidget
 from desktop.ui.formatting import MISSING
 from tests.desktop.chart.conftest import ShowChart, settle
@@ -64,6 +65,16 @@ def test_the_crosshair_and_a_horizontal_line_say_the_chance_of_their_price(chart
     settle(chart)
     boxes = (chart.overlay.price_label, *chart.overlay.axis_tags)
     assert [len(box.rows) for box in boxes if box is not None] == [1, 1]
+
+
+@pytest.mark.parametrize("chance", [0.0, 0.5, 1.0])
+def test_a_chance_on_the_axis_is_not_cut(chart: ChartWidget, chance: float) -> None:
+    """Regression: "under 1 % in 8" was wider than the axis."""
+    point_at(chart, QPoint(40, 60))
+    label = chart.overlay.price_label
+    assert label is not None and len(label.rows) == 2
+    row = (Span(f"{percent(chance)} in 8", chart.frame.palette.text),)
+    assert box_size((label.rows[0], row), chart.frame.fonts).width() <= label.rect.width()
 
 
 def test_the_table_has_a_row_for_each_number_of_candles(chart: ChartWidget) -> None:
@@ -149,7 +160,7 @@ def test_outside_the_price_axis_and_when_hidden_there_is_no_table(chart: ChartWi
 
 
 @pytest.mark.parametrize(
-    ("chance", "said"), [(0.0005, "under 1 %"), (0.01, "1 %"), (0.234, "23 %"), (0.99, "99 %"), (0.9995, "over 99 %")]
+    ("chance", "said"), [(0.0005, "<1 %"), (0.01, "1 %"), (0.234, "23 %"), (0.99, "99 %"), (0.9995, ">99 %")]
 )
 def test_no_more_digits_than_the_paths_support(chance: float, said: str) -> None:
     assert percent(chance).replace("\u202f", " ").replace("\u00a0", " ") == said
