@@ -176,23 +176,26 @@ def _fibonacci(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
 
 
 def _level_words(frame: Frame, prices: tuple[float, ...], lines: list[QLineF | None]) -> tuple[Words, ...]:
-    """Each level's share and price, to its left if there is room. Of overlapping ones the level that traders look for
-    first is shown."""
-    words: dict[float, Words] = {}
+    """Each level's share and price: to its left, or above the lines if there is no room for one of them. Of overlapping
+    ones the level that traders look for first is shown."""
     fonts, inset = frame.fonts, frame.scaled(_INSET_PX)
-    down = (fonts.metrics.ascent() - fonts.metrics.descent()) / 2
-    levels = {share: (price, line) for share, price, line in zip(FIBONACCI_LEVELS, prices, lines, strict=True)}
+    said = [
+        f"{share:g}  {formatting.format_price(price, frame.decimals)}"
+        for share, price in zip(FIBONACCI_LEVELS, prices, strict=True)
+    ]
+    lefts = [min(line.x1(), line.x2()) for line in lines if line is not None]
+    is_beside = min(lefts, default=0.0) - inset - max(fonts.width(text) for text in said) >= 0
+    down = (fonts.metrics.ascent() - fonts.metrics.descent()) / 2 if is_beside else -fonts.metrics.descent()
+    words: dict[float, Words] = {}
+    levels = {share: (text, line) for share, text, line in zip(FIBONACCI_LEVELS, said, lines, strict=True)}
     for share in _LEVELS_BY_IMPORTANCE:
-        price, line = levels[share]
+        text, line = levels[share]
         if line is None or any(abs(other.baseline.y() - down - line.y1()) < fonts.line for other in words.values()):
             continue
-        said = f"{share:g}  {formatting.format_price(price, frame.decimals)}"
-        left, width = min(line.x1(), line.x2()), fonts.width(said)
-        x = left - inset - width
-        x = x if x >= 0 else max(left, 0.0) + inset
-        y = line.y1() + down
+        left, width = min(line.x1(), line.x2()), fonts.width(text)
+        x, y = left - inset - width if is_beside else max(left, 0.0) + inset, line.y1() + down
         ground = QRectF(x - inset / 2, y - fonts.metrics.ascent(), width + inset, fonts.line)
-        words[share] = Words(QPointF(x, y), said, ground)
+        words[share] = Words(QPointF(x, y), text, ground)
     return tuple(words[share] for share in FIBONACCI_LEVELS if share in words)
 
 

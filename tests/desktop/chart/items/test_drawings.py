@@ -272,6 +272,19 @@ def test_where_levels_lie_close_together_those_that_traders_look_for_first_are_w
     assert "0.618" in rows or height_px < 3 * fonts.line
 
 
+@pytest.mark.parametrize("left_px", [300, 95, 60, -40])
+def test_no_level_strikes_its_price_out(show_chart: ShowChart, left_px: int) -> None:
+    """Regression: it did where only the longest of the texts had no room beside the lines."""
+    chart, _layer = shown(show_chart)
+    pane, index = chart.frame.price_pane, chart.frame.index_at(left_px)
+    anchors = (Anchor(SERIES[index].open_time_ms, CLOSE), Anchor(SERIES[110].open_time_ms, CLOSE + pane.shown.span / 2))
+    shape = shape_of(chart.frame, chart.model, Drawing(DrawingKind.FIBONACCI, anchors, number=1))
+    assert len(shape.words) == len(FIBONACCI_LEVELS)
+    for words, line in zip(shape.words, shape.lines, strict=True):
+        is_beside = words.ground.right() <= min(line.x1(), line.x2())
+        assert is_beside or words.baseline.y() < line.y1()
+
+
 @pytest.mark.parametrize("width_px", [1, 2, 3])
 def test_a_dashed_line_that_begins_out_of_view_is_the_same_wherever_the_chart_lies(
     qtbot: QtBot, clock: ManualClock, width_px: int
