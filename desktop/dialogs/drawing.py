@@ -28,9 +28,8 @@ class DrawingDialog(QDialog):
         self.edit = QLineEdit(drawing.text, maxLength=LONGEST_TEXT)
         self.edit.setMinimumWidth(360)
         self.colour = ColourBox(accent, drawing.colour)
-        self.width_px = QSpinBox(
-            minimum=1, maximum=WIDEST_PX, suffix=translate("Dialogs", " px"), value=drawing.width_px
-        )
+        unit = "" if self._has_text else translate("Dialogs", " px")  # a text's size is a step
+        self.width_px = QSpinBox(minimum=1, maximum=WIDEST_PX, suffix=unit, value=drawing.width_px)
         self._lay_out()
 
     def accept(self) -> None:

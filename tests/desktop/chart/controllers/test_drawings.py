@@ -400,6 +400,7 @@ def test_the_dialog_sets_text_colour_and_size_as_one_change(bench: ToolBench, wa
         QTest.mouseDClick(bench.bench.chart.viewport(), LEFT, NONE, at)
     dialog = dialog_of(bench)
     dialog.colour.setCurrentText("Purple")
+    assert dialog.width_px.text() == "1", "no text is a pixel high"
     dialog.width_px.setValue(2)
     write(bench, "<b>Resistance</b>")
     assert the_drawing(bench) == replace(drawing, text="<b>Resistance</b>", colour="#9657e0", width_px=2)
