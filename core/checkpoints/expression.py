@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
 
@@ -259,12 +259,13 @@ class _Parser:
         if column is None:
             raise self._error(f"There is no column “{token.text}”{_nearest(token.word)}.", token)
         self._at += 1
-        operator = self._operator(column)
+        typed = replace(column, name=token.text)  # some have a second name, which the messages repeat
+        operator = self._operator(typed)
         if operator is None:
             if column.kind is Kind.FLAG:
                 return Compare(column, Operator.EQUAL, True)
-            raise self._error(f"After “{token.text}” a comparison is missing, such as {_example(column)}.", self._now)
-        return Compare(column, operator, self._value(column, operator))
+            raise self._error(f"After “{token.text}” a comparison is missing, such as {_example(typed)}.", self._now)
+        return Compare(column, operator, self._value(typed, operator))
 
     def _operator(self, column: Column) -> Operator | None:
         token = self._now

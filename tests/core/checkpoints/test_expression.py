@@ -121,6 +121,7 @@ def test_today_and_a_minute() -> None:
         ("skil > 0.01", (0, 4), "skill"),
         ("skill >", (7, 8), "value"),
         ("skill > fast", (8, 12), "number"),
+        ("score > fast", (8, 12), "“score” is compared"),
         ("skill > 3 MB", (8, 12), "MB"),
         ("skill contains 3", (6, 14), "text"),
         ("note > 3", (5, 6), "contains"),
