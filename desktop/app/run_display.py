@@ -196,10 +196,17 @@ class RunDisplay(QObject):
         return self._database.stored_status(run, settings)
 
     def _show_stored(self, head: Run) -> None:
-        """In two turns of the loop: each reads a tenth of a second."""
-        if self._database.is_open:
-            self._guard(lambda: self._show_members(self._database.runs.members(head.run_id)))
-            QTimer.singleShot(0, self, lambda: self._guard(lambda: self._show_stored_model(head)))
+        self._in_turns(
+            lambda: self._show_stored_model(head),
+            lambda: self._show_stored_scores(head),
+            lambda: self._show_members(self._database.runs.members(head.run_id)),
+        )
+
+    def _in_turns(self, *parts: Callable[[], None]) -> None:
+        """One in each turn of the loop: each reads for up to a tenth of a second."""
+        if parts and self._database.is_open:
+            self._guard(parts[0])
+            QTimer.singleShot(0, self, lambda: self._in_turns(*parts[1:]))
 
     def _show_members(self, members: Sequence[Run]) -> None:
         """Of each market of the run the newest forecast, then the scores."""
@@ -228,16 +235,16 @@ class RunDisplay(QObject):
         return row.run_id == run.run_id and row.accuracy is None
 
     def _show_stored_model(self, head: Run) -> None:
-        if self._state.trainer is not None or not self._database.is_open:
-            return
         members = self._database.runs.members(head.run_id)
-        own = next((member for member in members if member.market == self.market), None)
-        if own is None:
-            return
-        self._state.take_members(head.run_id, {member.run_id: member.market for member in members})
-        self._show_model()
-        self._show_record()
-        self._state.take_stored(self._stored_status(own))
+        if self._state.trainer is None and any(member.market == self.market for member in members):
+            self._state.take_members(head.run_id, {member.run_id: member.market for member in members})
+            self._show_model()
+            self._show_record()
+
+    def _show_stored_scores(self, head: Run) -> None:
+        for own in self._database.runs.members(head.run_id):
+            if self._state.trainer is None and own.market == self.market:
+                self._state.take_stored(self._stored_status(own))
 
     def _on_ready(self, _ready: TrainerReady) -> None:
         """The run is known, also if it was not at the start."""
