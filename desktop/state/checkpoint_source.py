@@ -395,4 +395,4 @@ def score_text(info: CheckpointInfo, *, is_short: bool = False) -> str:
         low, high = format_number(info.skill_low * 100, 1), format_number(info.skill_high * 100, 1)
         score = translate("Checkpoints", "{0} ({1} to {2})").format(score, low, high)
     # A restored model has no score yet: this is that of the checkpoint whose weights it has.
-    return translate("Checkpoints", "as restored: {0}").format(score) if is_restored else score
+    return translate("Checkpoints", "{0}, as restored").format(score) if is_restored else score

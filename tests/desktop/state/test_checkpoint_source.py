@@ -128,5 +128,5 @@ def test_what_is_open_is_held_once_and_announced_to_a_new_trainer(source: Checkp
 def test_the_score_of_a_restored_checkpoint_is_marked_as_the_old_ones() -> None:
     """Regression: the row looked as if the restored model had scored already."""
     info = scenario.checkpoint(12_345)
-    assert score_text(replace(info, reason="restore")) == f"as restored: {score_text(info)}"
+    assert score_text(replace(info, reason="restore")) == f"{score_text(info)}, as restored"
     assert "as restored" not in score_text(replace(info, reason="restore", skill=None))
