@@ -184,7 +184,7 @@ class StatusPanel(Panel):
         self._fit()
 
     def _fit(self) -> None:
-        """Work under way is named in full as long as something less important can go for it."""
+        """The feed and the work under way have all their words as long as something less important can go for them."""
         always = [part for part in self._parts if part not in self._first_dropped and not part.isHidden()]
         left, _, right, _ = _MARGINS_PX
         needed = left + right + sum(_room_for(part) for part in (*always, *self._first_dropped)) - _SPACING_PX
@@ -263,6 +263,5 @@ class StatusPanel(Panel):
 
 
 def _room_for(part: QWidget) -> int:
-    """The least, but for a job's title; with the gap beside it."""
-    hint = part.minimumSizeHint() if isinstance(part, ElidedLabel) else part.sizeHint()
-    return hint.expandedTo(part.minimumSize()).width() + _SPACING_PX
+    """For all of it, with the gap beside it."""
+    return part.sizeHint().expandedTo(part.minimumSize()).width() + _SPACING_PX
