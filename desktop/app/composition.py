@@ -297,6 +297,7 @@ class Application(QObject):
             _log.error("The thread that looks at the machine did not end in time.")
         await self.watching.close()
         await self.runs.close()
+        await self.display.close()
         self.charting.cancel_reading()  # a market that was just being opened may have begun to load
         if not all((self.charting.wait_for_reading(), self.overview.finish())):  # the second is ended in any case
             _log.error("The thread that reads stored candles did not end in time.")

@@ -3,6 +3,7 @@ First what is stored, then what comes."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from core.domain.candle import Market
 from core.domain.candle_series import CandleSeries
-from core.domain.events import EventBatch, Incident, Severity, TrainerReady, TrainerStatus
+from core.domain.events import EventBatch, Incident, Severity, TrainerReady
 from core.domain.incident_kinds import IncidentKind
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.shown_names import shown_market
@@ -55,7 +56,12 @@ class RunDisplay(QObject):
         self._runs, self._state, self._chart, self._charting = runs, state, chart, charting
         self._alerts_elsewhere, self._database, self._shell = alerts_elsewhere, database, shell
         self.market: Market | None = None
+        self._reading: set[asyncio.Task[None]] = set()
         self._connect()
+
+    async def close(self) -> None:
+        """Wait for what is being read."""
+        await asyncio.gather(*self._reading, return_exceptions=True)
 
     @property
     def series(self) -> CandleSeries | None:
@@ -191,48 +197,11 @@ class RunDisplay(QObject):
         if run is not None:
             QTimer.singleShot(0, self, lambda: self._show_stored(run))
 
-    def _stored_status(self, run: Run) -> TrainerStatus:
-        settings = for_markets(self._runs.settings, len(self._runs.universe))
-        return self._database.stored_status(run, settings)
-
     def _show_stored(self, head: Run) -> None:
-        self._in_turns(
-            lambda: self._show_stored_model(head),
-            lambda: self._show_stored_scores(head),
-            lambda: self._show_members(self._database.runs.members(head.run_id)),
-        )
-
-    def _in_turns(self, *parts: Callable[[], None]) -> None:
-        """One in each turn of the loop: each reads for up to a tenth of a second."""
-        if parts and self._database.is_open:
-            self._guard(parts[0])
-            QTimer.singleShot(0, self, lambda: self._in_turns(*parts[1:]))
-
-    def _show_members(self, members: Sequence[Run]) -> None:
-        """Of each market of the run the newest forecast, then the scores."""
-        markets = self._state.markets
-        for run in members:
-            markets.set_run(run.market, run.run_id)
-            if run.market in markets.universe:
-                markets.apply(self._database.newest_forecast(run.run_id, run.market.interval))
-        self._show_scores(members)
-
-    def _show_scores(self, members: Sequence[Run]) -> None:
-        """One market at a time: all of them would hold up a frame."""
-        waiting = [run for run in members if self._waits_for_scores(run)]
-        if not waiting or not self._database.is_open:
+        if not self._database.is_open:
             return
-        first, *others = waiting
-        stored = self._database.stored_market(first, self._runs.settings)
-        self._state.markets.set_summary(
-            first.market, stored.accuracy, stored.position_ms, is_learned=stored.member.is_learned
-        )
-        QTimer.singleShot(0, self, lambda: self._guard(lambda: self._show_scores(others)))
-
-    def _waits_for_scores(self, run: Run) -> bool:
-        """Not where the trainer has answered meanwhile, or another run has begun."""
-        row = self._state.markets.row(run.market)
-        return row.run_id == run.run_id and row.accuracy is None
+        self._guard(lambda: self._show_stored_model(head))
+        self._guard(lambda: self._show_members(self._database.runs.members(head.run_id)))
 
     def _show_stored_model(self, head: Run) -> None:
         members = self._database.runs.members(head.run_id)
@@ -241,10 +210,49 @@ class RunDisplay(QObject):
             self._show_model()
             self._show_record()
 
-    def _show_stored_scores(self, head: Run) -> None:
-        for own in self._database.runs.members(head.run_id):
-            if self._state.trainer is None and own.market == self.market:
-                self._state.take_stored(self._stored_status(own))
+    def _show_members(self, members: Sequence[Run]) -> None:
+        """Of each market of the run the newest forecast, then the scores."""
+        markets = self._state.markets
+        for run in members:
+            markets.set_run(run.market, run.run_id)
+            if run.market in markets.universe:
+                markets.apply(self._database.newest_forecast(run.run_id, run.market.interval))
+        self._read_scores(sorted(members, key=lambda run: run.market != self.market))
+
+    def _read_scores(self, members: Sequence[Run]) -> None:
+        """On a thread: of one market this takes the window several frames."""
+        task = asyncio.ensure_future(self._show_scores(members))
+        self._reading.add(task)
+        task.add_done_callback(self._reading.discard)
+
+    async def _show_scores(self, members: Sequence[Run]) -> None:
+        """One market after the other, in this order."""
+        settings = for_markets(self._runs.settings, len(self._runs.universe))
+        try:
+            for run in members:
+                if self._is_starting(run):
+                    status = await asyncio.to_thread(self._database.stored_status, run, settings)
+                    if self._is_starting(run):
+                        self._state.take_stored(status)
+                elif self._waits_for_scores(run):
+                    stored = await asyncio.to_thread(self._database.stored_market, run, settings)
+                    if self._waits_for_scores(run):
+                        learned = stored.member.is_learned
+                        self._state.markets.set_summary(
+                            run.market, stored.accuracy, stored.position_ms, is_learned=learned
+                        )
+        except StorageError as error:
+            self._shell.banner.notify_storage_error(str(error))
+
+    def _is_starting(self, run: Run) -> bool:
+        """Whether it is the run of the market on the chart, and its trainer has not answered yet."""
+        state = self._state
+        return state.trainer is None and run.market == self.market and run.head_id == state.head_id
+
+    def _waits_for_scores(self, run: Run) -> bool:
+        """Not where the trainer has answered meanwhile, or another run has begun."""
+        row = self._state.markets.row(run.market)
+        return row.run_id == run.run_id and row.accuracy is None
 
     def _on_ready(self, _ready: TrainerReady) -> None:
         """The run is known, also if it was not at the start."""
@@ -266,8 +274,7 @@ class RunDisplay(QObject):
         self._show_record()
         if self._state.trainer is None and self._state.head_id is not None:
             members = self._database.runs.members(self._state.head_id)
-            for own in (member for member in members if member.run_id == self._state.run_id):
-                self._state.take_stored(self._stored_status(own))
+            self._read_scores([member for member in members if member.run_id == self._state.run_id])
 
     def _show_record(self) -> None:
         """Show the newest stored forecast of the market on the chart."""

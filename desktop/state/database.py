@@ -4,6 +4,7 @@ and chart read of it."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from core.domain.candle import Interval, Market
@@ -111,16 +112,18 @@ class WindowDatabase:
         set_archived(self.db, run_id, is_archived)
 
     def stored_status(self, run: Run, settings: Settings) -> TrainerStatus:
-        """Scores and losses of a run, before its trainer is running."""
+        """Scores and losses of a run, before its trainer is running. Callable from any thread."""
         from core.evaluation.summary import stored_status  # noqa: PLC0415 - after the first paint
 
-        return stored_status(self.db, run, settings)
+        with closing(open_database(self._folder.database, readonly=True)) as db:
+            return stored_status(db, run, settings)
 
     def stored_market(self, run: Run, settings: Settings) -> MarketStatus:
-        """Scores of a run alone, before its trainer is running."""
+        """Scores of a run alone, before its trainer is running. Callable from any thread."""
         from core.evaluation.summary import stored_market  # noqa: PLC0415 - after the first paint
 
-        return stored_market(self.db, run, settings)
+        with closing(open_database(self._folder.database, readonly=True)) as db:
+            return stored_market(db, run, settings)
 
     def incidents(self, run_ids: Iterable[str], newest: int) -> Sequence[Incident]:
         """Of all these runs, ascending by their newest occurrence."""

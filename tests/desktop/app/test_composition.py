@@ -15,8 +15,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from core.domain.candle import Interval, Market
-from core.domain.events import TrainerState
+from core.domain.events import TrainerState, TrainerStatus
 from core.domain.price_lines import LineKind
+from core.evaluation.summary import stored_status
 from core.settings import tree as settings_file
 from core.settings.tree import GradientSettings
 from core.storage import recovering
@@ -104,6 +105,24 @@ def test_stored_results_are_shown_while_the_trainer_starts(
         accuracy.refresh()
         assert not any(each.isVisibleTo(accuracy) for each in accuracy.findChildren(EmptyState))
 
+    run_window(qapp, context(learned), story)
+
+
+def test_stored_scores_are_read_beside_the_window(
+    qapp: QApplication, learned: Path, gate: CandleGate, idle_trainer: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: each change of market froze the window for it."""
+    readers: list[threading.Thread] = []
+
+    def record(*arguments: Any) -> TrainerStatus:
+        readers.append(threading.current_thread())
+        return stored_status(*arguments)
+
+    async def story(application: Application) -> None:
+        await until(lambda: application.state.status is not None, "what is stored")
+        assert readers and threading.main_thread() not in readers
+
+    monkeypatch.setattr("core.evaluation.summary.stored_status", record)
     run_window(qapp, context(learned), story)
 
 
