@@ -51,6 +51,8 @@ async def happens_within(event: asyncio.Event, seconds: float) -> bool:
         await asyncio.wait_for(event.wait(), seconds)
     except TimeoutError:
         return False
+    if is_cancelled():  # in the moment of the event, `wait_for` of Python 3.11 keeps that to itself
+        raise asyncio.CancelledError
     return True
 
 
