@@ -56,8 +56,8 @@ FAULTS = (
     Fault(
         "children-of-a-forecaster-live-on",
         "core/training/external/transport.py",
-        "        self._signal(_KILL)\n        self._join()",
-        "        self._join()",
+        "        self._signal(_KILL)\n        self._tether.cut()",
+        "        self._tether.cut()",
     ),
     Fault(
         "live-candle-waits-unhurried",

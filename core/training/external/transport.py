@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, Protocol
 
 from core.training.external.protocol import LONGEST_LINE_BYTES
+from core.training.external.tether import Tether
 from core.training.recovery.exit_reasons import exit_reason
 
 _MOST_UNREAD_LINES = 64
@@ -53,7 +54,8 @@ class Transport(Protocol):
 
 
 class ProcessTransport:
-    """A child process: started without a shell, in a separate session, so that its children end with it.
+    """A child process: started without a shell, in a separate session, so that its children end with it. It ends
+    with us, also if we are killed.
 
     A thread each writes its stdin, reads its stdout, and copies its stderr to the log. Raises TransportEndedError if it
     cannot be started.
@@ -61,7 +63,7 @@ class ProcessTransport:
 
     def __init__(self, command: Sequence[str], name: str) -> None:
         try:
-            self._process = _started(command)
+            self._process, self._tether = _started(command)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise TransportEndedError(f"“{command[0]}” could not be started ({reason[:_LONGEST_REASON]})") from error
@@ -112,6 +114,7 @@ class ProcessTransport:
                 self._process.wait(_GRACE_S)
                 break
         self._signal(_KILL)
+        self._tether.cut()
         self._join()
 
     def _join(self) -> None:
@@ -167,16 +170,23 @@ class ProcessTransport:
                 _log.info("%s: further lines of its stderr are not logged.", self._name)
 
 
-def _started(command: Sequence[str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        list(command),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=_environment(),
-        start_new_session=True,
-        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-    )
+def _started(command: Sequence[str]) -> tuple[subprocess.Popen[bytes], Tether]:
+    tether = Tether()
+    try:
+        process = subprocess.Popen(
+            list(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=_environment(),
+            start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+        )
+    except BaseException:
+        tether.cut()
+        raise
+    tether.tie(process)
+    return process, tether
 
 
 def _environment() -> dict[str, str]:

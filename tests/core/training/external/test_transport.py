@@ -7,6 +7,7 @@ import logging
 import os
 import select
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -170,3 +171,22 @@ def test_children_of_one_that_ends_by_itself_are_ended(start: Start) -> None:
     with watched(child) as has_ended:
         transport.close()
         assert has_ended()
+
+
+@pytest.mark.slow
+@HAS_PIDFD
+def test_a_deaf_one_ends_with_a_trainer_that_was_killed() -> None:
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
+    code = f"""
+import sys, time
+from core.training.external.transport import ProcessTransport
+transport = ProcessTransport([sys.executable, "-I", "-S", "-c", {deaf!r}], "Test")
+assert transport.receive({LONG_S}) == b"\\n"
+print(transport.process_id, flush=True)
+time.sleep(600)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as trainer:
+        assert trainer.stdout is not None
+        with watched(int(trainer.stdout.readline())) as has_ended:
+            trainer.kill()
+            assert has_ended()
