@@ -86,7 +86,7 @@ def run_command_line(arguments: Sequence[str] | None = None) -> int:
 
 
 def _report_usage(error: click.ClickException, as_json: bool) -> int:
-    if as_json and speaks():
+    if as_json:
         _print_error(error.format_message(), as_json)
     elif speaks():
         error.show()
@@ -107,7 +107,7 @@ def _report_fault(error: Exception, as_json: bool) -> int:
 
 
 def _print_error(sentence: str, as_json: bool) -> None:
-    if as_json and speaks():
-        click.echo(json.dumps({"error": sentence}))
-    else:
+    if not as_json:
         click.echo(sentence, err=True)
+    elif speaks():
+        click.echo(json.dumps({"error": sentence}))

@@ -51,6 +51,9 @@ def test_an_unexpected_exception_is_a_message_with_its_traceback_in_the_log(
     assert "a name that no one gave" in sentence and "ghostcandle.log" in sentence
     assert "Traceback" not in done.stdout + done.stderr
     assert "Traceback" in (data_dir / "logs" / "ghostcandle.log").read_text()
+    of_another = commands.invoke(*done.args, RANK="1", WORLD_SIZE="2")
+    assert (of_another.returncode, of_another.stdout) == (1, "")
+    assert of_another.stderr == ("" if as_json else sentence), "one object for all processes"
 
 
 def test_data_dir_comes_from_the_option_then_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
