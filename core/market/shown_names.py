@@ -19,6 +19,11 @@ def file_symbol(name: str, fingerprint: str) -> str:
     return f"{name}#{fingerprint[:_FINGERPRINT_LETTERS]}"
 
 
+def fingerprint_of(market: Market) -> str:
+    """Of the content of the file that a market of a replay is."""
+    return market.symbol.rpartition("#")[2]
+
+
 def shown_symbol(venue: str, symbol: str) -> str:
     """``my-market-1m``, ``BTC/USDT``"""
     match = _FINGERPRINT.fullmatch(symbol) if venue == FILE_VENUE else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from core.domain.events import EventBatch, Incident, JobProgress, TrainerEvent
 from core.evaluation.details import evaluate_run
 from core.evaluation.pooled import summarise_together
 from core.market.feeds.base import FeedState, FeedStatus
+from core.market.feeds.many import require_different_candles
 from core.market.feeds.replay import ReplayFeed, replay_name
 from core.market.history.files import read_candle_file
 from core.market.pipeline import MarketPipeline, PipelineListener
@@ -55,7 +56,7 @@ def evaluate_together(context: Context, files: Sequence[Path], count: int | None
         db = open_database(folder.database)
         try:
             markets = {path.name: _stored(db, path, count, progress) for path in _distinct(files)}
-            require_different_candles(markets)
+            require_different_candles(markets.items())
             _require_one_interval(markets)
             started_s = clock.monotonic_s()
             runs = _learned(db, folder, settings, markets, progress)
@@ -93,15 +94,6 @@ def _stored(db: Database, path: Path, count: int | None, progress: TerminalProgr
     if listener.failure is not None:
         raise UserError(listener.failure)
     return feed.market
-
-
-def require_different_candles(markets: Mapping[str, Market]) -> None:
-    """Files by their names. Raises UserError."""
-    names: dict[str, str] = {}
-    for name, market in markets.items():
-        _, _, fingerprint = market.symbol.rpartition("#")  # see `file_symbol`
-        if (other := names.setdefault(fingerprint, name)) != name:
-            raise UserError(f"{other} and {name} hold the same candles, which would count twice. Give one of them.", 2)
 
 
 def _require_one_interval(markets: dict[str, Market]) -> None:

@@ -29,7 +29,6 @@ from desktop.app.context import Context
 from desktop.app.stopping import stopped_by_signals
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import INTERRUPTED, UserError
-from desktop.commands.evaluate_together import require_different_candles
 from desktop.commands.metrics import summary_of
 from desktop.commands.options import common_options, model_option, print_json, run_options, with_context
 from desktop.commands.text import print_summary
@@ -120,7 +119,6 @@ async def _feeds(context: Context, clock: Clock, progress: TerminalProgress) -> 
         return _feeds_of_venue(context, clock, wanted)
     feeds = [await _feed(context, clock, progress, each) for each in wanted]
     if context.others and first.feed == "replay":
-        require_different_candles({feed.market.symbol: feed.market for feed in feeds})
         play_together(feeds)
     by_market = {feed.market: feed for feed in feeds}
     return {market: by_market[market] for market in _ordered([feed.market for feed in feeds])}

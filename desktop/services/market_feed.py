@@ -95,11 +95,13 @@ class MarketFeeds:
         """Those of an exchange share its connection, so all of them are opened together."""
         (first,) = self.asked.values()
         if first.feed in ("replay", "stored"):
+            feeds = [*self._feeds.values()]
             for each in others:
-                feed = (await self._build_one(each, seed, limit, watch)).feed
-                self.asked[feed.market], self._feeds[feed.market] = each, feed
-            play_together(tuple(self._feeds.values()))
-            ordered = _ordered(self.asked)
+                feeds.append((await self._build_one(each, seed, limit, watch)).feed)
+                self.asked[feeds[-1].market] = each
+            play_together(feeds)
+            ordered = _ordered(feed.market for feed in feeds)
+            self._feeds = {feed.market: feed for feed in feeds}
         else:
             self.asked |= {_market(each): each for each in others if _market(each) not in self.asked}
             ordered = _ordered(self.asked)

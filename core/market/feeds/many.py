@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from core.domain.candle import FILE_VENUE, Interval, Market
@@ -17,7 +17,7 @@ from core.market.feeds.simulated import SimulatedFeed, seed_of
 from core.market.feeds.step_order import StepOrder
 from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.urls import ExchangeUrls
-from core.market.shown_names import shown_market
+from core.market.shown_names import fingerprint_of, shown_market, shown_symbol
 
 
 def open_feeds(
@@ -61,12 +61,26 @@ def open_feeds(
 
 def play_together(feeds: Sequence[Feed]) -> None:
     """Keep the replays among these at one time, whatever holes their files have and wherever they begin: none gives a
-    candle before all earlier ones of the others. All of them need to be iterated until they are closed."""
-    replays = [feed for feed in feeds if isinstance(feed, ReplayFeed) and feed.pace is not None]
+    candle before all earlier ones of the others. All of them need to be iterated until they are closed. Raises
+    FeedError if two hold the same candles."""
+    replays = [feed for feed in feeds if isinstance(feed, ReplayFeed)]
+    require_different_candles((shown_symbol(FILE_VENUE, feed.market.symbol), feed.market) for feed in replays)
+    replays = [feed for feed in replays if feed.pace is not None]
     order = StepOrder(len(replays))
     until_ms = max((feed.at_once_until_ms for feed in replays), default=0)
     for place, feed in enumerate(replays):
         feed.join(order, place, until_ms)
+
+
+def require_different_candles(named: Iterable[tuple[str, Market]]) -> None:
+    """Files with their names. Raises FeedError, in a sentence, if two hold the same candles."""
+    names: dict[str, str] = {}
+    for name, market in named:
+        fingerprint = fingerprint_of(market)
+        if fingerprint in names:
+            both = f"{names[fingerprint]} and {name} hold the same candles, which would count twice."
+            raise FeedError(f"{both} Give one of them.")
+        names[fingerprint] = name
 
 
 def _gates(

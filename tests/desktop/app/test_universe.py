@@ -15,7 +15,7 @@ from core.domain.candle import SIMULATED_VENUE, Interval, Market
 from core.domain.clock import Clock
 from core.domain.events import EventBatch, ForecastMade, ForecastScored, TrainerState
 from core.domain.watchlist import WatchedMarket
-from core.market.feeds.base import CorrectedCandle, FeedError, FeedEvent
+from core.market.feeds.base import CorrectedCandle, FeedError, FeedEvent, FeedState
 from core.market.feeds.rate_limits import RateLimitHold
 from core.settings.window import WatchlistSettings
 from core.storage.database import open_database
@@ -342,3 +342,23 @@ def test_a_market_without_candles_leaves_the_others_running_and_is_named(
         assert application.series is not None and len(application.series) == 0, "and not on another's chart"
 
     run_window(qapp, dataclasses.replace(chosen, settings=settings), story)
+
+
+@pytest.mark.usefixtures("idle_trainer")
+@pytest.mark.parametrize("name", ["../data/a.csv", "copy.csv"])
+def test_a_file_named_twice_is_refused_with_a_sentence(qapp: QApplication, tmp_path: Path, name: str) -> None:
+    """It was learned once without a word, and a copy of it twice."""
+    data = tmp_path / "data"
+    data.mkdir()
+    first = write_csv(data / "a.csv", random_walk(60))
+    (data / "copy.csv").write_bytes(first.read_bytes())
+    chosen = context(tmp_path / "run", file=str(first))
+    other = dataclasses.replace(chosen.settings.market, file=str(data / name))
+
+    async def story(application: Application) -> None:
+        state = application.state
+        await until(lambda: state.feed is not None and state.feed.state is FeedState.FAILED, "the refusal")
+        assert state.feed is not None and "hold the same candles" in state.feed.sentence
+        assert not application.runs.universe
+
+    run_window(qapp, dataclasses.replace(chosen, others=(other,)), story)

@@ -117,6 +117,7 @@ def test_metrics_are_of_all_markets_or_of_the_named_one(tmp_path: Path, files: l
         (("--file", "alpha", "--file", "beta", "--symbol", "BTC/USDT"), "not both"),
         (("--file", "alpha", "--symbol", "SIM-1"), "not both"),
         (("--file", "alpha", "--file", "alpha"), "named twice"),
+        (("--symbol", "SIM-1", "--symbol", "SIM-1"), "SIM-1 is named twice"),
         (("--file", "alpha", "--file", "copy"), "hold the same candles"),
         (("--file", "alpha", "--file", "hours"), "have different intervals"),
         (("--feed", "simulate", "--symbol", "SIM-1", "--symbol", "BTC/USDT"), "their names are SIM-"),
