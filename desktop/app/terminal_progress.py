@@ -35,7 +35,9 @@ class TerminalProgress:
             MofNCompleteColumn(),
             TimeRemainingColumn(),
         )
-        self._progress = Progress(*columns, console=self._console, disable=not is_shown, transient=True)
+        self._is_shown = is_shown
+        has_bars = is_shown and self._console.is_terminal  # elsewhere they would be an empty line
+        self._progress = Progress(*columns, console=self._console, disable=not has_bars, transient=True)
         self._tasks: dict[str, TaskID] = {}
         self._titles: dict[str, str] = {}
         self._lock = threading.Lock()
@@ -52,7 +54,7 @@ class TerminalProgress:
         """One line above the bars."""
         if self._lines is not None:
             self._lines.say(sentence)
-        elif not self._progress.disable:
+        elif self._is_shown:
             self._console.print(plain(sentence, _LONGEST_SENTENCE), highlight=False)
 
     def show(self, job: JobProgress) -> None:

@@ -6,7 +6,6 @@ import dataclasses
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from core.domain.clock import SystemClock
@@ -17,6 +16,7 @@ from core.storage.recovering import Restored, moment, restore, what_is_missing
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.options import common_options, print_json, report_whole, with_context
+from desktop.commands.text import print_whole
 
 
 @click.group()
@@ -108,4 +108,4 @@ def _print_table(known: tuple[Backup, ...]) -> None:
         record = backup.record
         size = f"{record.size_bytes / 1e6:.1f} MB"
         table.add_row(backup.name, moment(record.made_at_ms), size, f"{backup.rows:,}", f"{len(record.checkpoints)}")
-    Console(markup=False).print(table if known else "No backup yet.")
+    print_whole(table if known else "No backup yet.")

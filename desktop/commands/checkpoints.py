@@ -7,7 +7,6 @@ from contextlib import closing
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from core.checkpoints.weight_file import verify
@@ -19,6 +18,7 @@ from core.storage.runs import RunStore
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.options import common_options, print_json, report_whole, with_context
+from desktop.commands.text import print_whole
 
 
 @click.group()
@@ -76,7 +76,7 @@ def _print_table(known: list[CheckpointInfo]) -> None:
         table.add_column(title, justify="right" if title in ("Step", "Skill", "Loss", "Size") else "left")
     for info in known:
         table.add_row(*_cells(info))
-    Console(markup=False).print(table if known else "No checkpoint yet.")
+    print_whole(table if known else "No checkpoint yet.")
 
 
 def _cells(info: CheckpointInfo) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -14,6 +15,7 @@ from core.evaluation.report import touched_words, words
 from core.evaluation.report.words import NOT_ENOUGH, judged
 from core.market.shown_names import shown_market
 
+_WIDEST = 1_000
 _QUANTITIES = ("close", "range")
 
 
@@ -32,6 +34,13 @@ def _print_pairs(rows: Iterable[tuple[str, str]]) -> None:
     for name, text in rows:
         table.add_row(name, text)
     Console(markup=False).print(table)
+
+
+def print_whole(table: Table | str) -> None:
+    """At its own width where the terminal is narrower: a name that is cut off names nothing."""
+    console = Console(markup=False)
+    needed = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
+    Console(markup=False, width=max(console.width, needed)).print(table)
 
 
 def text_table(header: Sequence[str] | None, rows: Iterable[Sequence[str]]) -> Table:

@@ -114,6 +114,8 @@ def test_checkpoints_list_show_verify(data: Path, summary: dict[str, Any]) -> No
     assert len(known) == summary["checkpoints"]["kept"] and known[0]["step"] == 19
     shown = commands.invoke_json("checkpoints", "show", known[0]["checkpoint_id"], "--data-dir", str(data))
     assert shown == known[0]
+    table = commands.invoke("checkpoints", "list", "--data-dir", str(data), COLUMNS="40").stdout
+    assert all(each["checkpoint_id"] in table for each in known), "whole, however narrow the terminal"
     assert commands.invoke_json("checkpoints", "verify", "--data-dir", str(data)) == {
         "ok": True,
         "checked": len(known),
