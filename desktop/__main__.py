@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import io
 import multiprocessing
 import os
 import sys
@@ -13,6 +14,7 @@ def main() -> None:
     """Start Ghostcandle from a terminal, a double click, or as the frozen program's child process."""
     multiprocessing.freeze_support()  # in a frozen child this runs the child and does not return
     _replace_missing_streams()
+    _print_any_character()
     with contextlib.suppress(OSError, ValueError):  # a stderr without a file behind it
         faulthandler.enable()
     from desktop.commands.cli import run_command_line  # noqa: PLC0415 - not in a spawned child
@@ -25,6 +27,12 @@ def _replace_missing_streams() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - for the whole run
+
+
+def _print_any_character() -> None:
+    """As a question mark where the terminal's encoding has none for it, or a file's name is not UTF-8."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
 
 
 if __name__ == "__main__":

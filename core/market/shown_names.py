@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from core.domain.candle import FILE_VENUE, Market
+from core.domain.plain_text import plain
 
 _FINGERPRINT_LETTERS = 6
 _DIGITS = re.compile(r"([0-9]+)")
@@ -15,8 +16,11 @@ _FINGERPRINT = re.compile(rf"(.+)#[0-9a-f]{{{_FINGERPRINT_LETTERS}}}")
 
 
 def file_symbol(name: str, fingerprint: str) -> str:
-    """The symbol under which a file's candles are stored, ``my-market-1m#dd2831``: other content, other market."""
-    return f"{name}#{fingerprint[:_FINGERPRINT_LETTERS]}"
+    """The symbol under which a file's candles are stored, ``my-market-1m#dd2831``: other content, other market.
+
+    name: of a file, so it may hold what cannot be stored, or would be two lines.
+    """
+    return f"{' '.join(plain(name).splitlines())}#{fingerprint[:_FINGERPRINT_LETTERS]}"
 
 
 def fingerprint_of(market: Market) -> str:

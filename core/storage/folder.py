@@ -7,6 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.domain.plain_text import plain
 from core.files.private import make_private, make_private_folder
 from core.storage.errors import StorageError
 
@@ -76,6 +77,7 @@ class DataFolder:
 
     def ensure(self) -> None:
         """Create the folders, private to this user, and check that they are writable. Raises StorageError."""
+        self._require_readable_name()
         try:
             self._make_private()
             for folder in (self.root, self.logs, self.models, self.quarantine):
@@ -84,6 +86,15 @@ class DataFolder:
             raise StorageError(
                 f"The data folder {self.root} cannot be written ({error.strerror or error}). "
                 "Free space on its disk, change its permissions, or choose another with --data-dir."
+            ) from error
+
+    def _require_readable_name(self) -> None:
+        """Checkpoints in a folder of any other name can be written, and then not be read."""
+        try:
+            str(self.root.absolute()).encode()
+        except UnicodeEncodeError as error:
+            raise StorageError(
+                f"The path of the data folder {plain(str(self.root))} is not UTF-8. Choose another with --data-dir."
             ) from error
 
     def _make_private(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
 import logging
@@ -95,6 +96,9 @@ def _report_usage(error: click.ClickException, as_json: bool) -> int:
 
 def _report_fault(error: Exception, as_json: bool) -> int:
     """A mistake of ours: its traceback goes to the log file, or where there is none yet, to stderr."""
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        _print_error(f"There is no room left for the output ({error}). Make room, and try again.", as_json)
+        return 1
     file = next((handler for handler in _log.handlers if isinstance(handler, logging.FileHandler)), None)
     if file is None:
         traceback.print_exception(error)
@@ -110,4 +114,7 @@ def _print_error(sentence: str, as_json: bool) -> None:
     if not as_json:
         click.echo(sentence, err=True)
     elif speaks():
-        click.echo(json.dumps({"error": sentence}))
+        try:
+            click.echo(json.dumps({"error": sentence}))
+        except OSError:  # of stdout itself
+            click.echo(sentence, err=True)

@@ -15,6 +15,7 @@ MINUTE = Interval.parse("1m")
     [
         (FILE_VENUE, file_symbol("my-market-1m", "dd2831aa01"), "my-market-1m"),
         (FILE_VENUE, file_symbol("a#b", "0123456789"), "a#b"),
+        (FILE_VENUE, file_symbol("not utf-8 \udcff\nin two lines", "0123456789"), "not utf-8 ? in two lines"),
         (FILE_VENUE, "my-market", "my-market"),
         (FILE_VENUE, "#dd2831", "#dd2831"),
         (FILE_VENUE, "number#5", "number#5"),

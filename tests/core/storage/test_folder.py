@@ -46,3 +46,11 @@ def test_a_path_outside_the_folder_is_refused(folder: DataFolder, name: str) -> 
 def test_an_invalid_run_id_is_refused(folder: DataFolder, run_id: str) -> None:
     with pytest.raises(ValueError, match="cannot name a folder"):
         folder.checkpoints(run_id)
+
+
+def test_a_folder_whose_checkpoints_could_not_be_read_again_is_refused(tmp_path: Path) -> None:
+    """safetensors writes to a path that is not UTF-8, and does not read from it: each start began a new run."""
+    root = tmp_path / "data\udcff"
+    with pytest.raises(StorageError, match="not UTF-8"):
+        DataFolder(root).ensure()
+    assert not root.exists()

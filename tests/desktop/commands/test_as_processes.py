@@ -167,3 +167,29 @@ def test_a_backfill_that_is_interrupted_and_killed_continues_and_leaves_no_hole(
     assert result["stored"] == len(expected) - len(so_far), err
     assert (result["all_absent"], result["left"]) == (3, 0)
     assert stored() == expected
+
+
+def test_a_name_that_the_terminal_cannot_show_is_shown_with_question_marks(tmp_path: Path) -> None:
+    named = tmp_path / "ün\udcff.csv"
+    named.write_bytes(SAMPLE.read_bytes())
+    market = ("--venue", "file", "--symbol", "ün", "--data-dir", str(tmp_path / "data"))
+    done = commands.run("import", str(named), *market, "--dry-run", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0 and "?n?.csv" in done.stdout, done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full is a file on Linux")
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_full_disk_behind_stdout_is_no_mistake_of_ours(tmp_path: Path, as_json: bool) -> None:
+    data = commands.configure(tmp_path / "data")
+    asked = ["import", str(SAMPLE), "--venue", "file", "--symbol", "A", "--dry-run", "--data-dir", str(data)]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            commands.command(*asked, *["--json"] * as_json),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=commands.ROOT,
+            check=False,
+        )
+    assert done.returncode == 1 and "no room" in done.stderr
+    assert "Traceback" not in done.stderr and "mistake" not in done.stderr
