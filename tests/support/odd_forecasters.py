@@ -15,8 +15,8 @@ LEVELS = (-1.6, -1.3, -0.7, 0.0, 0.7, 1.3, 1.6)
 
 
 class Forecaster:
-    """The usual size of a move, around no change. Habits: honest, moody, forgetful, broken, crashing,
-    peeking, and peeking at ranges."""
+    """The usual size of a move, around no change. Habits: honest, mute, late to begin, moody, forgetful, broken,
+    crashing, peeking, and peeking at ranges."""
 
     def __init__(self, habit: str, file: str | None) -> None:
         self.habit = habit
@@ -47,6 +47,8 @@ class Forecaster:
             usual = math.nan
         row = [middle + 0.1 * usual * level for level in LEVELS]
         answer = {"type": "forecast", "open_time_ms": candle["open_time_ms"], "close": [row] * horizons}
+        if self.habit == "mute" or (self.habit == "late-to-begin" and len(self.closes) <= 20):
+            del answer["close"]
         if self.habit == "peeking-at-ranges":
             size = self.next_range.get(candle["open_time_ms"], usual)
             answer["range"] = [[size * (1.0 + 0.1 * level) for level in LEVELS]] * horizons

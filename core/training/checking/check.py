@@ -142,14 +142,19 @@ def _missing(trial: Trial) -> int:
 
 def _is_unusable(trial: Trial, candles: int) -> bool:
     has_given_up = any(incident.kind is IncidentKind.CHALLENGER_SUSPENDED for incident in trial.incidents)
-    return has_given_up or _missing(trial) > _UNUSABLE_SHARE * candles
+    return has_given_up or trial.answered == 0.0 or _missing(trial) > _UNUSABLE_SHARE * candles
+
+
+def _how_many(forecast: int, candles: int) -> str:
+    return "each" if forecast == candles else f"{forecast:,} of them" if forecast else "none"
 
 
 def _answers(trial: Trial, candles: int) -> Check:
     if not trial.incidents:
-        return Check(
-            "It answers at every candle", True, f"It forecast {candles:,} candles: right shape, finite, in order."
-        )
+        forecast = round(trial.answered * candles)
+        found = f"It answered {candles:,} candles, {_how_many(forecast, candles)} with a forecast"
+        sound = ": right shape, finite, in order." if forecast else ", so there is nothing to check."
+        return Check("It answers at every candle", forecast > 0, found + sound)
     first, further = trial.incidents[0], len(trial.incidents) - 1
     found = first.what_happened
     if first.kind is IncidentKind.CHALLENGER_ENDED and first.details:

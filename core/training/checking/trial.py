@@ -19,6 +19,8 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
+from core.storage.records import ChallengerFigures
+from core.storage.runs import challenger_figures
 from core.training.commands import MarketCandle, ObserveClose, SaveCheckpoint, SetPaused
 from core.training.hosting.service import TrainingService
 from core.training.online.trainer_spec import SessionSpec
@@ -37,6 +39,8 @@ class Trial:
     """Of the challenger."""
     cost_ms: float
     """Of a candle, on average."""
+    answered: float
+    """The share of candles with a forecast of it: an answer may hold none."""
 
 
 def run_trial(
@@ -56,8 +60,8 @@ def run_trial(
     incidents = tuple(
         event for event in events if isinstance(event, Incident) and event.kind.startswith(_OF_CHALLENGERS)
     )
-    forecasts, cost_ms = _recorded(folder)
-    return Trial(forecasts, incidents, cost_ms)
+    forecasts, figures = _recorded(folder)
+    return Trial(forecasts, incidents, figures.cost_ms or 0.0, figures.answered or 0.0)
 
 
 def _run_part(spec: SessionSpec, candles: Sequence[Candle], clock: Clock) -> list[TrainerEvent]:
@@ -76,15 +80,15 @@ def _run_part(spec: SessionSpec, candles: Sequence[Candle], clock: Clock) -> lis
         service.close()
 
 
-def _recorded(folder: DataFolder) -> tuple[FloatArray, float]:
-    """Forecasts [candle, H, Q, L] of the challenger, and its milliseconds a candle."""
+def _recorded(folder: DataFolder) -> tuple[FloatArray, ChallengerFigures]:
+    """Forecasts [candle, H, Q, L] of the challenger, and what it has done."""
     db = open_database(folder.database, readonly=True)
     try:
         ((run_id,),) = db.execute("SELECT run_id FROM runs").fetchall()
-        ((candles, cost_ms),) = db.execute("SELECT candles, cost_ms FROM challengers").fetchall()
+        (figures,) = challenger_figures(db, run_id).values()
         reader = RecordReader(db, run_id)
         origins, _, _ = reader.origins()
         made = [[row.experts[len(STORED)] for row in reader.forecasts_of(origin)] for origin in origins.tolist()]
     finally:
         db.close()
-    return np.array(made), cost_ms / max(candles, 1)
+    return np.array(made), figures

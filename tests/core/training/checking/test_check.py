@@ -93,6 +93,18 @@ def test_an_answer_that_is_no_number_is_caught(tmp_path: Path) -> None:
     assert "has a number in its close that is not finite" in checks["It answers at every candle"].found
 
 
+def test_one_that_answers_without_a_forecast_has_nothing_to_check(tmp_path: Path) -> None:
+    """It passed: “It forecast 200 candles: right shape, finite, in order.”"""
+    checks = checked(tmp_path, process("mute"), candles=CANDLES[:60])
+    assert list(checks) == ALL[:2] and failed(checks) == ["It answers at every candle"]
+
+
+@pytest.mark.slow
+def test_one_that_has_too_few_candles_at_first_passes_and_is_counted(tmp_path: Path) -> None:
+    checks = checked(tmp_path, process("late-to-begin"), candles=CANDLES[:60])
+    assert failed(checks) == [] and "40 of them with a forecast" in checks["It answers at every candle"].found
+
+
 @pytest.mark.slow
 def test_a_process_that_crashes_is_shown_with_the_last_line_of_its_stderr(tmp_path: Path) -> None:
     checks = checked(tmp_path, process("crashing"), candles=CANDLES[:60])
