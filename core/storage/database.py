@@ -73,7 +73,16 @@ def open_database(
         known = explain(error, path)
         if known is None:
             raise
-        raise known from error
+        raise _with_way_out(known, readonly) from error
+    except CorruptDatabaseError as damage:
+        raise _with_way_out(damage, readonly) from damage
+
+
+def _with_way_out(known: StorageError, readonly: bool) -> StorageError:
+    """Only the owner, who can write, may put a backup in the place of a damaged file."""
+    if readonly and isinstance(known, CorruptDatabaseError):
+        return CorruptDatabaseError(f"{known} {START_AGAIN}")
+    return known
 
 
 @contextmanager

@@ -80,6 +80,16 @@ def test_a_reader_does_not_create_a_missing_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_reader_of_a_damaged_file_learns_how_it_is_mended(tmp_path: Path) -> None:
+    file = tmp_path / "damaged.sqlite3"
+    file.write_bytes(b"nothing of a database" * 1_000)
+    with pytest.raises(CorruptDatabaseError, match="start it again"):
+        open_database(file, readonly=True)
+    with pytest.raises(CorruptDatabaseError) as found:
+        open_database(file)
+    assert "start it again" not in str(found.value), "that start is this one"
+
+
 def test_a_reader_cannot_write(db: Database, other: Database) -> None:
     with pytest.raises(StorageError, match="read-only"):
         CandleStore(other).save(MARKET, [candle(1)])
