@@ -16,6 +16,10 @@ from core.evaluation.report.words import NOT_ENOUGH, judged
 from core.market.shown_names import shown_market
 
 _WIDEST = 1_000
+_EVER = (
+    "The intervals of skills, and of what the model adds and learning was worth, hold at every moment of the run: they "
+    "are wider than those of evaluate, which hold for one look."
+)
 _QUANTITIES = ("close", "range")
 
 
@@ -25,6 +29,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         _print_markets(summary)
     else:
         _print_pairs(summary_rows(summary))
+    Console(markup=False).print(_EVER)
 
 
 def _print_pairs(rows: Iterable[tuple[str, str]]) -> None:
@@ -56,7 +61,7 @@ def _print_markets(summary: dict[str, Any]) -> None:
     """A row for each market, and one for all."""
     pooled = summary["pooled"]
     skills = Table("Market", "Candles", "Skill, close", "Skill, range", box=None, pad_edge=False)
-    gains = Table("Market", "What the model adds", box=None, pad_edge=False)
+    gains = Table("Market", "What the model adds, close and range in equal parts", box=None, pad_edge=False)
     for name, of in summary.items():
         if of is not pooled:
             market, found = shown_market(Market.parse(name)), of["skill"]
@@ -64,11 +69,13 @@ def _print_markets(summary: dict[str, Any]) -> None:
             gains.add_row(Text(market), NOT_ENOUGH if found["model_gain"] is None else _judged(found["model_gain"]))
     of_all, n = pooled["anytime"], {"n": pooled["anytime"]["n"]}
     skills.add_row("All", f"{pooled['candles']:,}", *(_judged(of_all[f"{each}_skill"] | n) for each in _QUANTITIES))
+    of_each = Table("All markets", "What the model adds", box=None, pad_edge=False)
     for each in _QUANTITIES:
-        gains.add_row(f"All, {each}", _judged(of_all[f"{each}_model_gain"] | n))
+        of_each.add_row(each, _judged(of_all[f"{each}_model_gain"] | n))
     console = Console(markup=False)
     console.print(skills)
     console.print(gains)
+    console.print(of_each)
     console.print(f"Steps: {pooled['steps']:,}; loss {_losses(pooled['loss'])}")
     console.print(f"Checkpoints: {_checkpoints(pooled['checkpoints'])}")
 
@@ -97,7 +104,7 @@ def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("Skill, close", _share(skill["close"], digits=2)),
         ("Skill, range", _share(skill["range"], digits=2)),
         ("Verdict", skill["verdict"]),
-        ("The model adds", _share(skill["model_gain"], digits=2)),
+        ("The model adds", f"{_share(skill['model_gain'], digits=2)}, close and range in equal parts"),
         ("Learning was worth", _share(skill["online_gain"], digits=2)),
         *checkpoints,
         ("Incidents", str(len(summary["incidents"]))),

@@ -82,15 +82,11 @@ def test_the_table_has_a_row_for_each_market(tmp_path: Path, files: list[str]) -
     assert shown.returncode == 0
     lines = shown.stdout.splitlines()
     assert [line.split()[0] for line in lines[1:4]] == ["alpha", "beta", "All"]
-    assert [line.split("  ")[0] for line in lines[5:9]] == [
-        "alpha 1m (file)",
-        "beta 1m (file)",
-        "All, close",
-        "All, range",
-    ]
-    shown_figures = [line.count("not enough candles") for line in (*lines[1:4], *lines[5:9])]
+    assert [line.split("  ")[0] for line in lines[5:7]] == ["alpha 1m (file)", "beta 1m (file)"]
+    assert [line.split("  ")[0] for line in lines[7:10]] == ["All markets", "close", "range"]
+    shown_figures = [line.count("not enough candles") for line in (*lines[1:4], *lines[5:7], *lines[8:10])]
     assert shown_figures == [2, 2, 2, 1, 1, 1, 1], "what few candles show is not shown"
-    assert f" {2 * COUNT} " in lines[3] and lines[9].startswith(f"Steps: {COUNT - 1}; loss ")
+    assert f" {2 * COUNT} " in lines[3] and lines[10].startswith(f"Steps: {COUNT - 1}; loss ")
 
 
 def test_metrics_are_of_all_markets_or_of_the_named_one(tmp_path: Path, files: list[str]) -> None:
@@ -108,7 +104,8 @@ def test_metrics_are_of_all_markets_or_of_the_named_one(tmp_path: Path, files: l
     assert f"see run {first}" in " ".join(commands.invoke("metrics", "--run", second, *where).stdout.split())
     assert metrics["pooled"]["checkpoints"] == metrics[next(iter(found))]["checkpoints"]
     assert metrics["pooled"]["checkpoints"]["kept"] > 0
-    assert "All, close" in commands.invoke("metrics", *where).stdout
+    shown = commands.invoke("metrics", *where).stdout
+    assert "All markets" in shown and "close and range in equal parts" in shown
 
 
 @pytest.mark.parametrize(
