@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from core.settings import tree as settings_file
@@ -256,7 +256,8 @@ def doctor(as_json: bool, data_dir: Path | None, seed: int | None, device: str |
     if as_json:
         print_json({"ok": ok, "findings": [dataclasses.asdict(finding) for finding in findings]})
     else:
-        table = Table(box=None, pad_edge=False, show_header=False)
+        sentences = Column(overflow="fold"), Column(overflow="fold")  # paths are in them
+        table = Table(Column(), Column(), *sentences, box=None, pad_edge=False, show_header=False)
         for finding in findings:
             style = _STYLES[finding.state]
             table.add_row(Text(finding.state.value, style=style), finding.name, finding.what, finding.advice)
