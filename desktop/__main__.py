@@ -9,6 +9,9 @@ import multiprocessing
 import os
 import sys
 
+_INTERRUPTED = 130
+"""As in `desktop.commands.errors`, which is not imported yet."""
+
 
 def main() -> None:
     """Start Ghostcandle from a terminal, a double click, or as the frozen program's child process."""
@@ -17,9 +20,12 @@ def main() -> None:
     _print_any_character()
     with contextlib.suppress(OSError, ValueError):  # a stderr without a file behind it
         faulthandler.enable()
-    from desktop.commands.cli import run_command_line  # noqa: PLC0415 - not in a spawned child
+    try:
+        from desktop.commands.cli import run_command_line  # noqa: PLC0415 - not in a spawned child
 
-    sys.exit(run_command_line())
+        sys.exit(run_command_line())
+    except KeyboardInterrupt:  # before click takes it
+        sys.exit(_INTERRUPTED)
 
 
 def _replace_missing_streams() -> None:

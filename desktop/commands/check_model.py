@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from rich.text import Text
 from core.domain.clock import SystemClock
 from core.market.history.files import read_candle_file, sample_file
 from desktop.app.context import Context
+from desktop.app.stopping import stopped_by_signals
 from desktop.commands.errors import UserError
 from desktop.commands.options import absolute, common_options, print_json, with_context
 
@@ -50,8 +52,11 @@ def check_model(context: Context, wanted: str, candle_file: Path | None, count: 
 
 
 def _checks(context: Context, model: str, candle_file: Path | None, count: int) -> list[Check]:
-    from core.training.checking.check import FEWEST_CANDLES, Subject, check_model  # noqa: PLC0415 - torch
-
+    stop = threading.Event()
+    with stopped_by_signals(stop.set):  # torch loses a Ctrl+C that comes while it is imported
+        from core.training.checking.check import FEWEST_CANDLES, Subject, check_model  # noqa: PLC0415 - torch
+    if stop.is_set():
+        raise KeyboardInterrupt
     file = sample_file() if candle_file is None else read_candle_file(candle_file)
     if len(file.candles) < FEWEST_CANDLES:
         raise UserError(f"{len(file.candles)} candles are too few to check a model; give {FEWEST_CANDLES} or more.", 2)

@@ -80,6 +80,8 @@ def run_command_line(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         return _report_usage(error, as_json)
     except click.Abort:
+        if as_json:
+            _print_error("Stopped before the end.", as_json)
         return INTERRUPTED
     except Exception as error:
         return _report_fault(error, as_json)

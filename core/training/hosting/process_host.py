@@ -18,7 +18,7 @@ from core.domain.events import EventBatch
 from core.training.commands import TrainerCommand
 from core.training.hosting.crash_output import FILE_NAME, StderrTail
 from core.training.hosting.host import Host, HostDiedError, ThreadHost
-from core.training.hosting.trainer_process import run_trainer
+from core.training.hosting.trainer_process import run_trainer, signals_held
 from core.training.hosting.watchdog import Watchdog
 from core.training.online.trainer_spec import SessionSpec
 from core.training.recovery.exit_reasons import DeathCause, exit_reason
@@ -60,7 +60,8 @@ class ProcessHost:
         )
         self._stderr_tail.mark()
         try:
-            process.start()
+            with signals_held():  # a child that begins without them can ignore them in time
+                process.start()
         except (OSError, RuntimeError) as error:
             ours.close()
             reason = " ".join(str(error).split())[:_LONGEST_REASON].rstrip(".")  # Python's message may be half a page

@@ -11,7 +11,8 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import NoReturn
 
@@ -31,6 +32,21 @@ _LEFT_TO_THE_PARENT = ("SIGINT", "SIGTERM", "SIGHUP")
 the pipe. A child that must end for another reason is killed."""
 _IMMEDIATE_EXIT = {DeathCause.STICKY: EXIT_STICKY, DeathCause.GONE: EXIT_GONE}
 """After these, any further use of the device hangs or aborts: freeing tensors, the interpreter's exit."""
+
+
+@contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """What Ctrl+C and a service manager send to this thread, and to a process that is started meanwhile, comes when the
+    block has ended."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # else the first start begins it, which lets them come at once
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _left_to_the_parent())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def run_trainer(spec: SessionSpec, pipe: Connection) -> None:
@@ -81,14 +97,20 @@ def _report_and_exit(error: Exception, pipe: Connection, exit_now: Callable[[int
     sys.exit(EXIT_ERROR)
 
 
+def _left_to_the_parent() -> list[signal.Signals]:
+    """As many of them as the platform has."""
+    return [getattr(signal, name) for name in _LEFT_TO_THE_PARENT if hasattr(signal, name)]
+
+
 def _prepare_process(spec: SessionSpec) -> StderrFile:
     """Before torch and NumPy are imported: one thread each, signals left to the parent, lower priority than the
     chart."""
     for name in _THREAD_COUNTS:
         os.environ[name] = "1"
-    for name in _LEFT_TO_THE_PARENT:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for number in _left_to_the_parent():
+        signal.signal(number, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):  # they were held back until here
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _left_to_the_parent())
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
     from core.logs.writing import TRAINER_FILE, log_to_file  # noqa: PLC0415 - the child's own start

@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -193,3 +194,24 @@ def test_a_full_disk_behind_stdout_is_no_mistake_of_ours(tmp_path: Path, as_json
         )
     assert done.returncode == 1 and "no room" in done.stderr
     assert "Traceback" not in done.stderr and "mistake" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("named", ["desktop.commands.cli", "torch.nn"])
+def test_ctrl_c_while_modules_are_imported_ends_a_command_without_a_traceback(tmp_path: Path, named: str) -> None:
+    """At once, or after torch, which has lost it: check-model continued to its end."""
+    code = f"""
+import importlib.abc, os, runpy, signal, sys
+class Interrupting(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == {named!r}:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["ghostcandle", "check-model", "gru", "--json", "--data-dir", {str(tmp_path)!r}]
+runpy.run_module("desktop", run_name="__main__")
+"""
+    program = [sys.executable, "-c", code]
+    done = subprocess.run(program, capture_output=True, text=True, cwd=commands.ROOT, check=False, timeout=120)
+    assert done.returncode == 130 and "Traceback" not in done.stderr
+    assert done.stdout == "" if named == "desktop.commands.cli" else "error" in json.loads(done.stdout)

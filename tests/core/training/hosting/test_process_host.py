@@ -5,17 +5,19 @@ from __future__ import annotations
 import signal
 from collections import deque
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.domain.clock import ManualClock
+from core.domain.clock import ManualClock, SystemClock
 from core.domain.events import EventBatch
 from core.training.commands import SetPaused
 from core.training.hosting.crash_output import FILE_NAME
 from core.training.hosting.host import HostDiedError
 from core.training.hosting.process_host import ProcessHost
+from core.training.online.trainer_spec import SessionSpec
 from core.training.recovery.exit_reasons import EXIT_STICKY, DeathCause
 from tests.core.training import rigs
 
@@ -169,3 +171,24 @@ def test_a_failed_start_may_be_retried(tmp_path: Path, child: Child, monkeypatch
         host.start()
     assert not death.value.is_final and "close" in child.log
     host.close()
+
+
+def send_mask(spec: SessionSpec, pipe: Connection) -> None:
+    pipe.send(EventBatch((signal.pthread_sigmask(signal.SIG_BLOCK, []),)))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="asks for the signals that a process holds back")
+def test_a_new_process_cannot_be_interrupted_before_it_ignores_that(tmp_path: Path) -> None:
+    """Ctrl+C in the first second of a run ended the trainer: an incident, and no summary."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    host = ProcessHost(rigs.spec(tmp_path), SystemClock(), send_mask)
+    host.start()
+    try:
+        answer = None
+        while answer is None:
+            answer = host.receive(1.0)
+        assert {signal.SIGINT, signal.SIGTERM, signal.SIGHUP} <= answer.events[0]
+    finally:
+        host.close()
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
