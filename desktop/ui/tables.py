@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from enum import IntEnum
+from typing import Any, Generic, Self, TypeVar
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTableWidget, QTableWidgetItem
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTable
 from core.domain.plain_text import plain
 from desktop.ui.icons import tabular
 from desktop.ui.plain_text import paragraphs
+from desktop.ui.translation import translate
 
 Index = QModelIndex | QPersistentModelIndex
 ROOT = QModelIndex()
@@ -59,6 +61,27 @@ def set_line_height(table: QTableWidget) -> None:
     """Every row is as high as a line: Qt need not ask each of many."""
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
+
+
+class TitledColumn(IntEnum):
+    """A column of a table, numbered from the left."""
+
+    english: tuple[str, str]
+    """Its title and what it means; both go through `translate` where they are shown."""
+
+    def __new__(cls, *english: Any) -> Self:  # mypy takes it for the look-up of a number too
+        column = int.__new__(cls, len(cls.__members__))
+        column._value_ = len(cls.__members__)
+        column.english = english
+        return column
+
+    @property
+    def title(self) -> str:
+        return translate("Panels", self.english[0])
+
+    @property
+    def meaning(self) -> str:
+        return translate("Panels", self.english[1])
 
 
 class RowsModel(QAbstractTableModel, Generic[Row]):

@@ -20,6 +20,8 @@ from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.checkpoints.columns import COLUMNS, REASONS
 from desktop.dialogs.setting_words import english_title
+from desktop.panels.leaderboard import columns as leaderboard
+from desktop.panels.markets import model as markets
 
 DESKTOP = Path(desktop.__file__).parent
 MARKS = ("translate", "QT_TRANSLATE_NOOP")
@@ -38,6 +40,8 @@ def texts() -> Iterator[tuple[str, str]]:
             yield "SettingDescriptions", info.description or ""
     checkpoints = (*(text for column in COLUMNS for text in (column.title, column.meaning) if text), *sorted(REASONS))
     yield from (("Checkpoints", text) for text in checkpoints)
+    for titled in (*leaderboard.Column, *markets.Column):
+        yield from (("Panels", text) for text in titled.english)
     for path in sorted((DESKTOP / "panels").rglob("*.py")):
         tables = (node for node in _tree(path).body if isinstance(node, ast.Assign))
         for table in (node.value for node in tables if getattr(node.targets[0], "id", "") in _OF_PANELS):

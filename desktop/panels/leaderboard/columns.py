@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 from core.domain.events import Estimate
 from core.evaluation.leaderboard import LeaderboardRow
 from core.evaluation.report.words import floored_percent
 from desktop.panels.accuracy.words import expert_name, measured, points, value_of
 from desktop.ui.formatting import MISSING, format_count, format_number, format_time
-from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.tables import TitledColumn
+from desktop.ui.translation import translate
 
 
-class Column(IntEnum):
+class Column(TitledColumn):
     """From the left."""
 
-    GHOSTS = 0
-    RANK = 1
-    NAME = 2
-    CLOSE = 3
-    RANGE = 4
-    BEHIND = 5
-    BAND = 6
-    DIRECTION = 7
-    COST = 8
-    ANSWERED = 9
-    N = 10
-    SINCE = 11
+    GHOSTS = "Ghosts", "Draws its ghosts beside the combination's. Click or Space: switch"
+    RANK = "Rank", "One more than the number of rows that are proven better: equals share a rank"
+    NAME = "Forecaster", "A model or a baseline alone, or the combination of all, whose ghosts are on the chart"
+    CLOSE = (
+        "Close skill, %",
+        "How much smaller its loss of the next close is than that of “no change”, with the interval",
+    )
+    RANGE = "Range skill, %", "The same for the range of the next candle, from low to high"
+    BEHIND = (
+        "Behind the leader, %",
+        "By how much it loses more than the leader, as a share of what “no change” loses. Indistinguishable: the "
+        "interval includes 0",
+    )
+    BAND = "90 % band, %", "How often the next close was inside its 90 % band"
+    DIRECTION = (
+        "Direction, %",
+        "How often the next close was on its side of the last one, without flat candles. Coin flip: 50 %",
+    )
+    COST = (
+        "ms",
+        "Milliseconds a candle: of the model a training step, of a challenger all its work. The baselines together "
+        "take less than one and are not measured",
+    )
+    ANSWERED = (
+        "Answered, %",
+        "How many of the forecasts that were due a challenger gave, in all markets of its model. At the others the "
+        "forecast without any model is scored in its place",
+    )
+    N = "n", "Scored candles, in full blocks of 50"
+    SINCE = "Since", "The first of these candles"
 
 
 BY_IMPORTANCE = (
@@ -44,56 +61,7 @@ BY_IMPORTANCE = (
     Column.SINCE,
 )
 """Where there is no room for all columns, the last ones go; a row's tooltip has all of them."""
-_TITLES = {
-    Column.GHOSTS: QT_TRANSLATE_NOOP("Panels", "Ghosts"),
-    Column.RANK: QT_TRANSLATE_NOOP("Panels", "Rank"),
-    Column.NAME: QT_TRANSLATE_NOOP("Panels", "Forecaster"),
-    Column.CLOSE: QT_TRANSLATE_NOOP("Panels", "Close skill, %"),
-    Column.RANGE: QT_TRANSLATE_NOOP("Panels", "Range skill, %"),
-    Column.BEHIND: QT_TRANSLATE_NOOP("Panels", "Behind the leader, %"),
-    Column.BAND: QT_TRANSLATE_NOOP("Panels", "90 % band, %"),
-    Column.DIRECTION: QT_TRANSLATE_NOOP("Panels", "Direction, %"),
-    Column.COST: QT_TRANSLATE_NOOP("Panels", "ms"),
-    Column.ANSWERED: QT_TRANSLATE_NOOP("Panels", "Answered, %"),
-    Column.N: QT_TRANSLATE_NOOP("Panels", "n"),
-    Column.SINCE: QT_TRANSLATE_NOOP("Panels", "Since"),
-}
-MEANINGS = {
-    Column.GHOSTS: "Draws its ghosts beside the combination's. Click or Space: switch",
-    Column.RANK: "One more than the number of rows that are proven better: equals share a rank",
-    Column.NAME: "A model or a baseline alone, or the combination of all, whose ghosts are on the chart",
-    Column.CLOSE: "How much smaller its loss of the next close is than that of “no change”, with the interval",
-    Column.RANGE: "The same for the range of the next candle, from low to high",
-    Column.BEHIND: (
-        "By how much it loses more than the leader, as a share of what “no change” loses. Indistinguishable: the "
-        "interval includes 0"
-    ),
-    Column.BAND: "How often the next close was inside its 90 % band",
-    Column.DIRECTION: (
-        "How often the next close was on its side of the last one, without flat candles. Coin flip: 50 %"
-    ),
-    Column.COST: (
-        "Milliseconds a candle: of the model a training step, of a challenger all its work. The baselines together "
-        "take less than one and are not measured"
-    ),
-    Column.ANSWERED: (
-        "How many of the forecasts that were due a challenger gave, in all markets of its model. At the others the "
-        "forecast without any model is scored in its place"
-    ),
-    Column.N: "Scored candles, in full blocks of 50",
-    Column.SINCE: "The first of these candles",
-}
 LEFT = frozenset({Column.NAME, Column.BEHIND})
-
-
-def title(column: Column) -> str:
-    """In the user's language."""
-    return translate("Panels", _TITLES[column])
-
-
-def meaning(column: Column) -> str:
-    """What the column is for, in the user's language."""
-    return translate("Panels", MEANINGS[column])
 
 
 def text(row: LeaderboardRow, column: Column) -> str:
@@ -135,7 +103,7 @@ def estimate_of(row: LeaderboardRow, column: Column) -> Estimate | None:
 def in_sentences(row: LeaderboardRow) -> str:
     """All cells, each with its title."""
     shown = (column for column in Column if column not in (Column.GHOSTS, Column.NAME))
-    return "\n".join([text(row, Column.NAME), *(f"{title(column)}: {text(row, column)}" for column in shown)])
+    return "\n".join([text(row, Column.NAME), *(f"{column.title}: {text(row, column)}" for column in shown)])
 
 
 def _measured(estimate: Estimate | None, *, signed: bool) -> str:

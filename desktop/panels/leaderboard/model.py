@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QIcon
 
 from core.evaluation.leaderboard import LeaderboardRow
-from desktop.panels.leaderboard.columns import LEFT, Column, estimate_of, in_sentences, meaning, text, title
+from desktop.panels.leaderboard.columns import LEFT, Column, estimate_of, in_sentences, text
 from desktop.ui.formatting import MISSING
 from desktop.ui.icons import icon
 from desktop.ui.plain_text import paragraphs
@@ -39,7 +39,7 @@ class LeaderboardModel(KeyedRowsModel[Entry]):
     tick_changed = Signal(str, bool)
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__([title(column) for column in Column], parent)
+        super().__init__([column.title for column in Column], parent)
         self._theme = theme
 
     def key(self, row: Entry) -> object:
@@ -50,7 +50,7 @@ class LeaderboardModel(KeyedRowsModel[Entry]):
         return side | Qt.AlignmentFlag.AlignVCenter
 
     def meaning(self, column: int) -> str:
-        return f"{title(Column(column))}\n{meaning(Column(column))}"
+        return f"{Column(column).title}\n{Column(column).meaning}"
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         flags = super().flags(index)
@@ -101,7 +101,7 @@ class LeaderboardModel(KeyedRowsModel[Entry]):
     @staticmethod
     def _tooltip(entry: Entry, column: Column) -> str:
         if column is Column.GHOSTS:
-            return entry.why_not or meaning(column)
+            return entry.why_not or column.meaning
         return in_sentences(entry.row)
 
 

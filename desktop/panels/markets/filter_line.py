@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QToolButton, QWidget
 
-from desktop.panels.markets.model import SORTABLE, Column, title
+from desktop.panels.markets.model import SORTABLE
 from desktop.ui.icons import put_icon
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside
@@ -65,7 +65,7 @@ class FilterLine(QWidget):
     def _menu(self) -> QMenu:
         menu, group = QMenu(self), QActionGroup(self)
         names = {_OWN_ORDER: translate("Panels", "Own order")}
-        names |= {int(column): title(Column(column)) for column in SORTABLE}
+        names |= {int(column): column.title for column in SORTABLE}
         for column, name in names.items():
             action = menu.addAction(name)
             action.setCheckable(True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from enum import IntEnum
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -15,21 +14,37 @@ from core.market.shown_names import name_order
 from desktop.panels.accuracy.words import value_of
 from desktop.panels.markets.row import Row, proof_text, worth_text
 from desktop.ui.plain_text import paragraphs
-from desktop.ui.tables import Index, KeyedRowsModel
-from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.tables import Index, KeyedRowsModel, TitledColumn
+from desktop.ui.translation import translate
 
 
-class Column(IntEnum):
+class Column(TitledColumn):
     """Of the table, from the left."""
 
-    MARKET = 0
-    CHART = 1
-    LAST = 2
-    CHANGE = 3
-    LEARNED = 4
-    SKILL = 5
-    GAIN = 6
-    FEED = 7
+    MARKET = "Market", "Symbol; below it the exchange and the candle interval"
+    CHART = (
+        "Chart",
+        "Markets of the run: the newest candles, and the ghosts with their 90 % band. Others: the closes of the last "
+        "24 hours; the faint line is the price a day ago",
+    )
+    LAST = "Last", "Last price, in the quote currency; below it how current it is"
+    CHANGE = (
+        "Change",
+        "Price change over the last 24 hours, accurate to 15 minutes; to 30 or 60 where the exchange has no shorter "
+        "candles",
+    )
+    LEARNED = "Learn", "Whether the model learns from the market. Click or Space: switch"
+    SKILL = (
+        "Skill",
+        "How much better the ghosts' closes are than “no change”, with the 95 % interval in percent. Not proven while "
+        "the interval includes 0. Green: the model has a proven part in it. Blue: the simple rules alone, or a "
+        "result of a replay or a simulation",
+    )
+    GAIN = (
+        "Gain",
+        "What the model adds to the simple rules, close and range in equal parts, with the 95 % interval in percent",
+    )
+    FEED = "Feed", "What the feed of the market is doing, or how current its price is"
 
 
 def _value(estimate: Estimate | None) -> float | None:
@@ -69,44 +84,7 @@ def arranged(rows: Sequence[Row], text: str, column: Column | None, *, is_descen
 
 
 ROW_ROLE = Qt.ItemDataRole.UserRole
-_TITLES = {
-    Column.MARKET: QT_TRANSLATE_NOOP("Panels", "Market"),
-    Column.CHART: QT_TRANSLATE_NOOP("Panels", "Chart"),
-    Column.LAST: QT_TRANSLATE_NOOP("Panels", "Last"),
-    Column.CHANGE: QT_TRANSLATE_NOOP("Panels", "Change"),
-    Column.LEARNED: QT_TRANSLATE_NOOP("Panels", "Learn"),
-    Column.SKILL: QT_TRANSLATE_NOOP("Panels", "Skill"),
-    Column.GAIN: QT_TRANSLATE_NOOP("Panels", "Gain"),
-    Column.FEED: QT_TRANSLATE_NOOP("Panels", "Feed"),
-}
-MEANINGS = {
-    Column.MARKET: "Symbol; below it the exchange and the candle interval",
-    Column.CHART: (
-        "Markets of the run: the newest candles, and the ghosts with their 90 % band. Others: the closes of the last "
-        "24 hours; the faint line is the price a day ago"
-    ),
-    Column.LAST: "Last price, in the quote currency; below it how current it is",
-    Column.CHANGE: (
-        "Price change over the last 24 hours, accurate to 15 minutes; to 30 or 60 where the exchange has no shorter "
-        "candles"
-    ),
-    Column.LEARNED: "Whether the model learns from the market. Click or Space: switch",
-    Column.SKILL: (
-        "How much better the ghosts' closes are than “no change”, with the 95 % interval in percent. Not proven "
-        "while the interval includes 0. Green: the model has a proven part in it. Blue: the simple rules alone, or a "
-        "result of a replay or a simulation"
-    ),
-    Column.GAIN: (
-        "What the model adds to the simple rules, close and range in equal parts, with the 95 % interval in percent"
-    ),
-    Column.FEED: "What the feed of the market is doing, or how current its price is",
-}
 _ON_THE_RIGHT = frozenset({Column.LAST, Column.CHANGE, Column.SKILL, Column.GAIN})
-
-
-def title(column: Column) -> str:
-    """Of a column, in the user's language."""
-    return translate("Panels", _TITLES[column])
 
 
 class MarketsModel(KeyedRowsModel[Row]):
@@ -116,7 +94,7 @@ class MarketsModel(KeyedRowsModel[Row]):
     """Other markets are shown than before, in whichever order."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__([title(column) for column in Column], parent)
+        super().__init__([column.title for column in Column], parent)
         self._places: dict[Market, int] = {}
 
     def place_of(self, market: Market | None) -> int:
@@ -169,7 +147,7 @@ class MarketsModel(KeyedRowsModel[Row]):
         return side | Qt.AlignmentFlag.AlignVCenter
 
     def meaning(self, column: int) -> str:
-        return translate("Panels", MEANINGS[Column(column)])
+        return Column(column).meaning
 
 
 def _facts(row: Row) -> tuple[object, ...]:

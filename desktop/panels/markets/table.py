@@ -23,7 +23,7 @@ from desktop.panels.markets.cells import (
     WorthCell,
     small,
 )
-from desktop.panels.markets.model import Column, MarketsModel, cell_texts, title
+from desktop.panels.markets.model import Column, MarketsModel, cell_texts
 from desktop.panels.markets.row import Row
 from desktop.ui.interface_size import follow_interface_size
 from desktop.ui.tables import Index, style_table
@@ -125,7 +125,7 @@ class MarketsTable(QTableView):
     def _measure(self) -> None:
         self.verticalHeader().setDefaultSectionSize(2 * self.fontMetrics().height() + 6)
         metrics, header = self.fontMetrics(), self.horizontalHeader()
-        self._widths = {column: _widest(metrics, (title(column),)) for column in Column}
+        self._widths = {column: _widest(metrics, (column.title,)) for column in Column}
         sorted_by = header.sortIndicatorSection()
         if sorted_by >= 0:
             self._widths[Column(sorted_by)] += header.style().pixelMetric(QStyle.PixelMetric.PM_HeaderMarkSize) + _GAP
