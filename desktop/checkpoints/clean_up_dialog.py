@@ -52,15 +52,15 @@ class CleanUpDialog(QDialog):
         self.setWindowTitle(translate("Checkpoints", "Clean up checkpoints"))
         self._look, self._data = look, look()
         self.form = GroupForm("checkpoints", settings, names=_RULES)
-        self.problem = Problem()
+        kinds = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(kinds.Save | kinds.Cancel)
+        self.problem = Problem(self._list, self.buttons)
         self.summary = Label(wraps=True)
         self.table = _table()
         self.now = QPushButton(translate("Checkpoints", "&Clean up now"))
         self.now.setToolTip(translate("Checkpoints", "Delete these files now; this cannot be undone"))
-        kinds = QDialogButtonBox.StandardButton
-        self.buttons = QDialogButtonBox(kinds.Save | kinds.Cancel)
         self._build()
-        self._show()
+        self.problem.check()
 
     @Slot()
     def refresh(self) -> None:
@@ -68,7 +68,7 @@ class CleanUpDialog(QDialog):
         data = self._look()
         if replace(data, now_ms=self._data.now_ms) != self._data:
             self._data = data
-            self._show(keeps_refusal=True)
+            self.problem.check(keeps_refusal=True)
 
     def would_delete(self) -> list[CheckpointInfo]:
         """What no rule of the form keeps, the newest first."""
@@ -80,8 +80,8 @@ class CleanUpDialog(QDialog):
         return reasons_to_keep(data.infos, rules_of(self.form.value()), data.now_ms, data.held, data.offered)
 
     def _build(self) -> None:
-        self.form.changed.connect(self._show)
-        self.form.refused.connect(lambda sentence: self.problem.refuse(sentence, self._list, self.buttons))
+        self.form.changed.connect(self.problem.check)
+        self.form.refused.connect(self.problem.refuse)
         self.buttons.addButton(self.now, QDialogButtonBox.ButtonRole.ApplyRole)
         self.buttons.accepted.connect(lambda: self._accept(at_once=False))
         self.buttons.rejected.connect(self.reject)
@@ -98,9 +98,6 @@ class CleanUpDialog(QDialog):
         )
         stacked(self, always, self.form, self.problem, self.summary, self.table, self.buttons, stretched=self.table)
         self.resize(680, 560)
-
-    def _show(self, *, keeps_refusal: bool = False) -> None:
-        self.problem.check(self._list, self.buttons, keeps_refusal=keeps_refusal)
 
     def _list(self) -> None:
         """Raises ValueError as the form does; the list is then that of the rules before, in grey."""

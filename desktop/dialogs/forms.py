@@ -35,16 +35,10 @@ T = TypeVar("T")
 
 
 class FieldEditor:
-    """One field's input. `get` gives its value, `put` shows one, `listen` calls back when the user changed it."""
+    """One field's input. `get` gives its value, `put` shows one."""
 
-    def __init__(
-        self,
-        widget: QWidget,
-        get: Callable[[], Any],
-        put: Callable[[Any], None],
-        listen: Callable[[Callable[[], None]], object],
-    ) -> None:
-        self.widget, self.get, self.put, self.listen = widget, get, put, listen
+    def __init__(self, widget: QWidget, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
+        self.widget, self.get, self.put = widget, get, put
 
 
 def make_editor(info: FieldInfo) -> FieldEditor:
@@ -111,7 +105,7 @@ class GroupForm(QWidget, Generic[T]):
         for row, (name, info) in enumerate(infos.items(), start=1):
             editor = self._editors[name]
             editor.put(getattr(value, name))
-            editor.listen(self.changed.emit)
+            listen(editor.widget, self.changed.emit)
             for box in bounded_boxes(editor.widget):
                 box.setAccessibleName(title(name))
                 box.refused.connect(self.refused)
@@ -154,6 +148,23 @@ class GroupForm(QWidget, Generic[T]):
             problem = error.errors()[0]
             where = title(str(problem["loc"][0])) if problem["loc"] else translate("Dialogs", "These settings")
             raise ValueError(f"{where}: {sentence_of(problem)}.") from error
+
+
+def listen(widget: QWidget, call: Callable[[], object]) -> None:
+    """Call back when what is in an input has changed, or in those that lie in the widget. What is typed into a box of
+    numbers counts at once, also where it cannot be."""
+    if isinstance(widget, QComboBox):
+        widget.currentTextChanged.connect(lambda _text: call())
+    elif isinstance(widget, QLineEdit):
+        widget.textChanged.connect(lambda _text: call())
+    elif isinstance(widget, QCheckBox):
+        widget.toggled.connect(lambda _checked: call())
+    elif isinstance(widget, BoundedBox):
+        widget.lineEdit().textEdited.connect(lambda _text: call())
+        widget.valueChanged.connect(lambda _value: call())
+    else:
+        for part in widget.findChildren(QWidget, options=_OWN_CHILDREN):
+            listen(part, call)
 
 
 def bounded_boxes(widget: QWidget) -> list[BoundedBox]:
@@ -205,36 +216,24 @@ def _range(info: FieldInfo) -> tuple[float | None, float | None]:
 def _choice(options: tuple[str, ...]) -> FieldEditor:
     box = QComboBox()
     box.addItems(list(options))
-    return FieldEditor(
-        box, box.currentText, box.setCurrentText, lambda call: box.currentIndexChanged.connect(lambda _index: call())
-    )
+    return FieldEditor(box, box.currentText, box.setCurrentText)
 
 
 def _switch() -> FieldEditor:
     box = QCheckBox()
-    return FieldEditor(box, box.isChecked, box.setChecked, lambda call: box.toggled.connect(lambda _checked: call()))
+    return FieldEditor(box, box.isChecked, box.setChecked)
 
 
 def _whole_number(low: float | None, high: float | None) -> FieldEditor:
-    return _of_box(
-        whole_number_box(-_LARGEST_INT if low is None else int(low), _LARGEST_INT if high is None else int(high))
-    )
+    box = whole_number_box(-_LARGEST_INT if low is None else int(low), _LARGEST_INT if high is None else int(high))
+    return FieldEditor(box, box.entered, box.setValue)
 
 
 def _number(low: float | None, high: float | None) -> FieldEditor:
     least, most = -_LARGEST_FLOAT if low is None else low, _LARGEST_FLOAT if high is None else high
     spans_decades = least > 0 and most / least >= _LOG_FROM_RATIO
-    return _of_box(LogSpinBox(least, most) if spans_decades else DecimalSpinBox(least, most))
-
-
-def _of_box(box: BoundedBox) -> FieldEditor:
-    """What is typed counts at once, also where it cannot be: then `get` says so."""
-
-    def listen(call: Callable[[], None]) -> None:
-        box.lineEdit().textEdited.connect(lambda _text: call())
-        box.valueChanged.connect(lambda _value: call())
-
-    return FieldEditor(box, box.entered, box.setValue, listen)
+    box = LogSpinBox(least, most) if spans_decades else DecimalSpinBox(least, most)
+    return FieldEditor(box, box.entered, box.setValue)
 
 
 def _text(is_optional: bool, *, is_secret: bool) -> FieldEditor:
@@ -242,10 +241,7 @@ def _text(is_optional: bool, *, is_secret: bool) -> FieldEditor:
     if is_secret:
         edit.setEchoMode(QLineEdit.EchoMode.PasswordEchoOnEdit)
     return FieldEditor(
-        edit,
-        lambda: edit.text().strip() or (None if is_optional else ""),
-        lambda value: edit.setText(value or ""),
-        lambda call: edit.textChanged.connect(lambda _text: call()),
+        edit, lambda: edit.text().strip() or (None if is_optional else ""), lambda value: edit.setText(value or "")
     )
 
 
@@ -255,7 +251,6 @@ def _list_of_texts() -> FieldEditor:
         edit,
         lambda: tuple(text for part in edit.text().split(";") if (text := part.strip())),
         lambda values: edit.setText("; ".join(values)),
-        lambda call: edit.textChanged.connect(lambda _text: call()),
     )
 
 
@@ -281,8 +276,4 @@ def _optional(inner: FieldEditor) -> FieldEditor:
         if value is not None:
             inner.put(value)
 
-    def listen(call: Callable[[], None]) -> None:
-        switch.toggled.connect(lambda _checked: call())
-        inner.listen(call)
-
-    return FieldEditor(host, lambda: inner.get() if switch.isChecked() else None, put, listen)
+    return FieldEditor(host, lambda: inner.get() if switch.isChecked() else None, put)

@@ -11,7 +11,6 @@ from PySide6.QtCore import QEvent, QSignalBlocker, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
-    QDialogButtonBox,
     QDoubleSpinBox,
     QFormLayout,
     QLineEdit,
@@ -25,7 +24,7 @@ from core.market.shown_names import shown_symbol
 from core.settings.group import all_field_infos
 from core.settings.tree import MarketSettings
 from desktop.dialogs.file_check import FilePicker, check_replayable
-from desktop.dialogs.forms import editable
+from desktop.dialogs.forms import editable, listen
 from desktop.dialogs.setting_facts import description
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketQuestion
 from desktop.services.market_feed import WATCHABLE_SPEED
@@ -95,8 +94,8 @@ class MarketDialog(QDialog):
         self.catch_up = QSpinBox(minimum=0, maximum=20_000, singleStep=100, value=market.catch_up_candles)
         self.catch_up.setGroupSeparatorShown(True)
         self.fallback = QLineEdit(", ".join(market.fallback_venues), placeholderText=translate("Dialogs", "None"))
-        self._message = Problem()
         self.buttons = ok_and_cancel(self, translate("Dialogs", "Watch"))
+        self._message = Problem(self._require_market, self.buttons)
         self._build_layout()
         self.feed.setCurrentIndex(self.feed.findData(market.feed))
         self._connect()
@@ -203,8 +202,7 @@ class MarketDialog(QDialog):
             return
         self._refused = (market, objection.sentence) if objection.is_certain else None
         self._show_problem()
-        self._message.setText(objection.sentence)
-        self._message.show()
+        self._message.say(objection.sentence)
 
     def _end_question(self) -> None:
         question, self._question = self._question, None
@@ -233,15 +231,12 @@ class MarketDialog(QDialog):
         return self.picker.remark if self.feed.currentData() == "replay" else ""
 
     def _show_problem(self) -> None:
-        self._message.check(self._require_market, self.buttons)
+        self._message.check()
         if self._is_accepting or self._question is not None:
             reading = translate("Dialogs", "Reading {0}…").format(Path(self.picker.line.text().strip()).name)
-            self._message.setText(reading if self._question is None else self._question.words)
-            self._message.show()
-            self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(False)
+            self._message.wait(reading if self._question is None else self._question.words)
         elif not self._message.text() and (remark := self._remark()):
-            self._message.setText(remark)
-            self._message.show()
+            self._message.say(remark)
 
     def _build_layout(self) -> None:
         self._form = QFormLayout(fieldGrowthPolicy=QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
@@ -274,11 +269,9 @@ class MarketDialog(QDialog):
         self.setMinimumWidth(enlarged(_WIDTH))
 
     def _connect(self) -> None:
-        self.feed.currentIndexChanged.connect(lambda _index: self._on_change())
+        for widget in (self.feed, self.venue, self.symbol, self.interval, self.fallback):
+            listen(widget, self._on_change)
         self.speed.valueChanged.connect(lambda _value: self._on_speed())
-        for box in (self.venue, self.symbol, self.interval):
-            box.currentTextChanged.connect(lambda _text: self._on_change())
-        self.fallback.textChanged.connect(lambda _text: self._on_change())
         self.picker.changed.connect(self._on_change)
         self.picker.answered.connect(self._on_checked)
 

@@ -35,6 +35,8 @@ class PreferencesDialog(QDialog):
         self._settings = settings
         self._forms: dict[str, GroupForm[object]] = {}
         self._pages: dict[str, QScrollArea] = {}
+        self.buttons = self._make_buttons()
+        self.message = Problem(self.settings, self.buttons)
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(translate("Dialogs", "Setting groups"))
         for field in fields(Settings):
@@ -45,8 +47,6 @@ class PreferencesDialog(QDialog):
             translate("Dialogs", "No setting matches all of these words."), alignment=Qt.AlignmentFlag.AlignCenter
         )
         self.nothing.hide()
-        self.message = Problem()
-        self.buttons = self._make_buttons()
         parts = (self.search, self.tabs, self.nothing, self.message, self.buttons)
         layout = stacked(self, *parts, stretched=self.nothing)
         self._check()
@@ -114,7 +114,7 @@ class PreferencesDialog(QDialog):
     def _add_page(self, group: str) -> None:
         form: GroupForm[object] = GroupForm(group, getattr(self._settings, group), _note(group))
         form.changed.connect(self._check)
-        form.refused.connect(lambda sentence: self.message.refuse(sentence, self.settings, self.buttons))
+        form.refused.connect(self.message.refuse)
         self._forms[group] = form
         scroll = QScrollArea(widgetResizable=True)
         scroll.setWidget(form)
@@ -159,10 +159,9 @@ class PreferencesDialog(QDialog):
 
     def _check(self) -> None:
         """Say at once what is wrong, or what will not take effect at once."""
-        self.message.check(self.settings, self.buttons)
+        self.message.check()
         if not self.message.text() and (waiting := self._waiting(self.settings())):
-            self.message.setText(_waiting_text(waiting))
-            self.message.show()
+            self.message.say(_waiting_text(waiting))
 
     def _waiting(self, settings: Settings) -> int:
         return sum(

@@ -28,12 +28,11 @@ class TradingCostsDialog(QDialog):
         note = translate("Dialogs", "For the paper score of this exchange's markets. Nothing is traded.")
         costs = PaperSettings(**_numbers(settings.of(venue)), venues=settings.venues)
         self.form = GroupForm("paper", costs, note)
-        self.message = Problem()
-        self.message.hide()
         self.buttons = self._make_buttons()
-        check, refuse, ask = self.message.check, self.message.refuse, self.form.value
-        self.form.changed.connect(lambda: check(ask, self.buttons))
-        self.form.refused.connect(lambda sentence: refuse(sentence, ask, self.buttons))
+        self.message = Problem(self.form.value, self.buttons)
+        self.message.hide()
+        self.form.changed.connect(self.message.check)
+        self.form.refused.connect(self.message.refuse)
         stacked(self, self.form, self.message, self.buttons)
 
     def accept(self) -> None:

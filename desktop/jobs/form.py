@@ -6,13 +6,13 @@ from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QLineEdit,
     QWidget,
 )
 
 from desktop.dialogs.file_check import FilePicker
+from desktop.dialogs.forms import bounded_boxes, listen
 from desktop.jobs.job_commands import Order
 from desktop.ui.dialog_parts import Problem, ok_and_cancel
 from desktop.ui.interface_size import enlarged
@@ -38,8 +38,8 @@ class JobDialog(QDialog):
         self._is_accepting = False
         """Start was pressed, and the files are still being looked at."""
         self.form = QFormLayout(fieldGrowthPolicy=QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        self.message = Problem()
         self.buttons = ok_and_cancel(self, start)
+        self.message = Problem(self.order, self.buttons)
         label = WrappedLabel(about)
         stacked(self, label, self.form, self.message, None, self.buttons).insertSpacing(1, 4)
         self.setMinimumWidth(enlarged(_WIDTH))
@@ -57,8 +57,14 @@ class JobDialog(QDialog):
         widget.setToolTip(paragraphs(tooltip))
         for part in (widget, *widget.findChildren(QLineEdit)):
             part.setAccessibleName(title.replace("&", ""))
+        for box in bounded_boxes(widget):
+            box.refused.connect(self.message.refuse)
+        if isinstance(widget, FilePicker):
+            self._follow(widget)
+        else:
+            listen(widget, lambda: self.check())
 
-    def follow(self, picker: FilePicker) -> None:
+    def _follow(self, picker: FilePicker) -> None:
         """The job is of this picker's files: say what is wrong with them, and start once nothing is."""
         self._picker = picker
         picker.changed.connect(self.check)
@@ -68,7 +74,7 @@ class JobDialog(QDialog):
     def check(self) -> None:
         """Say what is wrong, and let start only what is right."""
         self._is_accepting = False
-        self.message.check(self.order, self.buttons)
+        self.message.check()
 
     def accept(self) -> None:
         try:
@@ -77,7 +83,8 @@ class JobDialog(QDialog):
             self.check()
             return
         if self._picker is not None and self._picker.problem is None:
-            self._wait_for_files()
+            self._is_accepting = True
+            self.message.wait(translate("Jobs", "Reading…"))
             return
         super().accept()
         self.ordered.emit(order)
@@ -90,15 +97,9 @@ class JobDialog(QDialog):
 
     def _on_answered(self) -> None:
         was_accepting, self._is_accepting = self._is_accepting, False
-        self.message.check(self.order, self.buttons, keeps_refusal=True)
+        self.message.check(keeps_refusal=True)
         if was_accepting:
             self.accept()
-
-    def _wait_for_files(self) -> None:
-        self._is_accepting = True
-        self.message.setText(translate("Jobs", "Reading…"))
-        self.message.show()
-        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(False)
 
 
 def chosen_device(value: str) -> QComboBox:

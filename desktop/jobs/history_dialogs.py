@@ -76,11 +76,7 @@ class ImportDialog(JobDialog):
             preview.text_changed.connect(self._show_found)
             self.finished.connect(lambda _result: preview.end())
         self.picker.choose(files)
-        self.follow(self.picker)
         self.picker.answered.connect(self.check)
-        for box in (self.venue, self.symbol, self.interval):
-            box.currentTextChanged.connect(lambda _text: self.check())
-        self.zone.textChanged.connect(lambda _text: self.check())
         self.check()
 
     def check(self) -> None:
@@ -184,10 +180,6 @@ class BackfillDialog(JobDialog):
             translate("Jobs", "Candles opening before this; empty: up to the newest closed one"),
         )
         self.form.addRow("", self.asks_again)
-        for box in (self.venue, self.symbol, self.interval):
-            box.currentTextChanged.connect(lambda _text: self.check())
-        for line in (self.since, self.until):
-            line.textChanged.connect(lambda _text: self.check())
         self.check()
 
     def order(self) -> Order:

@@ -55,11 +55,6 @@ class PretrainDialog(JobDialog):
             self.device,
             translate("Jobs", "Device for this job; training continues in parallel"),
         )
-        self.follow(self.picker)
-        for box in (self.epochs, self.share, self.patience, self.batch_size):
-            box.lineEdit().textEdited.connect(lambda _text: self.check())
-            box.valueChanged.connect(lambda _value: self.check())
-            box.refused.connect(lambda sentence: self.message.refuse(sentence, self.order, self.buttons))
         self.check()
 
     def order(self) -> Order:
@@ -124,7 +119,6 @@ class EvaluateDialog(JobDialog):
             translate("Jobs", "Device for this job; training continues in parallel"),
         )
         self.form.addRow("", self.counts_seen)
-        self.follow(self.picker)
         self.checkpoint.currentIndexChanged.connect(lambda _index: self._on_checkpoint())
         self.counts_seen.toggled.connect(lambda _checked: self._check_file())
         self.checkpoint.setCurrentIndex(max(self.checkpoint.findData(chosen), 0) if chosen is not None else 0)

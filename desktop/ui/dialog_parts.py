@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from weakref import WeakMethod
 
 from PySide6.QtCore import QSize, QTimer
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QWidget
@@ -50,16 +51,18 @@ _ACCEPTING = (QDialogButtonBox.StandardButton.Ok, QDialogButtonBox.StandardButto
 
 
 class Problem(WrappedLabel):
-    """Hidden while nothing is wrong."""
+    """What `ask` says in a ValueError, which may be nothing: OK is offered only where it raises none. Hidden while
+    nothing is wrong."""
 
-    def __init__(self) -> None:
+    def __init__(self, ask: Callable[[], object], buttons: QDialogButtonBox) -> None:
         super().__init__()
+        self._ask, self._buttons = WeakMethod(ask), buttons  # of the dialog, which holds this and is to go when closed
         self._is_refusing = False
         self._refusal = ""
         """The sentence of the last refusal, until something else is typed."""
         self.setAccessibleName(translate("Dialogs", "Problem"))
 
-    def refuse(self, sentence: str, ask: Callable[[], object], buttons: QDialogButtonBox) -> None:
+    def refuse(self, sentence: str) -> None:
         """Report that the typed text is invalid and was replaced by the former value. The same key press must not
         accept that, so OK is offered again once its event is over."""
         self._is_refusing = True
@@ -67,24 +70,36 @@ class Problem(WrappedLabel):
         def over() -> None:
             self._is_refusing = False
             self._refusal = sentence
-            self.check(ask, buttons, keeps_refusal=True)
+            self.check(keeps_refusal=True)
 
         QTimer.singleShot(0, self, over)
 
-    def check(self, ask: Callable[[], object], buttons: QDialogButtonBox, *, keeps_refusal: bool = False) -> None:
-        """Say what `ask` says in a ValueError, which may be nothing, and offer OK only where it raises none.
-
-        keeps_refusal: nothing was typed since the last refusal, which stays to be read where nothing else is wrong.
-        """
+    def check(self, *, keeps_refusal: bool = False) -> None:
+        """Ask now. keeps_refusal: nothing was typed since the last refusal, which stays to be read where nothing else
+        is wrong."""
         if not keeps_refusal:
             self._refusal = ""
         sentence, is_right = "", True
+        ask = self._ask()
+        assert ask is not None, "the dialog holds this"
         try:
             ask()
         except ValueError as error:
             sentence, is_right = str(error), False
-        self.setText(sentence or self._refusal)
-        self.setVisible(bool(self.text()))
+        self.say(sentence or self._refusal)
+        self._offer(is_right and not self._is_refusing)
+
+    def say(self, sentence: str) -> None:
+        """Say this as well, until the next check."""
+        self.setText(sentence)
+        self.setVisible(bool(sentence))
+
+    def wait(self, sentence: str) -> None:
+        """The same, and OK was pressed: it is not offered until the next check."""
+        self.say(sentence)
+        self._offer(False)
+
+    def _offer(self, is_possible: bool) -> None:
         for kind in _ACCEPTING:
-            if (button := buttons.button(kind)) is not None:
-                button.setEnabled(is_right and not self._is_refusing)
+            if (button := self._buttons.button(kind)) is not None:
+                button.setEnabled(is_possible)
