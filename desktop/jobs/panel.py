@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QMenu, QPlainTextEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.jobs.table import JobsModel, make_table
@@ -16,7 +16,7 @@ from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_count, format_duration, format_time
 from desktop.ui.icons import put_icon
 from desktop.ui.panel_base import EmptyState, Panel, mute, set_text
-from desktop.ui.plain_text import Label, with_whole_figures
+from desktop.ui.plain_text import Label, TextView, with_whole_figures
 from desktop.ui.stacks import beside, divided, stacked
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
@@ -40,11 +40,7 @@ class JobsPanel(Panel):
         self.count = Label()
         mute(self.count)
         self.start = QToolButton()
-        self.details = QPlainTextEdit()
-        self._shown_text = ""
-        """In `details`, with usual spaces."""
-        self.details.setReadOnly(True)
-        self.details.setAccessibleName(translate("Jobs", "Details of the selected job"))
+        self.details = TextView(translate("Jobs", "Details of the selected job"))
         self.actions_of_panel = ActionRegistry(panel_actions("Jobs"), self.table, theme)
         self._build_layout()
         nothing = translate(
@@ -63,8 +59,7 @@ class JobsPanel(Panel):
         self.start.setMenu(menu)
 
     def selected(self) -> Job | None:
-        rows = self.table.selectionModel().selectedRows()
-        return self.model.rows[rows[0].row()] if rows else None
+        return next(iter(self.model.chosen(self.table)), None)
 
     def select(self, job_id: str) -> None:
         """Choose a job, the newest of its id."""
@@ -118,10 +113,7 @@ class JobsPanel(Panel):
 
     def _show_details(self) -> None:
         job = self.selected()
-        text = "" if job is None else self._account(job)
-        if text != self._shown_text:  # what the box gives back has other spaces
-            self._shown_text = text
-            self.details.setPlainText(with_whole_figures(text))
+        self.details.show_text("" if job is None else with_whole_figures(self._account(job)))
         self.details.setVisible(job is not None)
 
     def _account(self, job: Job) -> str:

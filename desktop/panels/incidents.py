@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QPlainTextEdit, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from core.domain.events import Incident
 from core.domain.plain_text import plain
@@ -19,7 +19,7 @@ from desktop.ui.formatting import format_count, format_time
 from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import follow_interface_size, space_rows
 from desktop.ui.panel_base import EmptyState, Panel
-from desktop.ui.plain_text import paragraphs, with_whole_figures
+from desktop.ui.plain_text import TextView, paragraphs, with_whole_figures
 from desktop.ui.stacks import NO_MARGINS, divided, stacked
 from desktop.ui.tables import Index, KeyedRowsModel, style_table
 from desktop.ui.theme import Theme
@@ -70,11 +70,8 @@ class IncidentsPanel(Panel):
         self._state = state
         self.model = IncidentsModel(theme, self)
         self.table = _table(self.model)
-        self.details = QPlainTextEdit()
-        self.details.setReadOnly(True)
-        self.details.setTabChangesFocus(True)
-        self.details.setAccessibleName(translate("Panels", "Full text of the selected incidents"))
-        self.details.setPlaceholderText(translate("Panels", "Select an incident to read about it."))
+        name = translate("Panels", "Full text of the selected incidents")
+        self.details = TextView(name, translate("Panels", "Select an incident to read about it."))
         self.actions_of_panel = ActionRegistry(panel_actions("Incidents"), self.table, theme)
         self._build_layout()
         self._empty = EmptyState(translate("Panels", "No incidents."), self)
@@ -97,8 +94,7 @@ class IncidentsPanel(Panel):
 
     def selected(self) -> list[Incident]:
         """What is selected, in the order of the list."""
-        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
-        return [self.model.rows[row] for row in rows]
+        return self.model.chosen(self.table)
 
     def select(self, incident: Incident) -> bool:
         """Select one row alone. False where it is not in the list."""
@@ -117,13 +113,11 @@ class IncidentsPanel(Panel):
 
     def _show_details(self) -> None:
         chosen = self.selected()
-        text = "\n\n".join(as_text(incident) for incident in chosen)
-        if text != self.details.toPlainText():
-            self.details.setPlainText(with_whole_figures(text))
+        self.details.show_text(with_whole_figures("\n\n".join(map(as_text, chosen))))
         self.actions_of_panel[ActionId.INCIDENT_COPY].setEnabled(bool(chosen))
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText("\n\n".join(as_text(incident) for incident in self.selected()))
+        QGuiApplication.clipboard().setText("\n\n".join(map(as_text, self.selected())))
 
 
 def as_text(incident: Incident) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QComboBox, QHeaderView, QLineEdit, QPlainTextEdit, QTableView, QWidget
+from PySide6.QtWidgets import QComboBox, QHeaderView, QLineEdit, QTableView, QWidget
 
 from core.domain.events import Severity
 from core.domain.plain_text import plain
@@ -20,7 +20,7 @@ from desktop.ui.formatting import format_count, format_time
 from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import space_rows
 from desktop.ui.panel_base import EmptyState, Panel, mute, set_text
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, TextView, paragraphs
 from desktop.ui.stacks import beside, divided, stacked
 from desktop.ui.tables import Index, NewestFirstModel, style_table
 from desktop.ui.theme import Theme
@@ -79,8 +79,7 @@ class LogPanel(Panel):
         self.filter.setMaximumWidth(240)
         self.count = Label()
         mute(self.count)
-        self.details = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
-        self.details.setAccessibleName(translate("Panels", "Full text of the selected lines"))
+        self.details = TextView(translate("Panels", "Full text of the selected lines"))
         self.actions_of_panel = ActionRegistry(panel_actions("Log"), self.table, theme)
         self._build_layout()
         self._empty = EmptyState(translate("Panels", _NONE), self.table.viewport())
@@ -105,8 +104,7 @@ class LogPanel(Panel):
 
     def selected(self) -> list[LogEntry]:
         """What is selected, oldest first."""
-        rows = sorted((index.row() for index in self.table.selectionModel().selectedRows()), reverse=True)
-        return [self.model.rows[row] for row in rows]
+        return self.model.chosen(self.table)[::-1]
 
     def _chosen(self, entries: Sequence[LogEntry]) -> list[LogEntry]:
         """By level and words, newest first."""
@@ -129,14 +127,12 @@ class LogPanel(Panel):
     def _show_details(self) -> None:
         """Full text of the selection, shown only if the table does not show it already."""
         chosen = self.selected()
-        text = "\n\n".join(as_text(entry) for entry in chosen)
-        if text != self.details.toPlainText():
-            self.details.setPlainText(text)
+        self.details.show_text("\n\n".join(map(as_text, chosen)))
         self.details.setVisible(bool(chosen))
         self.actions_of_panel[ActionId.LOG_COPY].setEnabled(bool(chosen))
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText("\n".join(as_text(entry) for entry in self.selected()))
+        QGuiApplication.clipboard().setText("\n".join(map(as_text, self.selected())))
 
     def _open_folder(self) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._book.folder))):

@@ -13,7 +13,7 @@ import re
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QMessageBox, QToolTip, QWidget
+from PySide6.QtWidgets import QLabel, QMessageBox, QPlainTextEdit, QToolTip, QWidget
 
 from core.domain.plain_text import plain
 
@@ -92,6 +92,23 @@ class WrappedLabel(Label):
     def _keep_its_height(self) -> None:
         self.setMinimumHeight(0)  # else Qt answers with at least the height that it had
         self.setMinimumHeight(max(0, self.heightForWidth(self.width())) if self.text() else 0)
+
+
+class TextView(QPlainTextEdit):
+    """A text that is read and copied. Tab leaves it."""
+
+    def __init__(self, name: str, placeholder: str = "") -> None:
+        """name: what a screen reader calls it; placeholder: shown while there is no text."""
+        super().__init__(readOnly=True, tabChangesFocus=True, placeholderText=placeholder)
+        self.setAccessibleName(name)
+        self._shown = ""
+        """What the box gives back has other spaces."""
+
+    def show_text(self, text: str) -> None:
+        """An equal one leaves the place that is being read, and what is marked in it."""
+        if text != self._shown:
+            self._shown = text
+            self.setPlainText(text)
 
 
 class MessageBox(QMessageBox):

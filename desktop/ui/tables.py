@@ -98,6 +98,10 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         if self.rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(self._titles) - 1))
 
+    def chosen(self, view: QAbstractItemView) -> list[Row]:
+        """What is selected in a view of it, from the top down."""
+        return [self.rows[row] for row in sorted(index.row() for index in view.selectionModel().selectedRows())]
+
     def rowCount(self, parent: Index = ROOT) -> int:
         return 0 if parent.isValid() else len(self.rows)
 

@@ -7,7 +7,6 @@ from PySide6.QtGui import QFontDatabase, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QHBoxLayout,
-    QPlainTextEdit,
     QPushButton,
     QSizePolicy,
     QSplitter,
@@ -30,7 +29,7 @@ from desktop.ui.icons import put_icon, tabular
 from desktop.ui.interface_size import enlarged
 from desktop.ui.number_grid import NumberGrid
 from desktop.ui.panel_base import Panel, mute, set_text
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, TextView, paragraphs
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Theme
@@ -87,7 +86,9 @@ class FeedPanel(Panel):
         self.rejected = RejectedModel(state.clock.now_ms, self)
         self.changes_table = feed_table(self.changes, translate("Panels", "Feed events"))
         self.rejected_table = feed_table(self.rejected, translate("Panels", "Rejected messages"))
-        self.raw = _raw_view()
+        name = translate("Panels", "Selected rejected messages, as received")
+        self.raw = TextView(name, translate("Panels", "Select a message to read it as received."))
+        self.raw.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.actions_of_panel = ActionRegistry(panel_actions("Feed"), self, theme)
         self.lists = QTabWidget()
         self.lists.setAccessibleName(translate("Panels", "Feed events and rejected messages"))
@@ -215,19 +216,15 @@ class FeedPanel(Panel):
             self.venue_requested.emit(venue)
 
     def _chosen_messages(self) -> list[str]:
-        rows = sorted(index.row() for index in self.rejected_table.selectionModel().selectedRows())
-        messages = (self.rejected.rows[row] for row in rows)
+        messages = self.rejected.chosen(self.rejected_table)
         return [f"{format_time(each.at_ms, seconds=True)}, {each.reason}\n{each.raw}" for each in messages]
 
     def _chosen_changes(self) -> list[str]:
-        rows = sorted(index.row() for index in self.changes_table.selectionModel().selectedRows())
-        lines = (self.changes.rows[row] for row in rows)
+        lines = self.changes.chosen(self.changes_table)
         return [f"{format_time(at_ms, seconds=True)}  {sentence}" for at_ms, _state, sentence in lines]
 
     def _show_raw(self) -> None:
-        text = "\n\n".join(self._chosen_messages())
-        if text != self.raw.toPlainText():
-            self.raw.setPlainText(text)
+        self.raw.show_text("\n\n".join(self._chosen_messages()))
         is_rejected = self.lists.currentWidget() is self._page
         chosen = self.rejected_table if is_rejected else self.changes_table
         self.actions_of_panel[ActionId.FEED_COPY].setEnabled(chosen.selectionModel().hasSelection())
@@ -305,13 +302,3 @@ def _reasons_in_words(record: FeedRecord) -> str:
     if not reasons:
         return translate("Panels", "No rejected messages.")
     return translate("Panels", "By reason: {0}").format(reasons)
-
-
-def _raw_view() -> QPlainTextEdit:
-    view = QPlainTextEdit()
-    view.setReadOnly(True)
-    view.setTabChangesFocus(True)
-    view.setAccessibleName(translate("Panels", "Selected rejected messages, as received"))
-    view.setPlaceholderText(translate("Panels", "Select a message to read it as received."))
-    view.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-    return view
