@@ -7,7 +7,7 @@ from enum import Enum, unique
 from PySide6.QtGui import QAction
 
 from desktop.actions import places as at
-from desktop.actions.info import ActionInfo
+from desktop.actions.places import ActionInfo
 
 
 @unique

@@ -52,9 +52,9 @@ from desktop.state.feed_record import exchange_market
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
 from desktop.ui.banner import Banner, Notice
-from desktop.ui.first_paint import FirstPaint
 from desktop.ui.focus_ring import FocusRing
 from desktop.ui.interface_size import InterfaceSize, set_font
+from desktop.ui.paint_in_turn import FirstPaint
 from desktop.ui.resources import icon_path
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate

@@ -15,8 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QSiz
 
 from core.settings.faults import sentence_of
 from core.settings.group import OWN_DIALOG, SECRET, all_field_infos
-from desktop.dialogs.setting_facts import description, facts
-from desktop.dialogs.setting_words import title
+from desktop.dialogs.setting_words import description, facts, title
 from desktop.ui.inputs import BoundedBox, DecimalSpinBox, LogSpinBox, whole_number_box
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside

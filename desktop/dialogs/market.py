@@ -25,7 +25,7 @@ from core.settings.group import all_field_infos
 from core.settings.tree import MarketSettings
 from desktop.dialogs.file_check import FilePicker, check_replayable
 from desktop.dialogs.forms import editable, listen
-from desktop.dialogs.setting_facts import description
+from desktop.dialogs.setting_words import description
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketQuestion
 from desktop.services.market_feed import WATCHABLE_SPEED
 from desktop.ui.dialog_parts import Problem, ok_and_cancel

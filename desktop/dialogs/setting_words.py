@@ -1,21 +1,41 @@
-"""What settings are called for people, and when a change of one takes effect."""
+"""What settings are called for people, what may be said of one from the tree itself, and when a change of it takes
+effect."""
 
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from decimal import Decimal
 from functools import cache
 
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
 from core.domain.diagnosis import SettingChange
 from core.settings.faults import sentence_of
-from core.settings.group import all_field_infos
-from core.settings.tree import Settings
-from desktop.ui.translation import translate
+from core.settings.group import all_field_infos, unit_of
+from core.settings.tree import Settings, to_dict
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _AT_ONCE = frozenset({("training", "learning_rate"), ("training", "duty_percent"), ("gradients", "clip_norm")})
 _AT_START = frozenset({("appearance", "interface_percent"), ("appearance", "font")})
 _RULES = frozenset({"keep_newest", "keep_best", "keep_every_steps", "keep_hours", "undo_minutes"})
+_BOUNDS = {
+    "ge": QT_TRANSLATE_NOOP("Settings", "from {0}"),
+    "gt": QT_TRANSLATE_NOOP("Settings", "above {0}"),
+    "le": QT_TRANSLATE_NOOP("Settings", "to {0}"),
+    "lt": QT_TRANSLATE_NOOP("Settings", "to below {0}"),
+}
+_SINGULAR = {
+    "candles": QT_TRANSLATE_NOOP("Settings", "candle"),
+    "steps": QT_TRANSLATE_NOOP("Settings", "step"),
+    "threads": QT_TRANSLATE_NOOP("Settings", "thread"),
+    "samples": QT_TRANSLATE_NOOP("Settings", "sample"),
+    "micro-batches": QT_TRANSLATE_NOOP("Settings", "micro-batch"),
+    "checkpoints": QT_TRANSLATE_NOOP("Settings", "checkpoint"),
+    "days": QT_TRANSLATE_NOOP("Settings", "day"),
+}
+_AUTOMATIC = frozenset({("appearance", "interface_percent"), ("market", "speed")})
+"""Where none is set, the program finds it."""
 
 
 def words(name: str) -> str:
@@ -83,3 +103,58 @@ def with_change(settings: Settings, change: SettingChange) -> Settings:
         raise ValueError(text.format(title(change.name), change.value, sentence_of(error.errors()[0]))) from error
     changes = {change.group: branch}
     return replace(settings, **changes)
+
+
+def unit(name: str, info: FieldInfo) -> str:
+    """The unit of a setting, in the user's language; empty where it has none."""
+    english = unit_of(name, info)
+    return translate("Settings", english) if english else ""
+
+
+def description(info: FieldInfo) -> str:
+    """What it is for, in the user's language."""
+    return translate("SettingDescriptions", info.description) if info.description else ""
+
+
+def default(group: str, name: str) -> str:
+    """The default, for people."""
+    value = to_dict(Settings())[group][name]
+    if isinstance(value, bool):
+        return translate("Settings", "yes") if value else translate("Settings", "no")
+    if value is None or value in ([], {}):
+        return translate("Settings", "none")
+    if isinstance(value, list):
+        return ", ".join(str(each["symbol"]) if isinstance(each, dict) else str(each) for each in value)
+    return number(value) if isinstance(value, int | float) else str(value)
+
+
+def span_of(info: FieldInfo) -> str:
+    """``from 1 to 64``, ``above 0 to 1``; empty where there are no bounds."""
+    found = ((words, getattr(rule, bound, None)) for rule in info.metadata for bound, words in _BOUNDS.items())
+    return " ".join(translate("Settings", words).format(number(value)) for words, value in found if value is not None)
+
+
+def facts(group: str, name: str, info: FieldInfo) -> str:
+    """``Default 30 s, from 1 to 3,600.`` Empty where there is nothing to add to what an editor shows."""
+    said = default(group, name)
+    if to_dict(Settings())[group][name] is None:
+        said = translate("Settings", "automatic") if (group, name) in _AUTOMATIC else said
+        if span := span_of(info):
+            bounds = f"{span} {unit(name, info)}".rstrip()
+            said = translate("Settings", "{0}; else {1}").format(said, bounds)
+    elif info.annotation is not bool:
+        measure, span = _unit_after(said, name, info), span_of(info)
+        said = f"{said}{f' {measure}' if measure else ''}{f', {span}' if span else ''}"
+    return translate("Settings", "Default: {0}.").format(said)
+
+
+def _unit_after(value: str, name: str, info: FieldInfo) -> str:
+    """1 candle, 2 candles."""
+    singular = _SINGULAR.get(unit_of(name, info))
+    return unit(name, info) if singular is None or value != "1" else translate("Settings", singular)
+
+
+def number(value: float) -> str:
+    """As short as it can be, without an exponent: ``10,000``, ``0.00003``, ``0.01``."""
+    exact = Decimal(value if isinstance(value, int) else f"{value:g}")
+    return f"{exact:,f}"

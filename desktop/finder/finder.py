@@ -1,34 +1,38 @@
-"""Opens the finder's box over a window, with all that can be found in it now."""
+"""Opens the finder's box over a window, with all that can be found in it: actions, settings, checkpoints, markets."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import fields
+from functools import partial
 from itertools import chain
 
 from pydantic import ValidationError
 from PySide6.QtCore import QObject, Signal
 
 from core.domain.candle import Market
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.watchlist import WatchedMarket
+from core.market.shown_names import symbols_apart
+from core.settings.group import SECRET
+from core.settings.tree import Settings
 from core.storage.errors import StorageError
-from desktop.actions import ActionId
+from desktop.actions import ActionId, ActionRegistry, translated
+from desktop.dialogs.forms import field_infos
 from desktop.dialogs.market import USUAL_SYMBOLS
 from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.preferences import OWN_DIALOG_GROUPS
+from desktop.dialogs.setting_words import description, title
 from desktop.finder.dialog import MARKET, FinderDialog
-from desktop.finder.search import Entry
-from desktop.finder.sources import (
-    action_entries,
-    checkpoint_entries,
-    interval_entries,
-    market_entries,
-    setting_entries,
-    stored_entries,
-)
+from desktop.finder.search import Entry, EntryKind
 from desktop.services.market_choice import MarketChoice
-from desktop.state.checkpoint_source import CheckpointSource
+from desktop.state.checkpoint_source import CheckpointSource, score_text
 from desktop.state.shell import Shell
+from desktop.ui import formatting
 from desktop.ui.theme import Theme
+from desktop.ui.translation import translate
+from desktop.ui.words import with_venue
 
 Symbols = Callable[[str], Iterable[str]]
 """The symbols of an exchange, as far as they are known without asking it."""
@@ -36,6 +40,16 @@ Symbols = Callable[[str], Iterable[str]]
 
 _NEWEST_CHECKPOINTS = 1_000
 """Older ones are found in the browser, which is made for many."""
+INTERVALS = {
+    ActionId.INTERVAL_1M: "1 1m",
+    ActionId.INTERVAL_5M: "5 5m",
+    ActionId.INTERVAL_15M: "15 15m",
+    ActionId.INTERVAL_1H: "60 60m 1h",
+    ActionId.INTERVAL_4H: "240 240m 4h",
+    ActionId.INTERVAL_1D: "1440 24h 1d",
+    ActionId.INTERVAL_MARKET: "0",
+}
+"""What finds them, beside their own words."""
 
 
 class Finder(QObject):
@@ -124,3 +138,93 @@ class Finder(QObject):
         except StorageError as error:
             self._shell.banner.notify_storage_error(str(error))
             return ()
+
+
+def action_entries(registry: ActionRegistry, but: Container[ActionId] = ()) -> Iterator[Entry]:
+    """As the menus name them, with the menu's name among the details."""
+    for action_id in registry.ids():
+        if action_id in but:
+            continue
+        info, action = translated(action_id.info), registry[action_id]
+        place = " › ".join(part.replace("&", "") for part in info.menu)
+        text = action.text().replace("&", "")
+        keys = action.shortcut().toString(action.shortcut().SequenceFormat.NativeText)
+        is_on = action.isCheckable() and action.isChecked()
+        shown = translate("Finder", "{0}, on. {1}") if is_on else "{0}. {1}"
+        details = shown.format(place, info.tooltip)
+        yield Entry(EntryKind.ACTION, text, action.trigger, details, keys, action.isEnabled())
+
+
+def market_entries(
+    markets: Iterable[WatchedMarket], more: Iterable[WatchedMarket], watch: Callable[[WatchedMarket], object]
+) -> Iterator[Entry]:
+    """Those of the list, then `more` that are not in it; `watch` gets the one that is chosen."""
+    listed = tuple(markets)
+    for market in (*listed, *(each for each in more if each not in listed)):
+        details = with_venue(str(market.interval), market.venue)
+        if market in listed:
+            details = " · ".join((details, translate("Finder", "listed in Markets")))
+        yield Entry(EntryKind.MARKET, market.symbol, partial(watch, market), details, more=_joined(market.symbol))
+
+
+def stored_entries(
+    markets: Iterable[Market], listed: Container[Market], open_stored: Callable[[Market], object]
+) -> Iterator[Entry]:
+    """Markets of which candles are stored, but for those that are `listed`; `open_stored` gets the one that is
+    chosen."""
+    for market, symbol in symbols_apart(markets).items():
+        if market not in listed:
+            details = translate("Finder", "{0}, stored").format(with_venue(str(market.interval), market.venue))
+            more = f"{market.symbol} {_joined(market.symbol)}"
+            yield Entry(EntryKind.MARKET, symbol, partial(open_stored, market), details, more=more)
+
+
+def interval_entries(registry: ActionRegistry) -> Iterator[Entry]:
+    """Those of the chart: found by their minutes, by a short name as 4h, and by their words."""
+    for action_id, more in INTERVALS.items():
+        action = registry[action_id]
+        text = action.text().replace("&", "")
+        details = translated(action_id.info).tooltip
+        yield Entry(EntryKind.INTERVAL, text, action.trigger, details, "", action.isEnabled(), more)
+
+
+def setting_entries(settings: Settings, open_setting: Callable[[str, str], object]) -> Iterator[Entry]:
+    """One for each field of the Preferences; `open_setting` gets its group and its name."""
+    for group in fields(settings):
+        if group.name in OWN_DIALOG_GROUPS:
+            continue
+        branch = getattr(settings, group.name)
+        for name, info in field_infos(type(branch)).items():
+            value = getattr(branch, name)
+            shown = translate("Finder", "set") if value and info.json_schema_extra == SECRET else _shown(value)
+            now = translate("Finder", "{0}, now {1}.").format(title(group.name), shown)
+            details = f"{now} {description(info)}"
+            yield Entry(EntryKind.SETTING, title(name), partial(open_setting, group.name, name), details)
+
+
+def checkpoint_entries(infos: Iterable[CheckpointInfo], show: Callable[[str], object]) -> Iterator[Entry]:
+    """Newest first; `show` gets the id."""
+    for info in infos:
+        marks = (
+            (info.is_best, translate("Finder", "best")),
+            (info.is_pinned, translate("Finder", "pinned")),
+            (info.is_in_use, translate("Finder", "in use")),
+        )
+        named = ", ".join(name for is_so, name in marks if is_so)
+        candle = formatting.format_time(info.candle_open_time_ms)
+        score = translate("Finder", "score {0}").format(score_text(info))
+        words = (info.name, named, score, candle, ", ".join(info.tags), info.note)
+        details = " · ".join(part for part in words if part)
+        text = translate("Finder", "Step {0}").format(formatting.format_count(info.step))
+        yield Entry(EntryKind.CHECKPOINT, text, partial(show, info.checkpoint_id), details, more=str(info.step))
+
+
+def _joined(symbol: str) -> str:
+    """As some type it: ethusdt."""
+    return symbol.replace("/", "")
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return translate("Finder", "on") if value else translate("Finder", "off")
+    return translate("Finder", "not set") if value is None else str(value)

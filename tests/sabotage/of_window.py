@@ -421,7 +421,7 @@ FAULTS = (
     ),
     Fault(
         "leaderboard-tick-of-a-row-that-cannot-be-drawn",
-        "desktop/panels/leaderboard/model.py",
+        "desktop/panels/leaderboard/table.py",
         " and not self.rows[index.row()].why_not",
         "",
     ),

@@ -21,8 +21,7 @@ from core.settings.group import OWN_DIALOG, all_field_infos, unit_of
 from core.settings.tree import Settings
 from desktop.actions import ActionId, ActionInfo
 from desktop.commands.cli import ghostcandle
-from desktop.dialogs.setting_facts import default, number, span_of
-from desktop.dialogs.setting_words import effect, title, words
+from desktop.dialogs.setting_words import default, effect, number, span_of, title, words
 from desktop.dialogs.shortcuts import chart_gestures
 from desktop.panels.feed.panel import MEANINGS
 

@@ -12,8 +12,7 @@ from core.evaluation.leaderboard import LeaderboardRow
 from core.forecast.experts import EXPERTS
 from core.storage.evidence import COMBINATION
 from desktop.panels.accuracy.words import expert_name
-from desktop.panels.leaderboard.model import Entry, LeaderboardModel
-from desktop.panels.leaderboard.table import LeaderboardTable
+from desktop.panels.leaderboard.table import Entry, LeaderboardModel, LeaderboardTable
 from desktop.state.leaderboard import LeaderboardRequest
 from desktop.state.run_state import RunState
 from desktop.state.training_words import break_sentence

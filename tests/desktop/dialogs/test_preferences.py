@@ -18,8 +18,7 @@ from pytestqt.qtbot import QtBot
 from core.settings.tree import Settings
 from desktop.dialogs.forms import bounded_boxes, field_infos, make_editor
 from desktop.dialogs.preferences import OWN_DIALOG_GROUPS, PreferencesDialog
-from desktop.dialogs.setting_facts import facts
-from desktop.dialogs.setting_words import title
+from desktop.dialogs.setting_words import facts, title
 
 GROUPS = [field.name for field in fields(Settings)]
 OK = QDialogButtonBox.StandardButton.Ok

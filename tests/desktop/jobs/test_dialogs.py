@@ -16,7 +16,7 @@ from core.market.history.source import require_readable
 from core.settings.tree import MarketSettings
 from core.settings.window import AppearanceSettings
 from desktop.dialogs import file_check
-from desktop.jobs import preview
+from desktop.jobs import history_dialogs
 from desktop.jobs.child import Ending
 from desktop.jobs.form import JobDialog
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
@@ -36,7 +36,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Check a file in the next turn of the event loop, instead of after a pause in typing."""
     monkeypatch.setattr(file_check, "_PAUSE_MS", 0)
     monkeypatch.setattr(file_check, "_ASKED_EVERY_MS", 1)
-    monkeypatch.setattr(preview, "_PAUSE_MS", 0)
+    monkeypatch.setattr(history_dialogs, "_PAUSE_MS", 0)
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ def answers(result: dict[str, Any], *lines: object, code: int = 0) -> str:
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """Check a file in the next turn of the event loop, instead of after a pause in typing."""
-    monkeypatch.setattr("desktop.jobs.preview._PAUSE_MS", 0)
+    monkeypatch.setattr("desktop.jobs.history_dialogs._PAUSE_MS", 0)
     monkeypatch.setattr("desktop.dialogs.file_check._PAUSE_MS", 0)
     monkeypatch.setattr("desktop.dialogs.file_check._ASKED_EVERY_MS", 1)
 
