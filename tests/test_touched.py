@@ -43,8 +43,8 @@ def test_the_test_of_the_same_name_comes_first(touched: Touched) -> None:
 
 
 def test_a_changed_test_comes_first(touched: Touched) -> None:
-    found = touched.by(["core/domain/candle_series.py", "tests/desktop/panels/loss/test_panel.py"])
-    assert (found[0].path, found[0].distance) == ("tests/desktop/panels/loss/test_panel.py", 0)
+    found = touched.by(["core/domain/candle_series.py", "tests/desktop/panels/test_loss.py"])
+    assert (found[0].path, found[0].distance) == ("tests/desktop/panels/test_loss.py", 0)
 
 
 def test_a_conftest_affects_the_tests_below_it(touched: Touched) -> None:

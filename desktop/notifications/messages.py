@@ -15,7 +15,7 @@ from core.domain.price_lines import Direction, PriceLine
 from desktop.state.shell import Shell
 from desktop.ui import formatting
 from desktop.ui.banner import Notice
-from desktop.ui.crossings import crossing_time
+from desktop.ui.formatting import crossing_time
 from desktop.ui.translation import translate
 
 _SHOWN_MS = 15_000

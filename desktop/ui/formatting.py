@@ -9,6 +9,8 @@ from datetime import datetime, tzinfo
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.candle import Interval
+from core.domain.price_lines import PriceLine
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 MISSING = "–"
@@ -261,3 +263,12 @@ def format_milliseconds(milliseconds: float | None, *, signed: bool = False) -> 
     milli = translate("Units", "{0} ms")
     text = milli.format(f"{size:.0f}") if size < 999.5 else format_duration(size / 1000.0)
     return f"{MINUS if milliseconds < 0 else '+' if signed else ''}{text}"
+
+
+def crossing_time(line: PriceLine, time_zone: tzinfo | None) -> str:
+    """``5 Jan 2020 08:52``, or ``in the 15m candle of 5 Jan 2020 08:45``: by its opening, as on the time axis."""
+    opened_ms, within_ms = line.crossing_candle_ms, line.crossed_within_ms
+    if opened_ms is None or within_ms is None:
+        return format_time(line.crossed_at_ms, time_zone)
+    opened = format_time(opened_ms, time_zone)
+    return translate("Chart", "in the {0} candle of {1}").format(Interval(within_ms), opened)

@@ -22,7 +22,7 @@ from desktop.panels.gradients.panel import GradientsPanel
 from desktop.panels.incidents import IncidentsPanel
 from desktop.panels.leaderboard.panel import LeaderboardPanel
 from desktop.panels.log import LogPanel
-from desktop.panels.loss.panel import LossPanel
+from desktop.panels.loss import LossPanel
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.run_state import RunState

@@ -18,11 +18,11 @@ from core.domain.plain_text import LONGEST
 from core.logs.crashes import CrashReport
 from core.market.feeds.base import FeedState, FeedStatus
 from desktop.actions import ActionId
+from desktop.app.crash_watch import open_crash_report
 from desktop.checkpoints.columns import PLACE
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.words_dialogs import open_note
-from desktop.dialogs.crash_report import open_crash_report
 from desktop.finder.finder import Finder
 from desktop.notifications.messages import in_a_bubble
 from desktop.ui.banner import Notice

@@ -103,7 +103,7 @@ FAULTS = (
     ),
     Fault(
         "old-title-bar-icons-in-a-new-theme",
-        "desktop/ui/style.py",
+        "desktop/ui/theme.py",
         "        if palette_key != self._palette_key:",
         "        if not self._palette_key:",
     ),

@@ -13,13 +13,13 @@ FAULTS = (
     ),
     Fault(
         "drift-marks-never-removed",
-        "desktop/panels/loss/drift_marks.py",
+        "desktop/panels/loss.py",
         "            self._plot.removeItem(line)\n",
         "",
     ),
     Fault(
         "speed-of-long-ago",
-        "desktop/panels/loss/panel.py",
+        "desktop/panels/loss.py",
         "<= _SPEED_HOLDS_MS",
         "<= 1000 * _SPEED_HOLDS_MS",
     ),

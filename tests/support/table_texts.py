@@ -20,7 +20,7 @@ from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.checkpoints.columns import COLUMNS, REASONS
 from desktop.dialogs.setting_words import english_title
-from desktop.panels.leaderboard import columns as leaderboard
+from desktop.panels.leaderboard import table as leaderboard
 from desktop.panels.markets import model as markets
 
 DESKTOP = Path(desktop.__file__).parent

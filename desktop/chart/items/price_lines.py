@@ -21,8 +21,8 @@ from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import LIVE_Z, PlotLabel
 from desktop.ui import formatting
-from desktop.ui.crossings import crossing_time
 from desktop.ui.elided import elided_by_words
+from desktop.ui.formatting import crossing_time
 from desktop.ui.icons import glyph, glyph_font
 from desktop.ui.theme import with_alpha
 from desktop.ui.translation import translate

@@ -23,8 +23,7 @@ from desktop.ui.panel_base import EmptyState, Panel, colour_text, mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import beside, stacked
-from desktop.ui.style import NarrowTabs
-from desktop.ui.theme import Theme
+from desktop.ui.theme import NarrowTabs, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _APART = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
 from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, SettingChange
 from core.settings.tree import Settings
@@ -18,12 +18,11 @@ from desktop.ui.icons import icon, put_icon, tabular
 from desktop.ui.inputs import readable_decimal
 from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import colour_text, mute, set_text
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label, paragraphs, with_whole_figures
 from desktop.ui.stacks import beside, stacked
 from desktop.ui.theme import Theme, with_alpha
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
-from desktop.ui.wrapping_button import WrappingButton
 
 _ICONS = {
     Disease.UNKNOWN: "timer-sand",
@@ -50,6 +49,7 @@ _NO_CHANGE = QT_TRANSLATE_NOOP("Panels", "No setting fixes this")
 _TINT = 26
 _STRIPE = 3
 _SMALLEST_PLAIN = 1e-9
+_TALL = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,3 +312,53 @@ def _is_same(one: object, other: object) -> bool:
     if isinstance(one, int | float) and isinstance(other, int | float):
         return math.isclose(one, other, rel_tol=1e-9)
     return one == other
+
+
+class WrappingButton(QPushButton):
+    """As high as its text needs at the width that it gets; never wider than the text on one line."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def minimumSizeHint(self) -> QSize:
+        longest = max((self.fontMetrics().horizontalAdvance(word) for word in self._drawn().split(" ")), default=0)
+        return QSize(longest + self._padding().width(), super().minimumSizeHint().height())
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        room = QRect(0, 0, max(width - self._padding().width(), 1), _TALL)
+        text = self.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, self._drawn())
+        return text.height() + self._padding().height()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        option.text = ""  # type: ignore[attr-defined]  # PySide6's stubs lack it
+        painter = QStylePainter(self)
+        painter.drawControl(QStyle.ControlElement.CE_PushButton, option)
+        self._paint_text(painter, option)
+        painter.end()
+
+    def _paint_text(self, painter: QPainter, option: QStyleOptionButton) -> None:
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        inner = self.style().subElementRect(QStyle.SubElement.SE_PushButtonContents, option, self)
+        room = self._padding().width() // 2
+        inner = QRect(room, inner.top(), self.width() - 2 * room, inner.height())
+        self.style().drawItemText(
+            painter, inner, int(flags), self.palette(), self.isEnabled(), self._drawn(), QPalette.ColorRole.ButtonText
+        )
+
+    def _drawn(self) -> str:
+        return with_whole_figures(self.text())
+
+    def _padding(self) -> QSize:
+        """What the style puts around one line."""
+        metrics = self.fontMetrics()
+        line = QSize(metrics.horizontalAdvance(self.text()), metrics.height())
+        around = super().sizeHint() - line
+        return QSize(max(around.width(), 8), max(around.height(), 4))

@@ -20,8 +20,8 @@ from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.app.context import Context
+from desktop.app.crash_watch import open_crash_report
 from desktop.dialogs.compared_market import ComparedMarketDialog
-from desktop.dialogs.crash_report import open_crash_report
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.trading_costs import ask_trading_costs
 from desktop.dialogs.welcome import WelcomeDialog

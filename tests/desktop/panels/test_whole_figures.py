@@ -10,9 +10,9 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.events import Estimate
 from desktop.panels.feed.tables import SentenceTable
+from desktop.panels.gradients.diagnosis_card import WrappingButton
 from desktop.ui.panel_base import Panel
 from desktop.ui.plain_text import WrappedLabel, paragraphs
-from desktop.ui.wrapping_button import WrappingButton
 from tests.desktop import feed_scenario, scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 from tests.support.torn_figures import torn_figures

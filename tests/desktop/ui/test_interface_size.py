@@ -22,7 +22,7 @@ from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.layouts.arrangements import DockSizes
-from desktop.panels.loss.panel import LossPanel
+from desktop.panels.loss import LossPanel
 from desktop.ui.interface_size import BUNDLED_FAMILY, InterfaceSize, automatic_factor, factor_in_window, set_font
 from desktop.ui.panel_base import Panel
 from desktop.ui.plain_text import WrappedLabel

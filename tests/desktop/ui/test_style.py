@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QStyle
 
-from desktop.ui.style import Style
+from desktop.ui.theme import Style
 
 CLOSE = QStyle.StandardPixmap.SP_TitleBarCloseButton
 

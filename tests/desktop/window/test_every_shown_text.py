@@ -25,13 +25,13 @@ from core.logs.crashes import CrashReport
 from core.settings.group import all_field_infos
 from core.settings.tree import Settings
 from desktop.actions import ActionId
+from desktop.app.crash_watch import open_crash_report
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.checkpoints.clean_up_dialog import CleanUpData, CleanUpDialog
 from desktop.checkpoints.columns import PLACE, why_saved
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.words_dialogs import open_name, open_note, open_tags
 from desktop.dialogs.compared_market import ComparedMarketDialog
-from desktop.dialogs.crash_report import open_crash_report
 from desktop.dialogs.date import ZoneDialog
 from desktop.dialogs.drawing import DrawingDialog
 from desktop.dialogs.indicators import IndicatorsDialog

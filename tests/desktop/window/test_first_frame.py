@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QScrollArea, QW
 from pytestqt.qtbot import QtBot
 
 from desktop.actions import ActionId
-from desktop.panels.loss.panel import LossPanel
+from desktop.panels.loss import LossPanel
 from desktop.ui.panel_base import EmptyState
 from tests.desktop.conftest import Bench, MakeBench
 

@@ -21,9 +21,9 @@ from core.forecast.history import History
 from desktop.actions import ActionId
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.panels.accuracy.panel import AccuracyPanel
+from desktop.panels.gradients.diagnosis_card import WrappingButton
 from desktop.ui.elided import ElidedLabel
 from desktop.ui.theme import Mode
-from desktop.ui.wrapping_button import WrappingButton
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 

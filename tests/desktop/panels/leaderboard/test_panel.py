@@ -14,8 +14,8 @@ from core.evaluation.expert_table import Ranking
 from core.evaluation.leaderboard import Leaderboard
 from core.storage.evidence import COMBINATION
 from core.storage.folder import DataFolder
-from desktop.panels.leaderboard.columns import BY_IMPORTANCE, Column
 from desktop.panels.leaderboard.panel import LeaderboardPanel
+from desktop.panels.leaderboard.table import BY_IMPORTANCE, Column
 from desktop.services.record_watch import LeaderboardWatch
 from desktop.state.leaderboard import FoundLeaderboard, LeaderboardRequest
 from desktop.state.run_state import RunState

@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.domain.events import EventBatch
-from desktop.panels.loss.drift_marks import in_words
-from desktop.panels.loss.panel import LossPanel
+from desktop.panels.loss import LossPanel, drift_in_words
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_time
 from desktop.ui.plain_text import with_usual_spaces
@@ -48,7 +47,7 @@ def test_the_newest_visible_drift_is_described_and_all_are_in_the_tooltip(panel:
     state.add_drifts((newer, scenario.drift(), out_of_view))
     panel.refresh()
     assert panel.drifts.marked == (scenario.drift(), newer)
-    assert panel.drifts.text() == in_words(newer)
+    assert panel.drifts.text() == drift_in_words(newer)
     assert "11,600" in panel.drifts.toolTip() and "9,000" not in panel.drifts.toolTip()
 
 

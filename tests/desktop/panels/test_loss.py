@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from core.domain.candle import Interval, Market
 from core.domain.diagnosis import Disease
 from core.domain.events import EventBatch, MarketStatus, MemberRun, TrainerState, Trend
-from desktop.panels.loss.panel import LossPanel
+from desktop.panels.loss import LossPanel
 from desktop.state.run_state import RunState
 from desktop.ui.panel_base import Refresher
 from desktop.ui.plots import smoothed_mean, thinned

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from core.domain.events import Trend
-from desktop.panels.loss.drift_marks import DriftMarks
+from core.domain.candle import Market
+from core.domain.events import DriftFound, Trend
+from core.market.shown_names import shown_symbol
 from desktop.state.run_state import RunState
 from desktop.state.training_words import break_sentence
-from desktop.ui.formatting import MISSING, format_age, format_count, format_duration, format_number
+from desktop.ui.elided import ElidedLabel
+from desktop.ui.formatting import (
+    MISSING,
+    format_age,
+    format_count,
+    format_duration,
+    format_number,
+    format_significant,
+    format_time,
+)
 from desktop.ui.icons import icon, tabular
 from desktop.ui.inputs import readable_decimal
+from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import (
@@ -24,8 +36,10 @@ from desktop.ui.plots import (
     NumberOrLogAxis,
     add_curve,
     apply_plot_palette,
+    dashed_pen,
     legend_key,
     logarithm,
+    own_children,
     plot_widget,
     smoothed_mean,
     thinned,
@@ -61,6 +75,92 @@ MEANINGS = {
     "Last step": "Time since the last training step, and how long it took.",
     "Speed": "Current training steps per second; none if the last step is more than ten seconds ago.",
 }
+_DRIFT = QT_TRANSLATE_NOOP("Panels", "drift")
+_RIGHT_OF_THE_LINE, _LEFT_OF_THE_LINE = (0.0, 0.0), (1.0, 0.0)
+"""Which corner of the name lies at the upper end of the line: all of it is below."""
+_OF_DRIFTS = QT_TRANSLATE_NOOP(
+    "Panels",
+    "The loss of the ghosts rose for longer than chance explains: the market became harder to forecast, or differs "
+    "from what the model has learned. This is not an error. A typical loss is a geometric mean, in which a single "
+    "candle counts little.",
+)
+
+
+class DriftMarks(ElidedLabel):
+    """The sentence, on one line: a second would take the plot's room, and its labels would lie on one another. The
+    lines are in the plot that it was made for."""
+
+    def __init__(self, plot: pg.PlotWidget, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._plot = plot
+        self._theme = theme
+        self._lines: dict[DriftFound, pg.InfiniteLine] = {}
+        self._markets: Mapping[str, Market] = {}
+        scale_text(self, 0.9)
+        self.setVisible(False)
+        theme.follow(self, self._take_colours)
+
+    @property
+    def marked(self) -> tuple[DriftFound, ...]:
+        """What has a line, in order."""
+        return tuple(self._lines)
+
+    def show_drifts(
+        self, drifts: Sequence[DriftFound], first_step: float, last_step: float, markets: Mapping[str, Market]
+    ) -> None:
+        """Of these, in order, those between two steps. markets: those of the model, by the ids of their runs; where
+        they are several, each drift names its own."""
+        self._markets = markets
+        seen = [drift for drift in drifts if first_step <= drift.step <= last_step]
+        for drift in [drift for drift in self._lines if drift not in seen]:
+            line = self._lines.pop(drift)
+            self._plot.removeItem(line)
+            own_children(line)
+        for drift in seen:
+            if drift not in self._lines:
+                self._lines[drift] = self._add_line(drift)
+        self.setVisible(bool(seen))
+        if seen:
+            set_text(self, drift_in_words(seen[-1], self._symbol(seen[-1])))
+            at_length = [self._at_length(drift) for drift in reversed(seen)]
+            self.setToolTip(paragraphs("\n".join([translate("Panels", _OF_DRIFTS), *at_length])))
+
+    def _take_colours(self, palette: Palette) -> None:
+        for line in self._lines.values():
+            line.setPen(dashed_pen(palette))
+            line.label.setColor(palette.text)
+
+    def _add_line(self, drift: DriftFound) -> pg.InfiniteLine:
+        anchors = (_RIGHT_OF_THE_LINE, _LEFT_OF_THE_LINE)
+        palette = self._theme.palette
+        options = {"position": 1.0, "anchors": anchors, "color": palette.text, "movable": False}
+        line = pg.InfiniteLine(
+            drift.step,
+            angle=90,
+            pen=dashed_pen(palette),
+            label=translate("Panels", _DRIFT),
+            labelOpts=options,
+        )
+        line.setToolTip(paragraphs("\n".join((self._at_length(drift), translate("Panels", _OF_DRIFTS)))))
+        self._plot.addItem(line, ignoreBounds=True)
+        return line
+
+    def _symbol(self, drift: DriftFound) -> str:
+        market = self._markets.get(drift.run_id) if len(self._markets) > 1 else None
+        return "" if market is None else shown_symbol(market.venue, market.symbol)
+
+    def _at_length(self, drift: DriftFound) -> str:
+        text = translate("Panels", "{0} The higher loss covers {1} candles.")
+        return text.format(drift_in_words(drift, self._symbol(drift)), format_count(drift.candles))
+
+
+def drift_in_words(drift: DriftFound, symbol: str = "") -> str:
+    """Step, time, loss before and after, and the action taken. symbol: of its market; empty: there is only one."""
+    before, after = format_significant(drift.loss_before, 2), format_significant(drift.loss_after, 2)
+    step, when = format_count(drift.step), format_time(drift.candle_open_time_ms)
+    text = translate("Panels", "Drift at step {0}: typical loss {2} → {3} ({1}). {4}")
+    words = text.format(step, when, before, after, drift.what_was_done)
+    return translate("Panels", "{0}: {1}").format(symbol, words) if symbol else words
 
 
 class LossPanel(Panel):

@@ -1,1 +1,0 @@
-"""The Loss dock: training loss, its anchor, the learning rate, and drifts."""
