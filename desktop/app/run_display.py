@@ -4,6 +4,7 @@ First what is stored, then what comes."""
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ from core.domain.events import EventBatch, Incident, Severity, TrainerReady
 from core.domain.incident_kinds import IncidentKind
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.shown_names import shown_market
-from core.settings.tree import MarketSettings
+from core.settings.tree import MarketSettings, Settings
 from core.storage.errors import StorageError
 from core.storage.runs import Run
 from core.training.online.trainer_spec import for_markets
@@ -37,6 +38,7 @@ _OTHER_FEED = "feed of "
 """With a market: of why it has no candles, though it is not on the chart."""
 _REFUSED = "refused market"
 """Of why the market has not changed."""
+_log = logging.getLogger("ghostcandle")
 
 
 class RunDisplay(QObject):
@@ -57,10 +59,12 @@ class RunDisplay(QObject):
         self._alerts_elsewhere, self._database, self._shell = alerts_elsewhere, database, shell
         self.market: Market | None = None
         self._reading: set[asyncio.Task[None]] = set()
+        self._is_closed = False
         self._connect()
 
     async def close(self) -> None:
-        """Wait for what is being read."""
+        """Read no further market's scores, and wait for those being read."""
+        self._is_closed = True
         await asyncio.gather(*self._reading, return_exceptions=True)
 
     @property
@@ -198,20 +202,15 @@ class RunDisplay(QObject):
             QTimer.singleShot(0, self, lambda: self._show_stored(run))
 
     def _show_stored(self, head: Run) -> None:
-        if not self._database.is_open:
-            return
-        self._guard(lambda: self._show_stored_model(head))
-        self._guard(lambda: self._show_members(self._database.runs.members(head.run_id)))
+        if self._database.is_open:
+            self._guard(lambda: self._show_members(head, self._database.runs.members(head.run_id)))
 
-    def _show_stored_model(self, head: Run) -> None:
-        members = self._database.runs.members(head.run_id)
+    def _show_members(self, head: Run, members: Sequence[Run]) -> None:
+        """The model of these runs, of each market the newest forecast, then the scores, first of the one shown."""
         if self._state.trainer is None and any(member.market == self.market for member in members):
             self._state.take_members(head.run_id, {member.run_id: member.market for member in members})
             self._show_model()
             self._show_record()
-
-    def _show_members(self, members: Sequence[Run]) -> None:
-        """Of each market of the run the newest forecast, then the scores."""
         markets = self._state.markets
         for run in members:
             markets.set_run(run.market, run.run_id)
@@ -221,33 +220,42 @@ class RunDisplay(QObject):
 
     def _read_scores(self, members: Sequence[Run]) -> None:
         """On a thread: of one market this takes the window several frames."""
-        task = asyncio.ensure_future(self._show_scores(members))
+        if self._is_closed:
+            return
+        settings = for_markets(self._runs.settings, len(self._runs.universe))
+        task = asyncio.ensure_future(self._show_scores(members, settings))
         self._reading.add(task)
         task.add_done_callback(self._reading.discard)
 
-    async def _show_scores(self, members: Sequence[Run]) -> None:
-        """One market after the other, in this order."""
-        settings = for_markets(self._runs.settings, len(self._runs.universe))
+    async def _show_scores(self, members: Sequence[Run], settings: Settings) -> None:
+        """In this order."""
         try:
             for run in members:
-                if self._is_starting(run):
-                    status = await asyncio.to_thread(self._database.stored_status, run, settings)
-                    if self._is_starting(run):
-                        self._state.take_stored(status)
-                elif self._waits_for_scores(run):
-                    stored = await asyncio.to_thread(self._database.stored_market, run, settings)
-                    if self._waits_for_scores(run):
-                        learned = stored.member.is_learned
-                        self._state.markets.set_summary(
-                            run.market, stored.accuracy, stored.position_ms, is_learned=learned
-                        )
+                if not self._is_closed:
+                    await self._show_scores_of(run, settings)
         except StorageError as error:
             self._shell.banner.notify_storage_error(str(error))
+        except Exception as error:  # nobody would see it
+            _log.exception("The stored scores could not be read.")
+            words = translate("Window", "The stored scores could not be read ({0}: {1}). See the log for details.")
+            self._shell.banner.notify(words.format(type(error).__name__, error), Severity.WARNING)
 
-    def _is_starting(self, run: Run) -> bool:
-        """Whether it is the run of the market on the chart, and its trainer has not answered yet."""
-        state = self._state
-        return state.trainer is None and run.market == self.market and run.head_id == state.head_id
+    async def _show_scores_of(self, run: Run, settings: Settings) -> None:
+        markets = self._state.markets
+        if self._is_charted_without_trainer(run):
+            status = await asyncio.to_thread(self._database.stored_status, run, settings)
+            if self._is_charted_without_trainer(run):
+                self._state.take_stored(status)
+            elif self._waits_for_scores(run):  # another market is on the chart by now
+                markets.apply(status)
+        elif self._waits_for_scores(run):
+            stored = await asyncio.to_thread(self._database.stored_market, run, settings)
+            if self._waits_for_scores(run):
+                learned = stored.member.is_learned
+                markets.set_summary(run.market, stored.accuracy, stored.position_ms, is_learned=learned)
+
+    def _is_charted_without_trainer(self, run: Run) -> bool:
+        return self._state.trainer is None and run.run_id == self._state.run_id
 
     def _waits_for_scores(self, run: Run) -> bool:
         """Not where the trainer has answered meanwhile, or another run has begun."""

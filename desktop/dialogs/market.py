@@ -202,7 +202,7 @@ class MarketDialog(QDialog):
             return
         self._refused = (market, objection.sentence) if objection.is_certain else None
         self._show_problem()
-        self._message.say(objection.sentence)
+        self._message.show_sentence(objection.sentence)
 
     def _end_question(self) -> None:
         question, self._question = self._question, None
@@ -234,9 +234,9 @@ class MarketDialog(QDialog):
         self._message.check()
         if self._is_accepting or self._question is not None:
             reading = translate("Dialogs", "Reading {0}…").format(Path(self.picker.line.text().strip()).name)
-            self._message.wait(reading if self._question is None else self._question.words)
+            self._message.show_waiting(reading if self._question is None else self._question.words)
         elif not self._message.text() and (remark := self._remark()):
-            self._message.say(remark)
+            self._message.show_sentence(remark)
 
     def _build_layout(self) -> None:
         self._form = QFormLayout(fieldGrowthPolicy=QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)

@@ -161,7 +161,7 @@ class PreferencesDialog(QDialog):
         """Say at once what is wrong, or what will not take effect at once."""
         self.message.check()
         if not self.message.text() and (waiting := self._waiting(self.settings())):
-            self.message.say(_waiting_text(waiting))
+            self.message.show_sentence(_waiting_text(waiting))
 
     def _waiting(self, settings: Settings) -> int:
         return sum(

@@ -62,7 +62,7 @@ class JobDialog(QDialog):
         if isinstance(widget, FilePicker):
             self._follow(widget)
         else:
-            listen(widget, lambda: self.check())
+            listen(widget, self.check)
 
     def _follow(self, picker: FilePicker) -> None:
         """The job is of this picker's files: say what is wrong with them, and start once nothing is."""
@@ -84,7 +84,7 @@ class JobDialog(QDialog):
             return
         if self._picker is not None and self._picker.problem is None:
             self._is_accepting = True
-            self.message.wait(translate("Jobs", "Reading…"))
+            self.message.show_waiting(translate("Jobs", "Reading…"))
             return
         super().accept()
         self.ordered.emit(order)

@@ -214,7 +214,8 @@ class BackfillDialog(JobDialog):
 
 
 class ImportPreview(QObject):
-    """Emits the text to show, empty for nothing. One child at a time; `end` before the dialog goes."""
+    """Of the chosen files, read by a child process so that the window stays fluid. Emits the text to show, empty for
+    nothing. One child at a time; `end` before the dialog goes."""
 
     text_changed = Signal(str, bool)
     """The words, and whether none of the files can be read."""

@@ -1,4 +1,4 @@
-"""The loss panel: what the model learns from, what it was worth before it learned, and the learning rate."""
+"""The loss panel: what the model learns from, what it was worth before it learned, drifts, and the learning rate."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ _OF_DRIFTS = QT_TRANSLATE_NOOP(
 
 
 class DriftMarks(ElidedLabel):
-    """The sentence, on one line: a second would take the plot's room, and its labels would lie on one another. The
-    lines are in the plot that it was made for."""
+    """Drifts on the loss curve: a dashed line at the step where each was certain, and the newest of them in words. The
+    words take one line: a second would take the plot's room, and its labels would lie on one another."""
 
     def __init__(self, plot: pg.PlotWidget, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

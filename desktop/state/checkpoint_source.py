@@ -118,6 +118,15 @@ class CheckpointSource(QObject):
         rows = catalog.ordered(self.rows_of_run(), "sequence", is_descending=True)
         return [catalog.info(int(row)) for row in rows[:count]]
 
+    def nearest(self, step: int, checkpoint_id: str | None) -> CheckpointInfo | None:
+        """This one; where it is not kept, the one of the watched run saved nearest to this step. None where there is
+        none."""
+        catalog, rows = self.catalog, self.rows_of_run()
+        own = None if checkpoint_id is None else catalog.row_of(checkpoint_id)
+        if own is None and len(rows):
+            own = int(rows[np.abs(catalog.number("step")[rows] - step).argmin()])
+        return None if own is None else catalog.info(own)
+
     def best(self) -> CheckpointInfo | None:
         """The one of the watched run with the highest skill; None where none is better than no model."""
         run_id = self.run_id

@@ -86,17 +86,17 @@ class Problem(WrappedLabel):
             ask()
         except ValueError as error:
             sentence, is_right = str(error), False
-        self.say(sentence or self._refusal)
+        self.show_sentence(sentence or self._refusal)
         self._offer(is_right and not self._is_refusing)
 
-    def say(self, sentence: str) -> None:
-        """Say this as well, until the next check."""
+    def show_sentence(self, sentence: str) -> None:
+        """In place of the text, until the next check."""
         self.setText(sentence)
         self.setVisible(bool(sentence))
 
-    def wait(self, sentence: str) -> None:
+    def show_waiting(self, sentence: str) -> None:
         """The same, and OK was pressed: it is not offered until the next check."""
-        self.say(sentence)
+        self.show_sentence(sentence)
         self._offer(False)
 
     def _offer(self, is_possible: bool) -> None:

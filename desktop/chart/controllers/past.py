@@ -41,7 +41,7 @@ class ChartPast(QObject):
         super().__init__(shell.window)
         self._shell, self._chart, self._state, self._open_reader = shell, chart, state, open_reader
         self._past, self._regimes = chart.model.past, chart.model.regimes
-        self._past.kept_checkpoints = source.checkpoints
+        self._past.nearest_checkpoint = source.nearest
         self._run_id: str | None = None
         self._layers: dict[str, Layer] = {
             "hindsight": HindsightLayer(),

@@ -67,8 +67,8 @@ class PastForecasts:
         """Increases with every visible change."""
         self.horizon = 1
         """The shown horizon: how many candles before its target a forecast was made. See `set_horizon`."""
-        self.kept_checkpoints: Callable[[], Sequence[CheckpointInfo]] = tuple
-        """Those of the run's model."""
+        self.nearest_checkpoint: Callable[[int, str | None], CheckpointInfo | None] = lambda _step, _id: None
+        """Of the run's model, to a step: the one of this id if it is kept."""
         self.begin(None, None)
 
     def begin(self, reader: RecordReader | None, interval_ms: int | None) -> None:
@@ -120,7 +120,7 @@ class PastForecasts:
         return self._view
 
     def at(self, series: CandleSeries, index: int) -> PastForecast | None:
-        """The forecast for one closed candle; None if unknown, or not read yet. Reads nothing."""
+        """The forecast for one closed candle; None if unknown, or not read yet. Reads no forecast."""
         span = self._span() if self.is_of(series) and 0 <= index < len(series) else None
         if span is None or not span[0] <= series.open_time_ms[index] <= span[1]:
             return None
@@ -131,7 +131,9 @@ class PastForecasts:
         if block is None or not block["is_known"][slot]:
             return None
         forecast = past.to_forecast(block[slot], self.horizon, float(series.close[index]), self._names)
-        return replace(forecast, kept=self._nearest_kept(forecast))
+        if forecast.step is None:
+            return forecast
+        return replace(forecast, kept=self.nearest_checkpoint(forecast.step, forecast.checkpoint_id))
 
     def is_of(self, series: CandleSeries) -> bool:
         """Whether forecasts are for candles of this length."""
@@ -184,17 +186,6 @@ class PastForecasts:
                 self._blocks.move_to_end(key)
                 found[begin:end] = block[slots[begin:end]]
         return found, missing
-
-    def _nearest_kept(self, forecast: PastForecast) -> CheckpointInfo | None:
-        """Its checkpoint if saved, otherwise the saved one with the nearest step. None if none is saved."""
-        step = forecast.step
-        if step is None:
-            return None
-
-        def distance(info: CheckpointInfo) -> tuple[bool, int, int]:
-            return info.checkpoint_id != forecast.checkpoint_id, abs(info.step - step), info.step
-
-        return min(self.kept_checkpoints(), key=distance, default=None)
 
     def _span(self) -> tuple[int, int] | None:
         """The range of scored targets at the shown horizon; queued for reading if unknown."""

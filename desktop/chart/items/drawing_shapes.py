@@ -183,8 +183,12 @@ def _level_words(frame: Frame, prices: tuple[float, ...], lines: list[QLineF | N
         f"{share:g}  {formatting.format_price(price, frame.decimals)}"
         for share, price in zip(FIBONACCI_LEVELS, prices, strict=True)
     ]
-    lefts = [min(line.x1(), line.x2()) for line in lines if line is not None]
-    is_beside = min(lefts, default=0.0) - inset - max(fonts.width(text) for text in said) >= 0
+    ends = [
+        min(line.x1(), line.x2()) - fonts.width(text)
+        for text, line in zip(said, lines, strict=True)
+        if line is not None
+    ]
+    is_beside = min(ends, default=0.0) >= inset
     down = (fonts.metrics.ascent() - fonts.metrics.descent()) / 2 if is_beside else -fonts.metrics.descent()
     words: dict[float, Words] = {}
     levels = {share: (text, line) for share, text, line in zip(FIBONACCI_LEVELS, said, lines, strict=True)}

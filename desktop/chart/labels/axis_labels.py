@@ -13,8 +13,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.chance import short_chance
 from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px
 from desktop.chart.panes.frame import Frame, Pane
-from desktop.ui import formatting
-from desktop.ui import round_times as time_axis
+from desktop.ui import formatting, round_times
 
 _PRICE_LABEL_LINES = 2.7
 _SMALL_AXIS_LABEL_LINES = 2.2
@@ -22,7 +21,7 @@ _PANE_LABEL_LINES = 1.8
 _TIME_LABEL_CHARACTERS = 13
 _AT_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
-TimeMark = tuple[int, time_axis.RoundTime]
+TimeMark = tuple[int, round_times.RoundTime]
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def time_marks(frame: Frame, model: ChartModel) -> Sequence[TimeMark]:
     most = max(1, int(frame.layout.plot_right * share / apart))
     room = 0.8 * (apart / frame.spacing)
     kept: list[TimeMark] = []
-    for moment in sorted(time_axis.round_times(start, end, most, frame.time_zone), key=lambda moment: -moment.rank):
+    for moment in sorted(round_times.round_times(start, end, most, frame.time_zone), key=lambda moment: -moment.rank):
         index = model.index_from(moment.time_ms)
         if index is not None and all(abs(index - other) >= room for other, _ in kept):
             kept.append((index, moment))
@@ -116,8 +115,8 @@ def time_labels(frame: Frame, model: ChartModel, marks: Sequence[TimeMark]) -> l
         opens_at = model.time_at(index)
         if opens_at is None:
             continue
-        is_larger = moment.rank >= time_axis.DAY
-        text = time_axis.label(opens_at, moment.rank, frame.time_zone, seconds=model.series.interval.has_seconds)
+        is_larger = moment.rank >= round_times.DAY
+        text = round_times.label(opens_at, moment.rank, frame.time_zone, seconds=model.series.interval.has_seconds)
         width = (fonts.bold_metrics if is_larger else fonts.metrics).horizontalAdvance(text)
         area = QRect(frame.x(index) - width // 2, axis.top(), width + 1, axis.height())
         if area.left() >= 0 and area.right() <= frame.layout.plot_right:
@@ -125,7 +124,7 @@ def time_labels(frame: Frame, model: ChartModel, marks: Sequence[TimeMark]) -> l
             labels.append(Label(area, text, colour, Qt.AlignmentFlag.AlignCenter, is_larger))
     if model.newest is not None and not frame.style.has_small_axes:
         axis.setLeft(frame.layout.plot_right + frame.pixel + padding_px(fonts))
-        zone = time_axis.zone_name(model.newest.open_time_ms, frame.time_zone)
+        zone = round_times.zone_name(model.newest.open_time_ms, frame.time_zone)
         labels.append(Label(axis, zone, palette.muted_text, _AT_LEFT))
     return labels
 

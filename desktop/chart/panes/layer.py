@@ -152,7 +152,7 @@ def _bounds(item: Any, first: int, stop: int) -> tuple[float, float] | None:
 
 
 class LayerSet(list[Layer]):
-    """The layers of a chart in paint order; a separate pane exists as long as a layer in it."""
+    """The layers of a chart in paint order; a separate pane exists as long as a layer is in it."""
 
     are_tooltips_suppressed = False
     """Whether tooltips are suppressed, because a menu is open."""

@@ -56,6 +56,22 @@ def test_many_are_read_page_by_page(qtbot: QtBot, source: CheckpointSource) -> N
     assert best is not None and best.skill == 0.06 and best.step == 10 * (MANY - 1 - (MANY - 1) % 7 + 6 - 7)
 
 
+def test_the_nearest_to_a_step_is_the_one_named_or_of_the_watched_run(
+    qtbot: QtBot, source: CheckpointSource, record: TrainingRecord, state: RunState
+) -> None:
+    run_id = record.reader.run_id
+    qtbot.waitUntil(lambda: len(source.catalog) == MANY)
+
+    def nearest(step: int, number: int | None = None) -> int | None:
+        found = source.nearest(step, None if number is None else f"{run_id}-{number}")
+        return None if found is None else found.step
+
+    assert nearest(1_234) == 1_230 and nearest(10**9) == 10 * (MANY - 1) and nearest(0, MANY) == 0
+    assert nearest(1_234, 7) == 70, "its own is kept"
+    state.apply(replace(scenario.ready(), run_id="another"))
+    assert nearest(1_234) is None
+
+
 def test_checkpoints_saved_and_deleted_meanwhile_are_followed(
     qtbot: QtBot, source: CheckpointSource, record: TrainingRecord, state: RunState
 ) -> None:

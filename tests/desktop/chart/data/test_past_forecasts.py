@@ -306,7 +306,7 @@ def test_the_cache_is_bounded(record: RecordReader) -> None:
         assert len(past._blocks) <= 3
 
 
-def test_a_past_forecast_names_its_checkpoint_or_the_nearest_that_is_kept(tmp_path: Path) -> None:
+def test_a_past_forecast_names_the_checkpoint_nearest_to_its_own(tmp_path: Path) -> None:
     with open_recorded(tmp_path, SERIES) as (_db, record):
         run_id, past = record.reader.run_id, PastForecasts(block=16)
         past.begin(record.reader, MINUTE_MS)
@@ -324,9 +324,7 @@ def test_a_past_forecast_names_its_checkpoint_or_the_nearest_that_is_kept(tmp_pa
         assert at(41).kept is None, "none is kept"
         step, own_id = at(41).step, at(41).checkpoint_id
         assert step is not None and own_id is not None
-        others = [replace(checkpoint(run_id, number), step=step + number - 20) for number in (1, 15, 30)]
-        own = replace(checkpoint(run_id, 90), checkpoint_id=own_id, step=step - 9)
-        past.kept_checkpoints = lambda: [*others, own]
-        assert at(41).kept == own
-        past.kept_checkpoints = lambda: others
-        assert at(41).kept == others[1]
+        asked: list[tuple[int, str | None]] = []
+        nearest = checkpoint(run_id, 15)
+        past.nearest_checkpoint = lambda *of: asked.append(of) or nearest
+        assert at(41).kept == nearest and set(asked) == {(step, own_id)}
