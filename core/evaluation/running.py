@@ -39,7 +39,7 @@ class RunningAccuracy:
         self._interval = run.market.interval
         self._experts = ExpertList(run.challengers)
         self._reader, self._own_mode = RecordReader(db, run_id), own_mode_of(run.market)
-        self.touches = RunningTouches(db, run)
+        self.touches = RunningTouches(db, run, self._reader)
         self._origins = Origins()
         self._from_ms, self._left_out = 0, 0
         self._has_read: set[int] = set()

@@ -32,9 +32,10 @@ _AT_ONCE = 100
 class RunningTouches:
     """All methods raise StorageError."""
 
-    def __init__(self, db: Database, run: Run, most: int = MOST_FORECASTS) -> None:
-        self._run, self._most = run, most
-        self._db, self._reader, self._candles = db, RecordReader(db, run.run_id), CandleStore(db)
+    def __init__(self, db: Database, run: Run, reader: RecordReader, most: int = MOST_FORECASTS) -> None:
+        """reader: of this run."""
+        self._run, self._reader, self._most = run, reader, most
+        self._db, self._candles = db, CandleStore(db)
         self._found: deque[dict[int, Touches]] = deque(maxlen=most)
         self._read_until_ms: int | None = None
         self._has_read_all = False

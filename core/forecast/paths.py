@@ -40,8 +40,8 @@ FEWEST_TEMPLATES = 100
 """With fewer past outcomes their order is mostly chance: then there are no paths. Of more, whole multiples are used."""
 MOST_TEMPLATES = 1000
 _MOST_CANDIDATES = 4 * MOST_TEMPLATES
-"""Templates are those of the newest past outcomes that are most alike: the most that paths may be, of fewer the half.
-With fewer still thin markets would be followed better, but the chances of others are worse."""
+"""Templates are `MOST_TEMPLATES` of the newest past outcomes, the most similar, or half of them where there are fewer
+than twice as many. Fewer would follow thin markets better still, but the chances of others would be worse."""
 _TEMPLATE_CANDLES = 4064
 """Candidates begin at the newest candles, as many as this: without a hole that is enough for the most."""
 _UNIT_CANDLES = 60

@@ -152,7 +152,7 @@ class IndicatorSeries:
 
     def extent(self, first: int, stop: int) -> tuple[float, float] | None:
         """The lowest and highest value of all outputs over candles [first, stop), as of the last `sync`; None without
-        values. O(log N)."""
+        values."""
         begin, end = max(first, self.first_defined), min(stop, self._size)
         return None if begin >= end else self._extremes.between(self._shown(), begin, end)
 

@@ -24,7 +24,7 @@ def file_symbol(name: str, fingerprint: str) -> str:
 
 
 def fingerprint_of(market: Market) -> str:
-    """Of the content of the file that a market of a replay is."""
+    """The fingerprint of the content in the symbol of a file's market."""
     return market.symbol.rpartition("#")[2]
 
 

@@ -73,16 +73,18 @@ def open_database(
         known = explain(error, path)
         if known is None:
             raise
-        raise _with_way_out(known, readonly) from error
+        if readonly and isinstance(known, CorruptDatabaseError):
+            known = _with_way_out(known)
+        raise known from error
     except CorruptDatabaseError as damage:
-        raise _with_way_out(damage, readonly) from damage
+        if not readonly:
+            raise
+        raise _with_way_out(damage) from damage
 
 
-def _with_way_out(known: StorageError, readonly: bool) -> StorageError:
-    """Only the owner, who can write, may put a backup in the place of a damaged file."""
-    if readonly and isinstance(known, CorruptDatabaseError):
-        return CorruptDatabaseError(f"{known} {START_AGAIN}")
-    return known
+def _with_way_out(damage: CorruptDatabaseError) -> CorruptDatabaseError:
+    """For a reader: only the owner, who can write, may put a backup in the place of a damaged file."""
+    return CorruptDatabaseError(f"{damage} {START_AGAIN}")
 
 
 @contextmanager

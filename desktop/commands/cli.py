@@ -99,7 +99,8 @@ def _report_usage(error: click.ClickException, as_json: bool) -> int:
 def _report_fault(error: Exception, as_json: bool) -> int:
     """A mistake of ours: its traceback goes to the log file, or where there is none yet, to stderr."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        _print_error(f"There is no room left for the output ({error}). Make room, and try again.", as_json)
+        _log.info("The command ended with an error.", exc_info=error)
+        _print_error(f"There is no room left on the disk ({error}). Make room, and try again.", as_json)
         return 1
     file = next((handler for handler in _log.handlers if isinstance(handler, logging.FileHandler)), None)
     if file is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from core.domain.clock import Clock, SystemClock
 from core.domain.events import EventBatch, Incident, JobProgress, TrainerEvent
 from core.evaluation.details import evaluate_run
 from core.evaluation.pooled import summarise_together
-from core.market.feeds.base import FeedState, FeedStatus
+from core.market.feeds.base import FeedError, FeedState, FeedStatus
 from core.market.feeds.many import require_different_candles
 from core.market.feeds.replay import ReplayFeed, replay_name
 from core.market.history.files import read_candle_file
@@ -56,7 +56,7 @@ def evaluate_together(context: Context, files: Sequence[Path], count: int | None
         db = open_database(folder.database)
         try:
             markets = {path.name: _stored(db, path, count, progress) for path in _distinct(files)}
-            require_different_candles(markets.items())
+            _require_different_candles(markets)
             _require_one_interval(markets)
             started_s = clock.monotonic_s()
             runs = _learned(db, folder, settings, markets, progress)
@@ -94,6 +94,13 @@ def _stored(db: Database, path: Path, count: int | None, progress: TerminalProgr
     if listener.failure is not None:
         raise UserError(listener.failure)
     return feed.market
+
+
+def _require_different_candles(markets: Mapping[str, Market]) -> None:
+    try:
+        require_different_candles(markets.items())
+    except FeedError as error:
+        raise UserError(str(error), 2) from error
 
 
 def _require_one_interval(markets: dict[str, Market]) -> None:

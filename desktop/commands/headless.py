@@ -15,7 +15,7 @@ from core.domain.clock import Clock, SystemClock
 from core.domain.events import Incident, Severity
 from core.domain.incident_kinds import IncidentKind
 from core.market.feeds.auto import BuiltFeed, build_feed
-from core.market.feeds.base import Feed
+from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.many import open_feeds, play_together
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
@@ -119,7 +119,10 @@ async def _feeds(context: Context, clock: Clock, progress: TerminalProgress) -> 
         return _feeds_of_venue(context, clock, wanted)
     feeds = [await _feed(context, clock, progress, each) for each in wanted]
     if context.others and first.feed == "replay":
-        play_together(feeds)
+        try:
+            play_together(feeds)
+        except FeedError as error:
+            raise UserError(str(error), 2) from error
     by_market = {feed.market: feed for feed in feeds}
     return {market: by_market[market] for market in _ordered([feed.market for feed in feeds])}
 

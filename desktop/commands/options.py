@@ -241,7 +241,7 @@ def _others(first: MarketSettings, symbol: Sequence[str], file: Sequence[str]) -
     """The markets after the first. Raises UserError."""
     if symbol and file:
         raise UserError("A file is a market by itself: give --file or --symbol, not both.", 2)
-    names = (*symbol, *map(os.path.realpath, file))
+    names = (*symbol, *file)
     if (twice := next((each for each in names if names.count(each) > 1), None)) is not None:
         raise UserError(f"{twice} is named twice. Name each market once.", 2)
     files = (dataclasses.replace(first, file=each) for each in file[1:])

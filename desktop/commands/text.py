@@ -16,9 +16,10 @@ from core.evaluation.report.words import NOT_ENOUGH, judged
 from core.market.shown_names import shown_market
 
 _WIDEST = 1_000
-_EVER = (
-    "The intervals of skills, and of what the model adds and learning was worth, hold at every moment of the run: they "
-    "are wider than those of evaluate, which hold for one look."
+"""Characters: no table is wider."""
+_INTERVALS_NOTE = (
+    "All intervals of skill and gain hold at every moment of the run, so they are wider than those of evaluate, which "
+    "hold for one look."
 )
 _QUANTITIES = ("close", "range")
 
@@ -29,7 +30,7 @@ def print_summary(summary: dict[str, Any]) -> None:
         _print_markets(summary)
     else:
         _print_pairs(summary_rows(summary))
-    Console(markup=False).print(_EVER)
+    Console(markup=False).print(_INTERVALS_NOTE)
 
 
 def _print_pairs(rows: Iterable[tuple[str, str]]) -> None:
@@ -104,7 +105,7 @@ def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("Skill, close", _share(skill["close"], digits=2)),
         ("Skill, range", _share(skill["range"], digits=2)),
         ("Verdict", skill["verdict"]),
-        ("The model adds", f"{_share(skill['model_gain'], digits=2)}, close and range in equal parts"),
+        ("The model adds (close and range in equal parts)", _share(skill["model_gain"], digits=2)),
         ("Learning was worth", _share(skill["online_gain"], digits=2)),
         *checkpoints,
         ("Incidents", str(len(summary["incidents"]))),

@@ -16,7 +16,7 @@ from core.domain.candle import Candle, Market
 from core.domain.candle_series import CandleSeries
 from core.storage.candles import CHUNK_ROWS, CandleStore, StoredColumns
 from core.storage.database import open_database
-from core.storage.errors import CorruptDatabaseError, StorageError
+from core.storage.errors import StorageError
 from core.storage.holes import HoleStore
 from desktop.ui.translation import translate
 
@@ -89,9 +89,6 @@ class HistoryLoading(QObject):
         found: _Found | str | None
         try:
             found = _stored(self._database, market, after_ms, cancelled)
-        except CorruptDatabaseError as error:
-            words = translate("Window", "{0} Restart Ghostcandle: it checks the database and sets a damaged one aside.")
-            found = words.format(error)
         except StorageError as error:
             found = str(error)
         except Exception as error:

@@ -127,7 +127,8 @@ class RunController(WatchedMarkets):
     def show(self, market: Market) -> bool:
         """As in `WatchedMarkets`. Asked for once more, the one on the chart stays: nothing else is opened then."""
         if self.is_shown(market) and (self._pending is None or self._can_stay):
-            self.cancel_reading()
+            if self._pending is not None:  # else what is read joins the model
+                self.cancel_reading()
             return True
         return self._pending is None and super().show(market)
 

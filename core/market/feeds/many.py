@@ -65,10 +65,10 @@ def play_together(feeds: Sequence[Feed]) -> None:
     FeedError if two hold the same candles."""
     replays = [feed for feed in feeds if isinstance(feed, ReplayFeed)]
     require_different_candles((shown_symbol(FILE_VENUE, feed.market.symbol), feed.market) for feed in replays)
-    replays = [feed for feed in replays if feed.pace is not None]
-    order = StepOrder(len(replays))
-    until_ms = max((feed.at_once_until_ms for feed in replays), default=0)
-    for place, feed in enumerate(replays):
+    paced = [feed for feed in replays if feed.pace is not None]
+    order = StepOrder(len(paced))
+    until_ms = max((feed.at_once_until_ms for feed in paced), default=0)
+    for place, feed in enumerate(paced):
         feed.join(order, place, until_ms)
 
 

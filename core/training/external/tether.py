@@ -56,17 +56,21 @@ else:
 
         def tie(self, process: subprocess.Popen[bytes]) -> None:
             """From now on it ends with us."""
-            self._tell(f"{process.pid}\n")
+            self._write_line(f"{process.pid}\n")
 
         def cut(self) -> None:
             """The process has ended, or was never tied. Can be called twice."""
-            self._tell("\n")
+            self._write_line("\n")
             if self._shell.stdin is not None:
                 with contextlib.suppress(OSError):
                     self._shell.stdin.close()
-            self._shell.wait()
+            try:
+                self._shell.wait(_SHELL_ENDS_WITHIN_S)
+            except subprocess.TimeoutExpired:  # somebody has stopped it
+                self._shell.kill()
+                self._shell.wait()
 
-        def _tell(self, line: str) -> None:
+        def _write_line(self, line: str) -> None:
             """It may have been killed: then nothing is tied."""
             if self._shell.stdin is not None and not self._shell.stdin.closed:
                 with contextlib.suppress(OSError):
@@ -74,6 +78,7 @@ else:
                     self._shell.stdin.flush()
 
 
+_SHELL_ENDS_WITHIN_S = 2.0
 _WAIT_THEN_END = """
 read -r group && [ -n "$group" ] || exit 0
 read -r _ && exit 0

@@ -36,8 +36,7 @@ _IMMEDIATE_EXIT = {DeathCause.STICKY: EXIT_STICKY, DeathCause.GONE: EXIT_GONE}
 
 @contextlib.contextmanager
 def signals_held() -> Iterator[None]:
-    """What Ctrl+C and a service manager send to this thread, and to a process that is started meanwhile, comes when the
-    block has ended."""
+    """Hold back SIGINT, SIGTERM and SIGHUP in this thread, and in a process started meanwhile, until the block ends."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

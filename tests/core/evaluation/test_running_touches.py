@@ -15,6 +15,7 @@ from core.forecast.paths import FEWEST_TEMPLATES
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.storage.record_reader import RecordReader
 from core.storage.runs import Run, RunStore
 from tests.support.candles import MARKET, random_walk, without
 from tests.support.synthetic_run import SyntheticRun
@@ -33,7 +34,7 @@ def store(root: Path, candles: list[Candle]) -> None:
 
 def running(db: Database, most: int = 1_000) -> tuple[RunningTouches, Run]:
     run = RunStore(db).list()[0]
-    return RunningTouches(db, run, most), run
+    return RunningTouches(db, run, RecordReader(db, run.run_id), most), run
 
 
 def evaluated(db: Database, run: Run, within: int) -> TouchAccuracy:

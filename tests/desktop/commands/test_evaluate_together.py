@@ -98,7 +98,8 @@ def test_what_cannot_be_evaluated_together_is_refused_with_a_sentence(
     copied.write_bytes(Path(files[0]).read_bytes())
     assert "hold the same candles" in refused(files[0], str(copied), "--together")
     assert "candles of 1m and hourly.csv of 1h" in refused(*files, hourly, "--together")
-    wrong = commands.invoke("evaluate", *files, hourly, "--together", "--data-dir", data)
-    assert wrong.returncode == 2, "as in headless"
+    for wrong in ((*files, hourly), (files[0], str(copied))):
+        refusal = commands.invoke("evaluate", *wrong, "--together", "--data-dir", data)
+        assert refusal.returncode == 2, "as in headless"
     assert "takes no --report" in refused(*files, "--together", "--report", str(tmp_path / "out.html"))
     assert "There is no file" in refused(*files, str(tmp_path / "absent.csv"), "--together")

@@ -169,7 +169,7 @@ def failure(qtbot: QtBot, loading: HistoryLoading) -> str:
 def test_a_damaged_database_is_an_error_message(qtbot: QtBot, loading: HistoryLoading, folder: DataFolder) -> None:
     damage(folder.database)
     sentence = failure(qtbot, loading)
-    assert str(folder.database) in sentence and "damaged" in sentence and "Restart Ghostcandle" in sentence
+    assert str(folder.database) in sentence and "damaged" in sentence and "start it again" in sentence
 
 
 def test_a_missing_database_is_an_error_message(qtbot: QtBot, loading: HistoryLoading, folder: DataFolder) -> None:
