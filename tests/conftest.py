@@ -130,6 +130,17 @@ def nothing_is_left_running() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def other_threads_collect_no_garbage(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Of windows, as in the program (`desktop.app.interpreter.collected_here`): one in a reference cycle that another
+    thread destroys ends the process now or later. A long test would need too much memory without collections."""
+    is_long = request.node.get_closest_marker("slow") is not None
+    if "qapp" in request.fixturenames and not is_long:
+        gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.fixture(autouse=True)
 def only_marked_tests_serve(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """No other test opens a port; on virtual time the network is in memory."""
     if not any(map(request.node.get_closest_marker, _MAY_SERVE)):

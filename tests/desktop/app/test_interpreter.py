@@ -71,6 +71,7 @@ def test_cycles_of_another_thread_are_destroyed_on_the_windows_thread(qtbot: QtB
             node = Node()
             node.itself = node  # type: ignore[attr-defined]
 
+    gc.enable()  # as at the program's start, not as in a test
     with collected_here():
         thread = threading.Thread(target=leave_cycles)
         thread.start()
