@@ -202,6 +202,7 @@ def test_ctrl_c_while_modules_are_imported_ends_a_command_without_a_traceback(tm
     """At once, or after torch, which has lost it: check-model continued to its end."""
     code = f"""
 import importlib.abc, os, runpy, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 class Interrupting(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
         if name == {named!r}:
