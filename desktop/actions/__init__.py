@@ -1,6 +1,6 @@
 """What a user can do, one row an action: menus, tool bar, shortcuts and tooltips are made of it."""
 
-from desktop.actions.places import ActionInfo, translated
+from desktop.actions.info import ActionInfo, translated
 from desktop.actions.registry import ActionRegistry
 from desktop.actions.table import ActionId, menu_actions, panel_actions
 

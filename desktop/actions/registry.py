@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QMenuBar, QToolBar, QWidget
 
-from desktop.actions.places import translated
+from desktop.actions.info import translated
 from desktop.actions.table import ActionId
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import enlarge_icons

@@ -6,8 +6,8 @@ from enum import Enum, unique
 
 from PySide6.QtGui import QAction
 
-from desktop.actions import places as at
-from desktop.actions.places import ActionInfo
+from desktop.actions import info as at
+from desktop.actions.info import ActionInfo
 
 
 @unique

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 INTERRUPTED = 130
 """The exit code after Ctrl+C, as shells have it."""
 
@@ -12,3 +15,12 @@ class UserError(Exception):
     def __init__(self, sentence: str, exit_code: int = 1) -> None:
         super().__init__(sentence)
         self.exit_code = exit_code
+
+
+@contextmanager
+def wrong_usage(*kinds: type[Exception]) -> Iterator[None]:
+    """Errors of these kinds, whose messages are sentences, end the command as a wrong option does."""
+    try:
+        yield
+    except kinds as error:
+        raise UserError(str(error), 2) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from core.training.online.trainer_spec import SessionSpec, in_order
 from desktop.app.context import Context
 from desktop.app.stopping import stopped_by_signals
 from desktop.app.terminal_progress import TerminalProgress
-from desktop.commands.errors import INTERRUPTED, UserError
+from desktop.commands.errors import INTERRUPTED, UserError, wrong_usage
 from desktop.commands.start_from import judged
 
 _JOB = "together"
@@ -56,7 +56,8 @@ def evaluate_together(context: Context, files: Sequence[Path], count: int | None
         db = open_database(folder.database)
         try:
             markets = {path.name: _stored(db, path, count, progress) for path in _distinct(files)}
-            _require_different_candles(markets)
+            with wrong_usage(FeedError):
+                require_different_candles(markets.items())
             _require_one_interval(markets)
             started_s = clock.monotonic_s()
             runs = _learned(db, folder, settings, markets, progress)
@@ -94,13 +95,6 @@ def _stored(db: Database, path: Path, count: int | None, progress: TerminalProgr
     if listener.failure is not None:
         raise UserError(listener.failure)
     return feed.market
-
-
-def _require_different_candles(markets: Mapping[str, Market]) -> None:
-    try:
-        require_different_candles(markets.items())
-    except FeedError as error:
-        raise UserError(str(error), 2) from error
 
 
 def _require_one_interval(markets: dict[str, Market]) -> None:

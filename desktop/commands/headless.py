@@ -28,7 +28,7 @@ from core.training.online.trainer_spec import SessionSpec, in_order
 from desktop.app.context import Context
 from desktop.app.stopping import stopped_by_signals
 from desktop.app.terminal_progress import TerminalProgress
-from desktop.commands.errors import INTERRUPTED, UserError
+from desktop.commands.errors import INTERRUPTED, UserError, wrong_usage
 from desktop.commands.metrics import summary_of
 from desktop.commands.options import common_options, model_option, print_json, run_options, with_context
 from desktop.commands.text import print_summary
@@ -119,10 +119,8 @@ async def _feeds(context: Context, clock: Clock, progress: TerminalProgress) -> 
         return _feeds_of_venue(context, clock, wanted)
     feeds = [await _feed(context, clock, progress, each) for each in wanted]
     if context.others and first.feed == "replay":
-        try:
+        with wrong_usage(FeedError):
             play_together(feeds)
-        except FeedError as error:
-            raise UserError(str(error), 2) from error
     by_market = {feed.market: feed for feed in feeds}
     return {market: by_market[market] for market in _ordered([feed.market for feed in feeds])}
 
@@ -162,10 +160,8 @@ def _feeds_of_venue(context: Context, clock: Clock, wanted: Sequence[MarketSetti
 
 
 def _ordered(markets: Sequence[Market]) -> tuple[Market, ...]:
-    try:
+    with wrong_usage(ValueError):
         return in_order(markets)
-    except ValueError as error:
-        raise UserError(str(error), 2) from error
 
 
 def _has_candles(context: Context, market: Market) -> bool:

@@ -7,12 +7,32 @@ run code between fork and exec, which is not safe in a process with threads. On 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import subprocess
 import sys
 from typing import Any
 
 if sys.platform == "win32":
+    import ctypes
+
+    _EXTENDED_LIMITS, _KILL_ON_CLOSE = 9, 0x2000
+
+    class _BasicLimits(ctypes.Structure):
+        _fields_ = (
+            ("process_time", ctypes.c_int64),
+            ("job_time", ctypes.c_int64),
+            ("flags", ctypes.c_uint32),
+            ("least_memory", ctypes.c_size_t),
+            ("most_memory", ctypes.c_size_t),
+            ("processes", ctypes.c_uint32),
+            ("affinity", ctypes.c_size_t),
+            ("priority", ctypes.c_uint32),
+            ("scheduling", ctypes.c_uint32),
+        )
+
+    class _ExtendedLimits(ctypes.Structure):
+        """JOBOBJECT_EXTENDED_LIMIT_INFORMATION."""
+
+        _fields_ = (("basic", _BasicLimits), ("counters", ctypes.c_uint64 * 6), ("memory", ctypes.c_size_t * 4))
 
     class Tether:
         """A job that ends all its processes, and what they start, when its handle closes; ours closes with us."""
@@ -39,6 +59,14 @@ if sys.platform == "win32":
                 self._kernel.CloseHandle(job)
 
 else:
+    _SHELL_ENDS_WITHIN_S = 2.0
+    _WAIT_THEN_END = """
+read -r group && [ -n "$group" ] || exit 0
+read -r _ && exit 0
+sleep 1; kill -s TERM -- "-$group"
+sleep 1; kill -s KILL -- "-$group"
+"""
+    """Without a second line we have ended, and the process has read the end of its stdin: the same grace as of us."""
 
     class Tether:
         """Of a process that leads a session: all of it is ended."""
@@ -76,35 +104,3 @@ else:
                 with contextlib.suppress(OSError):
                     self._shell.stdin.write(line.encode())
                     self._shell.stdin.flush()
-
-
-_SHELL_ENDS_WITHIN_S = 2.0
-_WAIT_THEN_END = """
-read -r group && [ -n "$group" ] || exit 0
-read -r _ && exit 0
-sleep 1; kill -s TERM -- "-$group"
-sleep 1; kill -s KILL -- "-$group"
-"""
-"""Without a second line our end has come, and the process has read the end of its stdin: the same grace as of us."""
-
-_EXTENDED_LIMITS, _KILL_ON_CLOSE = 9, 0x2000
-
-
-class _BasicLimits(ctypes.Structure):
-    _fields_ = (
-        ("process_time", ctypes.c_int64),
-        ("job_time", ctypes.c_int64),
-        ("flags", ctypes.c_uint32),
-        ("least_memory", ctypes.c_size_t),
-        ("most_memory", ctypes.c_size_t),
-        ("processes", ctypes.c_uint32),
-        ("affinity", ctypes.c_size_t),
-        ("priority", ctypes.c_uint32),
-        ("scheduling", ctypes.c_uint32),
-    )
-
-
-class _ExtendedLimits(ctypes.Structure):
-    """JOBOBJECT_EXTENDED_LIMIT_INFORMATION."""
-
-    _fields_ = (("basic", _BasicLimits), ("counters", ctypes.c_uint64 * 6), ("memory", ctypes.c_size_t * 4))

@@ -162,7 +162,7 @@ class PlaceMenu:
         own, nearest = translate("Chart", "&Checkpoint of this forecast: step {0}"), None
         past = model.past_forecast(index)
         if past is not None:
-            nearest, made_by = past.kept, past.checkpoint_id
+            nearest, made_by = model.past.nearest_kept(past), past.checkpoint_id
         elif model.forecast is not None and any(placed.index == index for placed in model.ghosts()):
             made_by = model.forecast.checkpoint_id
             nearest = next((each for each in self._source.checkpoints() if each.checkpoint_id == made_by), None)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import QUANTILE_LEVELS, ForecastMode, ForecastScored, Ghost
 from core.forecast.ghosts import GhostColumns, ghost_columns
 from core.storage.records import PastRows
@@ -70,8 +69,6 @@ class PastForecast:
     inside_90: bool
     direction_hit: bool | None
     after_gap: bool
-    kept: CheckpointInfo | None = None
-    """The nearest saved checkpoint, its own if saved. None if none is saved."""
 
     @property
     def error(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -120,7 +120,7 @@ class PastForecasts:
         return self._view
 
     def at(self, series: CandleSeries, index: int) -> PastForecast | None:
-        """The forecast for one closed candle; None if unknown, or not read yet. Reads no forecast."""
+        """The forecast for one closed candle; None if unknown, or not read yet. Reads nothing."""
         span = self._span() if self.is_of(series) and 0 <= index < len(series) else None
         if span is None or not span[0] <= series.open_time_ms[index] <= span[1]:
             return None
@@ -130,10 +130,11 @@ class PastForecasts:
             self._want(key)
         if block is None or not block["is_known"][slot]:
             return None
-        forecast = past.to_forecast(block[slot], self.horizon, float(series.close[index]), self._names)
-        if forecast.step is None:
-            return forecast
-        return replace(forecast, kept=self.nearest_checkpoint(forecast.step, forecast.checkpoint_id))
+        return past.to_forecast(block[slot], self.horizon, float(series.close[index]), self._names)
+
+    def nearest_kept(self, forecast: PastForecast) -> CheckpointInfo | None:
+        """The checkpoint saved nearest to this forecast, its own if it is kept."""
+        return None if forecast.step is None else self.nearest_checkpoint(forecast.step, forecast.checkpoint_id)
 
     def is_of(self, series: CandleSeries) -> bool:
         """Whether forecasts are for candles of this length."""

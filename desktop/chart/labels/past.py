@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from PySide6.QtGui import QColor
 
+from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import ForecastMode
 from core.domain.regimes import Regime, RegimeProbabilities
 from desktop.chart.data.past import PastForecast
@@ -17,8 +18,14 @@ from desktop.ui.translation import translate
 from desktop.ui.words import word
 
 
-def past_rows(forecast: PastForecast, frame: Frame, regime: RegimeProbabilities | None = None) -> list[Row]:
-    """The rows of the tooltip: values, outcome and origin. regime: the market's at that time, if known."""
+def past_rows(
+    forecast: PastForecast,
+    frame: Frame,
+    regime: RegimeProbabilities | None = None,
+    kept: CheckpointInfo | None = None,
+) -> list[Row]:
+    """The rows of the tooltip: values, outcome and origin. regime: the market's at that time, if known. kept: the
+    nearest checkpoint that is, if any."""
     palette, decimals = frame.palette, frame.decimals
     facts = [
         (translate("Chart", "Forecast close"), formatting.format_price(forecast.close, decimals), palette.ghost_text),
@@ -32,7 +39,7 @@ def past_rows(forecast: PastForecast, frame: Frame, regime: RegimeProbabilities 
         share = formatting.format_percent(regime.of(regime.likeliest), 0)
         colour = palette.regimes[tuple(Regime).index(regime.likeliest)]
         facts.append((translate("Chart", "Market then"), f"{word(regime.likeliest)}, {share}", colour))
-    facts += [(name, text, palette.text) for name, text in _origin(forecast, frame)]
+    facts += [(name, text, palette.text) for name, text in _origin(forecast, frame, kept)]
     title = translate("Chart", "Forecast made {0}").format(candles_before(forecast.horizon))
     rows: list[Row] = [(Span(title, palette.text, bold=True),)]
     rows += [(Span(name, palette.muted_text), Span(text, colour)) for name, text, colour in facts]
@@ -46,7 +53,7 @@ def candles_before(horizon: int) -> str:
     return translate("Chart", "{0} earlier").format(formatting.format_candles(horizon))
 
 
-def _origin(forecast: PastForecast, frame: Frame) -> Iterator[tuple[str, str]]:
+def _origin(forecast: PastForecast, frame: Frame, kept: CheckpointInfo | None) -> Iterator[tuple[str, str]]:
     """Origin and time of the forecast: the model as it was then, which no checkpoint may hold. If its checkpoint is not
     saved, the nearest saved one is named."""
     made = _mode_words(forecast.mode)
@@ -59,8 +66,8 @@ def _origin(forecast: PastForecast, frame: Frame) -> Iterator[tuple[str, str]]:
     yield translate("Chart", "Made"), made
     yield translate("Chart", "After step"), step
     yield translate("Chart", "Last checkpoint then"), checkpoint
-    if forecast.kept is not None and forecast.kept.checkpoint_id != forecast.checkpoint_id:
-        yield translate("Chart", "Nearest checkpoint kept"), _step_words(forecast.kept.step)
+    if kept is not None and kept.checkpoint_id != forecast.checkpoint_id:
+        yield translate("Chart", "Nearest checkpoint kept"), _step_words(kept.step)
 
 
 def _mode_words(mode: ForecastMode) -> str:

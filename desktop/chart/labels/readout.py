@@ -227,7 +227,8 @@ def tooltip_box(frame: Frame, model: ChartModel, index: int, cursor: QPoint) -> 
     forecast = model.past_forecast(index)
     if forecast is None:
         return None
-    return tip(frame, cursor, past_rows(forecast, frame, model.regimes.at(forecast.origin_ms)), is_table=True)
+    rows = past_rows(forecast, frame, model.regimes.at(forecast.origin_ms), model.past.nearest_kept(forecast))
+    return tip(frame, cursor, rows, is_table=True)
 
 
 def text_tip(frame: Frame, cursor: QPoint, text: str) -> Box:

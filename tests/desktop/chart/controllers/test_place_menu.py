@@ -154,7 +154,7 @@ def test_a_ghost_and_a_past_candle_open_their_checkpoint(qapp: QApplication, lea
         model, known = application.chart.model, {each.checkpoint_id for each in application.source.checkpoints()}
         past = model.past_forecast(model.count - 2)
         is_made = model.forecast is not None and bool(model.ghosts()) and model.forecast.checkpoint_id in known
-        return is_made and past is not None and past.kept is not None
+        return is_made and past is not None and model.past.nearest_kept(past) is not None
 
     async def story(application: Application) -> None:
         chart, window = application.chart, application.window

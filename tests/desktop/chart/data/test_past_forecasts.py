@@ -321,10 +321,10 @@ def test_a_past_forecast_names_the_checkpoint_nearest_to_its_own(tmp_path: Path)
             assert found is not None
             return found
 
-        assert at(41).kept is None, "none is kept"
+        assert past.nearest_kept(at(41)) is None, "none is kept"
         step, own_id = at(41).step, at(41).checkpoint_id
         assert step is not None and own_id is not None
         asked: list[tuple[int, str | None]] = []
         nearest = checkpoint(run_id, 15)
         past.nearest_checkpoint = lambda *of: asked.append(of) or nearest
-        assert at(41).kept == nearest and set(asked) == {(step, own_id)}
+        assert past.nearest_kept(at(41)) == nearest and set(asked) == {(step, own_id)}

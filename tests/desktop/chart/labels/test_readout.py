@@ -288,9 +288,9 @@ def test_where_that_checkpoint_was_deleted_the_nearest_that_is_kept_is_named(
     frame = show_chart(random_series(100)).frame
     forecast = PastForecast(
         1, 0, ForecastMode.LIVE, 1, 1_234, "20201201-120000-abcd-00001230-c0ffee", 100.0, actual_close=100.0,
-        inside_50=True, inside_90=True, direction_hit=True, after_gap=False, kept=kept,
+        inside_50=True, inside_90=True, direction_hit=True, after_gap=False,
     )  # fmt: skip
-    text = texts(tuple(past_rows(forecast, frame)))
+    text = texts(tuple(past_rows(forecast, frame, kept=kept)))
     assert "Last checkpoint then step 1,230" in text
     assert ("Nearest checkpoint" in text) == (said is not None) and (said is None or said in text)
 
