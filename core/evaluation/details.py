@@ -24,7 +24,7 @@ from core.evaluation.judged_scores import (
     left_out,
 )
 from core.evaluation.paper import TRADE_COST, PaperScore, paper_score_of
-from core.evaluation.touches import MULTIPLES, assess_touches, joined, read_touches
+from core.evaluation.touches import assess_touches, read_touches
 from core.forecast.confidence import gain_sequence, proven_after
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE, diebold_mariano, gain, rolling_means, share, skill
@@ -32,6 +32,7 @@ from core.storage.record_reader import RecordReader
 from core.storage.records import ChallengerFigures, StoredScore
 from core.storage.runs import Run, challenger_figures
 from core.training.online.ledger import skill_of_both
+from core.training.online.touched import MULTIPLES, joined
 
 _BASIS_POINT = 1e-4
 UNKNOWN = "unknown"

@@ -6,17 +6,21 @@ happens once in more than n times. (The mean of what is then known of the chance
 Where prices have a tick, a price between two is reached only by the further one. The prices of paths have none. Those
 reach a tick that come nearer to it than to the tick before: the continuity correction of a distribution over a grid.
 
-The paths are stretched by what forecasts of this time of day have missed so far: see `core.forecast.time_of_day`.
+The paths are stretched by what forecasts of this time of day have missed so far (`core.forecast.time_of_day`), and the
+chance that a price is touched is corrected by how often such chances came true (`core.forecast.chance_correction`).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.domain.quantities import BAND_90, FloatArray
+from core.forecast.chance_correction import corrected
 from core.forecast.paths import Paths
 
 WITHIN = (1, 3, 8)
@@ -27,24 +31,48 @@ _WIDTH_IN_DEVIATIONS = 2.0 * 1.6448536269514722
 """Of a normal distribution's 90 % band."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedChances:
+    """What the chances of a forecast have learned from earlier ones.
+
+    stretch: [H], of the moves within 1, 2, ..., H candles, `PastHeights.stretch`. intercept, slope: [H] each, of the
+    chance that a price is touched within so many candles.
+    """
+
+    stretch: FloatArray
+    intercept: FloatArray
+    slope: FloatArray
+
+
+def nothing_learned(horizons: int) -> LearnedChances:
+    """The paths as they are."""
+    return LearnedChances(np.ones(horizons), np.zeros(horizons), np.ones(horizons))
+
+
 class Chances:
     """Of moves, which are log returns from the origin's close: one of 0 or more is reached from below, one of less from
-    above. Further away and sooner is never likelier."""
+    above. Further away and sooner is never likelier, nor is a close than a touch."""
 
-    def __init__(self, paths: Paths, stretch: FloatArray | None = None) -> None:
-        """stretch: [H], of the moves within so many candles, `PastHeights.stretch`; without it, the paths as they
-        are."""
+    def __init__(self, paths: Paths, learned: LearnedChances | None = None) -> None:
+        """learned: None is `nothing_learned`."""
         self._paths = paths
         self._count, self.horizons = paths.close.shape
-        self._stretch = np.ones(self.horizons) if stretch is None else stretch
+        self._learned = nothing_learned(self.horizons) if learned is None else learned
 
     def touched(self, moves: FloatArray, within: int) -> FloatArray:
         """That a candle among the next `within` (1 to `horizons`) trades there or beyond: [n] of moves [n]."""
-        return self._share(self._traded, moves, within)
+        shares, rarest = self._shares(self._traded, moves, within), self._share(np.array(0))
+        intercept, slope = self._learned.intercept[:within, None], self._learned.slope[:within, None]
+        # Learned apart, fewer candles may have more of a chance than more: what is reached sooner is reached later too.
+        likely = corrected(shares, intercept, slope).max(axis=0)
+        touched: FloatArray = likely.clip(rarest, 1.0 - rarest)
+        return touched
 
     def closed_beyond(self, moves: FloatArray, within: int) -> FloatArray:
         """That one of them closes there or beyond."""
-        return self._share(self._closed, moves, within)
+        closed = self._shares(self._closed, moves, within).max(axis=0)
+        likely: FloatArray = np.minimum(closed, self.touched(moves, within))
+        return likely
 
     @cached_property
     def _traded(self) -> tuple[FloatArray, FloatArray]:
@@ -56,16 +84,20 @@ class Chances:
 
     def _extremes(self, up: FloatArray, down: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The highest and the lowest of the first candles of each path, stretched: [horizon, path] each."""
-        highest, lowest = np.maximum.accumulate(up.T, axis=0), np.minimum.accumulate(down.T, axis=0)
-        return highest * self._stretch[:, None], lowest * self._stretch[:, None]
+        stretch = self._learned.stretch[:, None]
+        return np.maximum.accumulate(up.T, axis=0) * stretch, np.minimum.accumulate(down.T, axis=0) * stretch
 
-    def _share(self, extremes: tuple[FloatArray, FloatArray], moves: FloatArray, within: int) -> FloatArray:
-        """Stretched apart, fewer candles may reach further than more: what is reached sooner is reached later too."""
+    def _shares(self, extremes: tuple[FloatArray, FloatArray], moves: FloatArray, within: int) -> FloatArray:
+        """Of paths that reach these moves within 1, 2, ... candles: [within, n]. Those within more may be fewer, as
+        they are stretched apart."""
         highest, lowest = (each[:within, None] for each in extremes)
         least = self._least_moves(moves)[:, None]
         above, below = np.count_nonzero(highest >= least, axis=-1), np.count_nonzero(lowest <= least, axis=-1)
-        chance: FloatArray = (np.where(moves >= 0.0, above, below).max(axis=0) + 0.5) / (self._count + 1.0)
-        return chance
+        return self._share(np.where(moves >= 0.0, above, below))
+
+    def _share(self, paths: NDArray[np.int64]) -> FloatArray:
+        share: FloatArray = (paths + 0.5) / (self._count + 1.0)
+        return share
 
     def _least_moves(self, moves: FloatArray) -> FloatArray:
         """How far a path has to move to reach each: half a tick before the first tick that is there or beyond."""

@@ -1,4 +1,7 @@
-"""The blocks of sums behind a run's proven results, as rows. A row with a wrong checksum counts as missing."""
+"""The blocks of sums behind a run's proven results, as rows. A row with a wrong checksum counts as missing.
+
+What the chances of prices have learned from outcomes is stored likewise, under other kinds.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ OWN, ONLINE = "own", "online"
 COMBINATION = "combination"
 """The kind of the blocks of the combination, and its name among those of experts."""
 _EXPERT = "expert "
+_TOUCHED = "touched within "
 _SHAPE = (3, 2)
 _NUMBER = np.dtype("<f8")
 _COLUMNS = ", ".join(EVIDENCE_COLUMNS)
@@ -30,11 +34,12 @@ _OF_EXPERTS = f"run_id = ? AND (kind = '{COMBINATION}' OR kind GLOB '{_EXPERT}*'
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvidenceBlock:
-    """Sums [3, 2] over the candles of one full block: losses [3, close or range]; of one expert see `ExpertSums`."""
+    """Sums [3, 2] over the candles of one full block: losses [3, close or range]; of one expert see `ExpertSums`. Of
+    the chance of a touch: the mean of a `ChanceCorrection`, and its precision."""
 
     kind: str
     number: int
-    """From 0 on, of each kind."""
+    """From 0 on, of each kind; of the chance of a touch any that ascend."""
     last_target_ms: int
     sums: FloatArray
 
@@ -60,6 +65,22 @@ class ExpertSums:
 def expert_kind(name: str) -> str:
     """The kind of the blocks of one expert alone."""
     return _EXPERT + name
+
+
+def touched_kind(within: int) -> str:
+    """The kind of the blocks of the chance that a price is touched within so many candles."""
+    return f"{_TOUCHED}{within}"
+
+
+def newest_block(db: Database, run_id: str, kind: str, before_ms: int, most_number: int) -> EvidenceBlock | None:
+    """The newest whole block of this kind whose last target opened before this time, of those up to this number: the
+    lower it is, the fewer are looked at. Raises StorageError."""
+    sql = (
+        f"SELECT {_COLUMNS} FROM evidence WHERE run_id = ? AND kind = ? AND block <= ? AND last_target_ms < ? "
+        "ORDER BY block DESC LIMIT 3"
+    )
+    rows = select(db, sql, (run_id, kind, most_number, before_ms))
+    return next((block for block in map(_whole, rows) if block is not None), None)
 
 
 def read_evidence(db: Database, run_id: str, until_ms: int, kinds: Sequence[str]) -> list[EvidenceBlock]:

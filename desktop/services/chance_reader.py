@@ -14,15 +14,14 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from core.domain.candle import Market
 from core.domain.events import ForecastMade
-from core.domain.quantities import FloatArray
-from core.evaluation.past_heights import StretchReader
-from core.forecast.chance import Chances
+from core.forecast.chance import Chances, LearnedChances
 from core.forecast.paths import NEEDED_CANDLES
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.runs import RunStore
 from core.training.online.forecast_events import paths_of
+from core.training.online.learned_chances import LearnedChancesReader
 from desktop.services.record_watch import Question, RecordThread
 
 if TYPE_CHECKING:
@@ -40,15 +39,15 @@ class FoundChances:
     chances: Chances
 
 
-def stretches(database: Path) -> Callable[[ForecastMade], FloatArray | None]:
-    """How far the chart stretches the paths of a forecast, read on a separate connection; None, and a line in the log,
+def learned_chances(database: Path) -> Callable[[ForecastMade], LearnedChances | None]:
+    """What the chart's chances of a forecast have learned, read on a separate connection; None, and a line in the log,
     if it cannot be read."""
-    reader = StretchReader()
+    reader = LearnedChancesReader()
 
-    def read(made: ForecastMade) -> FloatArray | None:
+    def read(made: ForecastMade) -> LearnedChances | None:
         try:
             with closing(open_database(database, readonly=True)) as db:
-                return _stretch_of(made, RunStore(db).get(made.run_id).market, db, reader)
+                return _learned(made, RunStore(db).get(made.run_id).market, db, reader)
         except StorageError as error:
             _log.warning("The chances on the chart are those of the sample paths alone: %s", error)
             return None
@@ -56,7 +55,7 @@ def stretches(database: Path) -> Callable[[ForecastMade], FloatArray | None]:
     return read
 
 
-def _stretch_of(made: ForecastMade, market: Market, db: Database, reader: StretchReader) -> FloatArray:
+def _learned(made: ForecastMade, market: Market, db: Database, reader: LearnedChancesReader) -> LearnedChances:
     """Raises StorageError."""
     return reader.read(db, made.run_id, market, len(made.ghosts), made.origin_open_time_ms)
 
@@ -65,15 +64,14 @@ class _Candles:
     """Answers from the stored candles."""
 
     def __init__(self, db: Database, _subject: None) -> None:
-        self._db, self._candles, self._stretches = db, CandleStore(db), StretchReader()
+        self._db, self._candles, self._reader = db, CandleStore(db), LearnedChancesReader()
 
     def answer(self, request: tuple[Market, ForecastMade]) -> Iterator[FoundChances]:
         market, made = request
         known = self._candles.columns_before(market, made.origin_open_time_ms + 1, NEEDED_CANDLES)
         paths = paths_of(made, known.open_time_ms, known.values[:4], market.interval)
         if paths is not None:
-            stretch = _stretch_of(made, market, self._db, self._stretches)
-            yield FoundChances(market, made, Chances(paths, stretch))
+            yield FoundChances(market, made, Chances(paths, _learned(made, market, self._db, self._reader)))
 
 
 class ChanceReader(QObject):

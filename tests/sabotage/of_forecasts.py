@@ -331,7 +331,7 @@ FAULTS = (
     ),
     Fault(
         "chance-with-candles-after-its-forecast",
-        "core/evaluation/touches.py",
+        "core/training/online/touched.py",
         "for row in forecast]), place - first)",
         "for row in forecast]), place + 1 - first)",
     ),
@@ -340,5 +340,35 @@ FAULTS = (
         "core/forecast/time_of_day.py",
         "origin_open_time_ms - stretch.size * step_ms",
         "origin_open_time_ms - (stretch.size - 1) * step_ms",
+    ),
+    Fault(
+        "touches-learned-before-their-candles-closed",
+        "core/training/online/learned_chances.py",
+        "len(of) * step_ms <= newest_ms",
+        "step_ms <= newest_ms",
+    ),
+    Fault(
+        "touches-learned-twice",
+        "core/training/online/learned_chances.py",
+        "if learned_ms < of[0].origin_open_time_ms",
+        "if 0 < of[0].origin_open_time_ms",
+    ),
+    Fault(
+        "forecast-knows-what-was-learned-with-its-candle",
+        "core/storage/evidence.py",
+        "block <= ? AND last_target_ms < ?",
+        "block <= ? AND last_target_ms <= ?",
+    ),
+    Fault(
+        "correction-turns-chances-around",
+        "core/forecast/chance_correction.py",
+        "np.maximum(slope, 0.0)",
+        "slope",
+    ),
+    Fault(
+        "every-outcome-of-a-forecast-counts-whole",
+        "core/training/online/learned_chances.py",
+        "_SHARED * min(1.0,",
+        "min(1.0,",
     ),
 )

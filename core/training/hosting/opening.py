@@ -43,6 +43,7 @@ from core.training.hosting.checkpoint_keeper import CheckpointKeeper
 from core.training.online.challengers import Challengers
 from core.training.online.drift import DriftWatch
 from core.training.online.forecaster import Forecaster
+from core.training.online.learned_chances import ChanceLearner
 from core.training.online.ledger import ScoreLedger
 from core.training.online.market_session import MarketSession
 from core.training.online.provenance import Provenance, live_within_ms
@@ -115,7 +116,7 @@ def _opened(
     fence = RunStore(db).take_fence(run.run_id, device)
     episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
     records = {of: TrainingRecord(db, member.run_id, fence, episode_ms) for of, member in members.items()}
-    session = _build_session(spec, engine, run, records, challengers, clock)
+    session = _build_session(spec, db, engine, run, records, challengers, clock)
     for market in session.markets:
         market.is_learned = members[market.market].is_learned
     folder, rows = DataFolder(spec.root), CheckpointRows(db)
@@ -146,6 +147,7 @@ def _members(spec: SessionSpec, db: Database, head: Run, clock: Clock) -> dict[M
 
 def _build_session(
     spec: SessionSpec,
+    db: Database,
     engine: TrainingEngine,
     run: Run,
     records: Mapping[Market, TrainingRecord],
@@ -159,7 +161,7 @@ def _build_session(
     provenance = Provenance(spec.market.interval)
     return TrainingSession(
         settings,
-        [_build_market(spec, market, engine, records[market], provenance, clock) for market in spec.markets],
+        [_build_market(spec, market, db, engine, records[market], provenance, clock) for market in spec.markets],
         engine,
         RecoveryLadder(engine, settings.recovery, KnownGood(engine, generator), quarantine),
         records[run.market],
@@ -208,6 +210,7 @@ def _create(spec: SessionSpec, db: Database, device: Device, clock: Clock, seed:
 def _build_market(
     spec: SessionSpec,
     market: Market,
+    db: Database,
     engine: TrainingEngine,
     record: TrainingRecord,
     provenance: Provenance,
@@ -223,6 +226,7 @@ def _build_market(
         record,
         ScoreLedger(spec.own_mode, experts),
         DriftWatch(spec.settings.online.drift, engine),
+        ChanceLearner(db, record.reader, market),
         provenance,
         clock,
     )

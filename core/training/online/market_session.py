@@ -20,12 +20,14 @@ from core.domain.quantities import FloatArray, Quantity
 from core.forecast.conditions import ConditionsWatch
 from core.forecast.experts import EXPERTS, MODEL, Quantiles
 from core.forecast.history import History
+from core.storage.evidence import EvidenceBlock
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredScore
 from core.training.engine.samples import usual_weights
 from core.training.online.drift import DriftWatch, Rise
 from core.training.online.forecaster import Forecaster
 from core.training.online.issued_forecast import IssuedForecast, Outcome, losses_of, score, stored_forecast
+from core.training.online.learned_chances import ChanceLearner
 from core.training.online.ledger import ScoreLedger, learned_loss, take_scores
 from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceForecasts
@@ -42,6 +44,7 @@ class MarketSession:
         record: TrainingRecord,
         scores: ScoreLedger,
         drifts: DriftWatch,
+        chances: ChanceLearner,
         provenance: Provenance,
         clock: Clock,
     ) -> None:
@@ -53,6 +56,7 @@ class MarketSession:
         self.record = record
         self.scores = scores
         self.drifts = drifts
+        self._chances = chances
         self.reference_forecasts = ReferenceForecasts(history.horizons)
         self._provenance = provenance
         self._clock = clock
@@ -289,6 +293,10 @@ class MarketSession:
                 self.after_gap += new_scores if outcome.score.after_gap and mode is own_mode else 0
         self.scored += new_scores
         self._pending.append(forecast)
+
+    def learn_chances(self) -> list[EvidenceBlock]:
+        """What the chances of prices learn after the newest candle, to be stored. Raises StorageError."""
+        return [] if self.position_ms is None else self._chances.learn(self.position_ms)
 
     def accuracy(self) -> AccuracySummary:
         """The headline, as of now."""

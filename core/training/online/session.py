@@ -202,7 +202,9 @@ class TrainingSession:
         return (*scores, *learned, *made)
 
     def learn(self) -> tuple[TrainerEvent, ...]:
-        """Take and commit the step that is due after the newest close; nothing while training is paused."""
+        """Take and commit the step that is due after the newest close; none while training is paused. The chances of
+        prices learn in any case."""
+        self._learn_chances()
         taken, self._to_learn = self._to_learn, None
         if taken is None or self.is_paused:
             return ()
@@ -213,6 +215,13 @@ class TrainingSession:
             return ()
         log_step(step, taken.outcomes, taken.candle)
         return (step, *self._take_incidents())
+
+    def _learn_chances(self) -> None:
+        learned = [(market.record, blocks) for market in self.markets if (blocks := market.learn_chances())]
+        if learned:
+            with self._record.write():
+                for record, blocks in learned:
+                    record.add_evidence(blocks)
 
     def _scored(self, market: MarketSession, candle: Candle) -> list[Outcome]:
         self._at_work = market

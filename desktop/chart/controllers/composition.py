@@ -34,7 +34,7 @@ from desktop.chart.widget import ChartWidget
 from desktop.notifications.messages import DesktopMessages
 from desktop.panels.accuracy.words import expert_name
 from desktop.services.candle_loader import HistoryLoading
-from desktop.services.chance_reader import stretches
+from desktop.services.chance_reader import learned_chances
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.run_state import RunState
@@ -111,7 +111,7 @@ class ChartEnsemble(QObject):
     ) -> None:
         super().__init__(shell.window)
         self._state, self._chart = state, chart
-        chart.model.futures.stretch_of = stretches(folder.database)
+        chart.model.futures.learned_of = learned_chances(folder.database)
         self.bar = MarketBar(shell.actions, chart, theme)
         self.saving = ChartSaving(shell, chart, state.clock)
         studies = ChartStudies(shell, chart)

@@ -12,7 +12,7 @@ from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade, Ghost
 from core.domain.quantities import MEDIAN, FloatArray, Quantity
-from core.forecast.chance import WITHIN, Chances
+from core.forecast.chance import WITHIN, Chances, LearnedChances
 from core.forecast.ghosts import ghosts
 from core.forecast.paths import NEEDED_CANDLES, Paths, most_central
 from core.training.online.forecast_events import paths_of, quantiles_of
@@ -54,8 +54,8 @@ class Futures:
     there are neither paths nor chances."""
 
     def __init__(self) -> None:
-        self.stretch_of: Callable[[ForecastMade], FloatArray | None] = lambda _made: None
-        """Of the chances, see `Chances`; called by the other thread."""
+        self.learned_of: Callable[[ForecastMade], LearnedChances | None] = lambda _made: None
+        """Called by the other thread."""
         self._working: _Key | None = None
         self._found: tuple[_Key | None, Found | None] = (None, None)
         """Replaced as a whole, by the other thread."""
@@ -97,20 +97,20 @@ class Futures:
 
         def make() -> None:
             paths = paths_of(made, times, prices, interval)
-            self._found = (key, None if paths is None else _found(paths, made, interval, self.stretch_of(made)))
+            self._found = (key, None if paths is None else _found(paths, made, interval, self.learned_of(made)))
             self._working = None
 
         return make
 
 
-def _found(paths: Paths, made: ForecastMade, interval: Interval, stretch: FloatArray | None) -> Found:
+def _found(paths: Paths, made: ForecastMade, interval: Interval, learned: LearnedChances | None) -> Found:
     natural = quantiles_of(made)
     assert natural is not None  # or it had no paths
     closes = paths.close[most_central(paths)].copy()
     closes[0] = natural[0, Quantity.CLOSE, MEDIAN]  # the first ghost stays as it is scored
     along = ghosts(natural, made.origin_close, made.origin_open_time_ms, interval, closes)
     spaced = np.linspace(0, len(paths.close) - 1, SHOWN_PATHS).astype(np.int64)  # neighbours overlap in the past
-    return Found(paths.close[spaced], CentralPath(along, len(paths.close)), Chances(paths, stretch))
+    return Found(paths.close[spaced], CentralPath(along, len(paths.close)), Chances(paths, learned))
 
 
 def _key_of(made: ForecastMade, series: CandleSeries) -> _Key:

@@ -13,12 +13,12 @@ from core.domain.quantities import LEVELS, QUANTITIES
 from core.evaluation.columns import Origins, ScoreColumns
 from core.evaluation.findings import Request, RunAccuracy
 from core.evaluation.running import RunningAccuracy
-from core.evaluation.touches import MULTIPLES, Touches
 from core.forecast.experts import EXPERTS, LOSS_ROWS, NO_CHALLENGERS, REFERENCE, ExpertList, pack_losses
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.records import SHOWN_LOSSES
 from core.storage.scored import ScoredRows
+from core.training.online.touched import MULTIPLES, Touches
 
 HORIZONS = 3
 MINUTE_MS = 60_000

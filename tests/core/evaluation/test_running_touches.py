@@ -10,13 +10,14 @@ from sqlite_utils import Database
 from core.domain.candle import Candle
 from core.evaluation.findings import TouchAccuracy
 from core.evaluation.running_touches import RunningTouches
-from core.evaluation.touches import assess_touches, joined, read_touches
+from core.evaluation.touches import assess_touches, read_touches
 from core.forecast.paths import FEWEST_TEMPLATES
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run, RunStore
+from core.training.online.touched import joined
 from tests.support.candles import MARKET, random_walk, without
 from tests.support.synthetic_run import SyntheticRun
 

@@ -11,8 +11,7 @@ import pytest
 
 from core.domain.candle import Candle
 from core.domain.quantities import Quantity
-from core.evaluation.past_heights import StretchReader
-from core.evaluation.touches import MULTIPLES, Touches, assess_touches, joined, read_touches
+from core.evaluation.touches import assess_touches, read_touches
 from core.forecast.chance import Chances, brownian_touch
 from core.forecast.experts import REFERENCE
 from core.forecast.paths import FEWEST_TEMPLATES, sample_paths
@@ -21,6 +20,8 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
+from core.training.online.learned_chances import LearnedChancesReader
+from core.training.online.touched import MULTIPLES, Touches, joined
 from tests.support.candles import MINUTE, random_walk
 from tests.support.synthetic_run import SyntheticRun
 
@@ -53,13 +54,13 @@ def test_each_case_follows_from_the_record(tmp_path: Path) -> None:
     with open_database(DataFolder(tmp_path).database, readonly=True) as db:
         run = RunStore(db).list()[0]
         rows = RecordReader(db, run.run_id).forecasts_of(candles[place].open_time_ms)
-        stretch = StretchReader().read(db, run.run_id, run.market, HORIZONS, candles[place].open_time_ms)
+        learned = LearnedChancesReader().read(db, run.run_id, run.market, HORIZONS, candles[place].open_time_ms)
     natural = np.stack([row.quantiles for row in rows])
     paths = sample_paths(natural, times[: place + 1], prices[:, : place + 1], MINUTE)
     assert paths is not None
     moves = MULTIPLES * rows[2].scale * math.sqrt(3)
-    assert stretch[0] == 1.0 and (stretch[1:] != 1.0).all(), "learned from the forecasts before"
-    assert found[3].chance[7] == pytest.approx(Chances(paths, stretch).touched(moves, 3))
+    assert learned.stretch[0] == 1.0 and (learned.stretch[1:] != 1.0).all(), "learned from the forecasts before"
+    assert found[3].chance[7] == pytest.approx(Chances(paths, learned).touched(moves, 3))
     assert found[3].brownian[7] == pytest.approx(brownian_touch(moves, rows[2].experts[REFERENCE, Quantity.CLOSE]))
     highest = max(each.high for each in candles[place + 1 : place + 4])
     lowest = min(each.low for each in candles[place + 1 : place + 4])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
-from core.forecast.chance import WITHIN, Chances, brownian_touch
+from core.forecast.chance import WITHIN, Chances, LearnedChances, brownian_touch, nothing_learned
 from core.forecast.paths import sample_paths
 from tests.core.forecast.test_paths import HORIZONS, drawn
 from tests.support.candles import MINUTE, START_MS
@@ -29,12 +29,18 @@ def test_it_is_a_chance_and_a_close_beyond_is_also_a_touch(chances: Chances) -> 
         assert (closed > 0.0).all() and (closed <= touched).all() and (touched < 1.0).all()
 
 
-STRETCHES = st.lists(st.floats(0.3, 3.0), min_size=HORIZONS, max_size=HORIZONS).map(np.array)
+def each_horizon(low: float, high: float) -> st.SearchStrategy[FloatArray]:
+    return st.lists(st.floats(low, high), min_size=HORIZONS, max_size=HORIZONS).map(np.array)
 
 
-@given(st.floats(-0.02, 0.02), st.floats(1.0, 3.0), st.integers(1, HORIZONS - 1), STRETCHES)
-def test_further_away_and_sooner_is_never_likelier(move: float, times: float, within: int, stretch: FloatArray) -> None:
-    chances = Chances(drawn(), stretch)
+LEARNED = st.builds(LearnedChances, each_horizon(0.3, 3.0), each_horizon(-50.0, 50.0), each_horizon(-1.0, 20.0))
+
+
+@given(st.floats(-0.02, 0.02), st.floats(1.0, 3.0), st.integers(1, HORIZONS - 1), LEARNED)
+def test_further_away_and_sooner_is_never_likelier(
+    move: float, times: float, within: int, learned: LearnedChances
+) -> None:
+    chances = Chances(drawn(), learned)
     at = np.array([move])
     assert 0.0 < chances.closed_beyond(at, within)[0] <= chances.touched(at, within)[0] < 1.0
     for chance in (chances.touched, chances.closed_beyond):
@@ -44,9 +50,18 @@ def test_further_away_and_sooner_is_never_likelier(move: float, times: float, wi
 
 
 def test_stretched_paths_reach_as_much_further() -> None:
-    plain, stretched = Chances(drawn()), Chances(drawn(), np.full(HORIZONS, 2.0))
-    assert np.array_equal(stretched.touched(2.0 * MOVES, 3), plain.touched(MOVES, 3))
-    assert np.array_equal(Chances(drawn(), np.ones(HORIZONS)).touched(MOVES, 3), plain.touched(MOVES, 3))
+    plain, twice = Chances(drawn()), replace(nothing_learned(HORIZONS), stretch=np.full(HORIZONS, 2.0))
+    assert np.array_equal(Chances(drawn(), twice).touched(2.0 * MOVES, 3), plain.touched(MOVES, 3))
+    assert np.array_equal(Chances(drawn(), nothing_learned(HORIZONS)).touched(MOVES, 3), plain.touched(MOVES, 3))
+
+
+def test_the_chance_of_a_touch_is_corrected_and_that_of_a_close_is_not() -> None:
+    plain, learned = Chances(drawn()), replace(nothing_learned(HORIZONS), intercept=np.full(HORIZONS, 0.4))
+    chances, chance = Chances(drawn(), learned), plain.touched(MOVES, 3)
+    rarest = 0.5 / (len(drawn().close) + 1)
+    odds = np.exp(0.4) * chance / (1.0 - chance)
+    assert chances.touched(MOVES, 3) == pytest.approx(np.minimum(odds / (1.0 + odds), 1.0 - rarest))
+    assert np.array_equal(chances.closed_beyond(MOVES, 3), plain.closed_beyond(MOVES, 3))
 
 
 def test_what_no_path_reaches_is_not_impossible(chances: Chances) -> None:

@@ -11,14 +11,14 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.domain.events import ForecastMade
-from core.evaluation.past_heights import StretchReader
 from core.forecast.chance import Chances
 from core.forecast.paths import sample_paths
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.online.forecast_events import packed_quantiles
-from desktop.services.chance_reader import ChanceReader, FoundChances, stretches
+from core.training.online.learned_chances import LearnedChancesReader
+from desktop.services.chance_reader import ChanceReader, FoundChances, learned_chances
 from tests.core.forecast.test_paths import spread_quantiles
 from tests.desktop import scenario
 from tests.support.candles import MARKET, MINUTE
@@ -73,12 +73,13 @@ def test_alerts_and_the_chart_use_what_the_record_has_taught(
         reader.find(MARKET, each)
         qtbot.waitUntil(lambda: len(found) > 0 and found[-1].forecast == each)  # noqa: B023
     with open_database(database, readonly=True) as db:
-        taught = StretchReader().read(db, run.run_id, MARKET, 8, made.origin_open_time_ms)
+        taught = LearnedChancesReader().read(db, run.run_id, MARKET, 8, made.origin_open_time_ms)
     moves = np.linspace(-0.01, 0.01, 4001)
     plain, learned = (each.chances.touched(moves, 8) for each in found)
     assert (plain != learned).any(), "of another run nothing is learned"
-    assert np.array_equal(stretches(database)(made), taught)
-    assert stretches(tmp_path / "none.sqlite3")(made) is None and "no database" in caplog.text
+    known = learned_chances(database)(made)
+    assert known is not None and np.array_equal(known.stretch, taught.stretch)
+    assert learned_chances(tmp_path / "none.sqlite3")(made) is None and "no database" in caplog.text
 
 
 def test_a_forecast_without_paths_has_no_answer_and_the_next_one_has(reader: ChanceReader, qtbot: QtBot) -> None:

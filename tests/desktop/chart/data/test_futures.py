@@ -11,7 +11,7 @@ import pytest
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade
 from core.domain.quantities import MEDIAN, Quantity
-from core.forecast.chance import WITHIN, Chances
+from core.forecast.chance import WITHIN, Chances, nothing_learned
 from core.forecast.paths import Paths, most_central, sample_paths
 from desktop.chart.data.futures import SHOWN_PATHS, Found, Futures
 from tests.core.forecast.test_paths import spread_quantiles
@@ -53,8 +53,8 @@ def test_chances_are_those_of_the_forecasts_paths(share: float) -> None:
 
 
 def test_they_are_stretched_by_what_was_learned_for_this_forecast() -> None:
-    futures, stretch = Futures(), np.full(8, 1.5)
-    futures.stretch_of = lambda made: stretch if made is MADE else None
+    futures, learned = Futures(), replace(nothing_learned(8), stretch=np.full(8, 1.5))
+    futures.learned_of = lambda made: learned if made is MADE else None
     make = futures.begin(MADE, SERIES)
     assert make is not None
     make()

@@ -17,7 +17,7 @@ from core.domain.events import ForecastMode, ForecastScored, TrainerStatus
 from core.domain.quantities import QUANTITY_NAMES
 from core.evaluation.assess import assess, skill_at
 from core.evaluation.findings import AFTER_GAP, OVERALL, HorizonAccuracy, Request, RunAccuracy, TouchAccuracy
-from core.evaluation.touches import assess_touches, joined, read_touches
+from core.evaluation.touches import assess_touches, read_touches
 from core.forecast.paths import FEWEST_TEMPLATES
 from core.settings.paper import PaperSettings
 from core.settings.tree import ModelSettings, Settings
@@ -26,6 +26,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
 from core.training.commands import SetPaused
+from core.training.online.touched import joined
 from desktop.panels.accuracy.bands import BandsPage
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
 from desktop.panels.accuracy.experts import ExpertsPage

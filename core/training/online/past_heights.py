@@ -17,36 +17,32 @@ from core.storage.record_reader import RecordReader
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+SPARE = 128
 _RUNS_KEPT = 16
 _Ranges = tuple[NDArray[np.int64], FloatArray]
 
 
-def read_heights(
-    db: Database, run_id: str, market: Market, horizons: int, until_ms: int | None = None, most: int | None = None
-) -> PastHeights:
-    """Of the run's newest `most` forecasts (None: of all) made up to the candle that opened then (None: the newest),
-    in any mode. Raises StorageError."""
-    return _heights(db, market, RecordReader(db, run_id).log_ranges(horizons, until_ms, most))
-
-
-class StretchReader:
-    """`PastHeights.stretch` of one forecast at a time. Keeps what runs have forecast: reading the 4,000 forecasts that
-    count takes 80 ms, in which other threads wait for Python's lock. Callable from any thread."""
+class HeightsReader:
+    """Keeps what runs have forecast: reading the 4,000 forecasts that count takes 80 ms, in which other threads wait
+    for Python's lock. Callable from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: dict[tuple[str, int], _Ranges] = {}
         """By run and number of candles, the newest used last."""
 
-    def read(self, db: Database, run_id: str, market: Market, horizons: int, origin_open_time_ms: int) -> FloatArray:
-        """Raises StorageError."""
+    def read(self, db: Database, run_id: str, market: Market, horizons: int, until_ms: int) -> PastHeights:
+        """Of the run's forecasts made up to the candle that opened then, in any mode: all that the forecast of this
+        origin and of the `SPARE` before it learn from. Raises StorageError."""
         with self._lock:
-            ranges = self._ranges(RecordReader(db, run_id), horizons, origin_open_time_ms)
-        return _heights(db, market, ranges).stretch(origin_open_time_ms)
+            origins, log_ranges = self._ranges(RecordReader(db, run_id), horizons, until_ms)
+        first_ms = int(origins[0]) if origins.size else 0
+        stop_ms = first_ms if not origins.size else int(origins[-1]) + horizons * market.interval.duration_ms + 1
+        candles = CandleStore(db).columns_between(market, first_ms, stop_ms)
+        return past_heights(origins, log_ranges, candles.open_time_ms, candles.values[:4], market.interval)
 
     def _ranges(self, reader: RecordReader, horizons: int, until_ms: int) -> _Ranges:
-        """Those that the forecast of this origin learns from."""
-        key, most = (reader.run_id, horizons), MOST_LEARNED + horizons
+        key, most = (reader.run_id, horizons), MOST_LEARNED + horizons + SPARE
         origins, ranges = self._kept.pop(key, (np.empty(0, np.int64), np.empty((0, horizons))))
         if origins.size and origins[-1] > until_ms:
             self._kept[key] = origins, ranges
@@ -58,12 +54,3 @@ class StretchReader:
         if len(self._kept) > _RUNS_KEPT:
             del self._kept[next(iter(self._kept))]
         return found
-
-
-def _heights(db: Database, market: Market, ranges: _Ranges) -> PastHeights:
-    origins, log_ranges = ranges
-    first_ms = int(origins[0]) if origins.size else 0
-    horizons = log_ranges.shape[1]
-    stop_ms = first_ms if not origins.size else int(origins[-1]) + horizons * market.interval.duration_ms + 1
-    candles = CandleStore(db).columns_between(market, first_ms, stop_ms)
-    return past_heights(origins, log_ranges, candles.open_time_ms, candles.values[:4], market.interval)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from core.domain.quantities import MEDIAN, Quantity
-from core.evaluation.past_heights import StretchReader, read_heights
+from core.domain.quantities import MEDIAN, FloatArray, Quantity
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
+from core.training.online.past_heights import HeightsReader
 from tests.support.candles import MARKET, random_walk
 from tests.support.synthetic_run import SyntheticRun
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 HORIZONS = 3
 CANDLES = random_walk(60, seed=7)
@@ -33,9 +36,13 @@ def run(tmp_path: Path) -> SyntheticRun:
     return run
 
 
+def stretch(db: Database, run_id: str, horizons: int, origin_ms: int) -> FloatArray:
+    return HeightsReader().read(db, run_id, MARKET, horizons, origin_ms).stretch(origin_ms)
+
+
 def test_each_row_is_the_mean_height_over_that_forecast(tmp_path: Path, run: SyntheticRun) -> None:
     with open_database(DataFolder(tmp_path).database, readonly=True) as db:
-        heights = read_heights(db, run.run_id, MARKET, HORIZONS)
+        heights = HeightsReader().read(db, run.run_id, MARKET, HORIZONS, CANDLES[-1].open_time_ms)
         rows = RecordReader(db, run.run_id).forecasts_of(CANDLES[20].open_time_ms)
     assert heights.origin_open_time_ms.tolist() == [each.open_time_ms for each in CANDLES]
     tall = np.mean([np.log(each.high / each.low) for each in CANDLES[21:24]])
@@ -47,13 +54,12 @@ def test_each_row_is_the_mean_height_over_that_forecast(tmp_path: Path, run: Syn
 def test_what_one_forecast_has_learned_does_not_depend_on_how_much_is_read(tmp_path: Path, run: SyntheticRun) -> None:
     origin_ms = CANDLES[40].open_time_ms
     with open_database(DataFolder(tmp_path).database, readonly=True) as db:
-        alone = StretchReader().read(db, run.run_id, MARKET, HORIZONS, origin_ms)
-        assert np.array_equal(alone, read_heights(db, run.run_id, MARKET, HORIZONS).stretch(origin_ms))
+        alone = stretch(db, run.run_id, HORIZONS, origin_ms)
+        all_of_them = HeightsReader().read(db, run.run_id, MARKET, HORIZONS, CANDLES[-1].open_time_ms)
+        assert np.array_equal(alone, all_of_them.stretch(origin_ms))
         assert (alone[1:] != 1.0).all()
-        assert (StretchReader().read(db, "no run", MARKET, HORIZONS, origin_ms) == 1.0).all()
-        assert (StretchReader().read(db, run.run_id, MARKET, HORIZONS + 1, origin_ms) == 1.0).all(), (
-            "none reaches so far"
-        )
+        assert (stretch(db, "no run", HORIZONS, origin_ms) == 1.0).all()
+        assert (stretch(db, run.run_id, HORIZONS + 1, origin_ms) == 1.0).all(), "none reaches so far"
 
 
 @pytest.mark.parametrize("most", [5, 4_000])
@@ -61,12 +67,14 @@ def test_a_reader_that_keeps_forecasts_finds_what_a_new_one_does(
     tmp_path: Path, run: SyntheticRun, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     """Also of an earlier forecast, as in a chart that was set back, and where more have come than count."""
-    monkeypatch.setattr("core.evaluation.past_heights.MOST_LEARNED", most)
+    monkeypatch.setattr("core.training.online.past_heights.MOST_LEARNED", most)
+    monkeypatch.setattr("core.training.online.past_heights.SPARE", 0)
     with open_database(DataFolder(tmp_path).database, readonly=True) as db:
-        reader = StretchReader()
+        reader = HeightsReader()
         for place in (20, 22, 30, 25, 31, 50):
-            asked = db, run.run_id, MARKET, HORIZONS, CANDLES[place].open_time_ms
-            assert np.array_equal(reader.read(*asked), StretchReader().read(*asked)), place
+            origin_ms = CANDLES[place].open_time_ms
+            kept = reader.read(db, run.run_id, MARKET, HORIZONS, origin_ms).stretch(origin_ms)
+            assert np.array_equal(kept, stretch(db, run.run_id, HORIZONS, origin_ms)), place
 
 
 def test_a_forecast_is_read_once(tmp_path: Path, run: SyntheticRun, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +88,7 @@ def test_a_forecast_is_read_once(tmp_path: Path, run: SyntheticRun, monkeypatch:
 
     monkeypatch.setattr(RecordReader, "log_ranges", counted)
     with open_database(DataFolder(tmp_path).database, readonly=True) as db:
-        reader = StretchReader()
+        reader = HeightsReader()
         for place in (40, 41, 41, 44):
             reader.read(db, run.run_id, MARKET, HORIZONS, CANDLES[place].open_time_ms)
     assert read == [41, 1, 0, 3]

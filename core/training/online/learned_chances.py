@@ -1,0 +1,128 @@
+"""What the chances of prices learn from a run's record: how tall candles were, and how often prices were touched.
+
+The first follows from what is kept of forecasts permanently. The second the trainer learns from forecasts whose candles
+have closed, some at a time, and stores: chances of a later forecast follow from what was stored before its origin, so
+that they are the same whenever they are computed. No torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.domain.candle import Market
+from core.domain.events import ForecastMode
+from core.forecast.chance import WITHIN, LearnedChances, nothing_learned
+from core.forecast.chance_correction import NOTHING_LEARNED, ChanceCorrection
+from core.storage.candles import CandleStore
+from core.storage.evidence import EvidenceBlock, newest_block, touched_kind
+from core.storage.record_reader import RecordReader
+from core.storage.records import StoredForecast
+from core.training.online.past_heights import HeightsReader
+from core.training.online.touched import Touches, cases_of, joined
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+_PERIOD, _LEARNED = 11, (0, 3, 6, 9)
+"""Of as many candles those whose forecasts are learned from, each of which takes milliseconds: 11 divides no number of
+candles of an hour, a day or a week, so that no time of day is left out."""
+_BATCH = 3 * _PERIOD
+"""Candles between two times of learning: the past is sorted once for all of them."""
+_FIRST_FORECASTS = 500
+"""Learned from at first, if a run has more already."""
+_SHARED = 0.5
+"""Weight of an outcome, as the prices of one forecast lie on the same candles."""
+_MOST_HORIZONS = 64
+"""See `ModelSettings.horizons`."""
+_FOREVER = 2**63 - 1
+
+
+class LearnedChancesReader:
+    """Callable from any thread. Both methods raise StorageError."""
+
+    def __init__(self) -> None:
+        self._heights = HeightsReader()
+
+    def read(self, db: Database, run_id: str, market: Market, horizons: int, origin_ms: int) -> LearnedChances:
+        """Of the forecast that the run made at this candle, of so many candles."""
+        return self.up_to(db, run_id, market, horizons, origin_ms)(origin_ms)
+
+    def up_to(
+        self, db: Database, run_id: str, market: Market, horizons: int, until_ms: int
+    ) -> Callable[[int], LearnedChances]:
+        """Of the forecasts made at this candle and at the `SPARE` before, by their origins."""
+        heights = self._heights.read(db, run_id, market, horizons, until_ms)
+
+        def learned(origin_ms: int) -> LearnedChances:
+            number = origin_ms // (_BATCH * market.interval.duration_ms)
+            known = [_known(newest_block(db, run_id, touched_kind(each), origin_ms, number)).mean for each in WITHIN]
+            nearest = np.searchsorted(WITHIN, np.arange(1, horizons + 1), side="right") - 1
+            intercept, slope = np.array(known)[nearest].T
+            return LearnedChances(heights.stretch(origin_ms), intercept, slope)
+
+        return learned
+
+
+class ChanceLearner:
+    """Of one run, in the trainer. Both methods raise StorageError."""
+
+    def __init__(self, db: Database, reader: RecordReader, market: Market) -> None:
+        """reader: of the run."""
+        self._db, self._reader, self._market = db, reader, market
+        self._candles, self._heights = CandleStore(db), HeightsReader()
+        self._number: int | None = None
+        """Of the newest batch; None: not known yet."""
+
+    def learn(self, newest_ms: int) -> list[EvidenceBlock]:
+        """What is known after another batch of candles, to be stored; empty between two batches.
+
+        newest_ms: the newest candle that was taken. Its forecast knows nothing of this.
+        """
+        number = newest_ms // (_BATCH * self._market.interval.duration_ms)
+        if self._number is not None and number <= self._number:
+            return []
+        former = newest_block(self._db, self._reader.run_id, touched_kind(WITHIN[0]), _FOREVER, _FOREVER)
+        self._number = max(number, -1 if former is None else former.number)
+        if former is not None and number <= former.number:
+            return []  # learned before the trainer went back to a checkpoint
+        forecasts = self._due(-1 if former is None else former.last_target_ms, newest_ms)
+        cases = joined(list(cases_of(forecasts, self._candles, self._market, self._uncorrected)))
+        return [self._learned(within, of, number, newest_ms) for within, of in cases.items()]
+
+    def _due(self, learned_ms: int, newest_ms: int) -> list[list[StoredForecast]]:
+        """The forecasts to learn from whose last candle opened after the one time, and by the other."""
+        step_ms = self._market.interval.duration_ms
+        after_ms = max(self._reader.before_newest(_FIRST_FORECASTS), learned_ms - _MOST_HORIZONS * step_ms)
+        forecasts = [
+            list(of) for _, of in groupby(self._reader.forecasts_after(after_ms), key=attrgetter("origin_open_time_ms"))
+        ]
+        return [
+            of
+            for of in forecasts
+            if learned_ms < of[0].origin_open_time_ms + len(of) * step_ms <= newest_ms
+            and of[0].origin_open_time_ms // step_ms % _PERIOD in _LEARNED
+            and of[0].mode is not ForecastMode.SEEN
+        ]
+
+    def _uncorrected(self, horizons: int, until_ms: int) -> Callable[[int], LearnedChances]:
+        """What is learned are corrections of the chances without one."""
+        heights = self._heights.read(self._db, self._reader.run_id, self._market, horizons, until_ms)
+        plain = nothing_learned(horizons)
+        return lambda origin_ms: replace(plain, stretch=heights.stretch(origin_ms))
+
+    def _learned(self, within: int, cases: Touches, number: int, newest_ms: int) -> EvidenceBlock:
+        """Forecasts of several candles overlap: so many of their outcomes carry little more than one."""
+        kind, weight = touched_kind(within), _SHARED * min(1.0, _PERIOD / len(_LEARNED) / within)
+        former = _known(newest_block(self._db, self._reader.run_id, kind, _FOREVER, number))
+        learned = former.learned(cases.chance, cases.touched, weight)
+        return EvidenceBlock(kind, number, newest_ms, np.vstack([learned.mean, learned.precision]))
+
+
+def _known(block: EvidenceBlock | None) -> ChanceCorrection:
+    return NOTHING_LEARNED if block is None else ChanceCorrection(block.sums[0], block.sums[1:])
