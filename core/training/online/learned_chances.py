@@ -1,7 +1,7 @@
 """What the chances of prices learn from a run's record: how tall candles were, and how often prices were touched.
 
 The first follows from what is kept of forecasts permanently. The second the trainer learns from forecasts whose candles
-have closed, some at a time, and stores: chances of a later forecast follow from what was stored before its origin, so
+have closed, some at a time, and stores: the chances of a forecast follow from the numbers stored before its origin, so
 that they are the same whenever they are computed. No torch.
 """
 
