@@ -20,7 +20,7 @@ from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
 from core.evaluation.findings import Request
 from core.evaluation.running import RunningAccuracy
 from core.evaluation.summary import summarise
-from core.forecast.experts import LOSS_ROWS, pack_losses
+from core.forecast.experts import LOSS_ROWS, Quantiles, pack_losses
 from core.settings.tree import RecordSettings
 from core.storage.candles import CandleStore
 from core.storage.checksums import Row, SealedTable
@@ -193,11 +193,8 @@ def _forecast(draw: np.random.Generator, run_id: str) -> tuple[Row, bytes]:
         return np.sort(draw.normal(0.0, 1e-3, (_HORIZONS, QUANTITIES, len(LEVELS))), axis=2)
 
     shown, experts = quantiles(), np.stack([quantiles(), quantiles()])
-    rows = [
-        StoredForecast(0, index + 1, 0, 0, ForecastMode.LIVE, 0, None, 1.0, 1e-3, shown[index], experts[:, index])
-        for index in range(_HORIZONS)
-    ]
-    return forecast_values(run_id, 0, rows)
+    made = StoredForecast(0, 0, 0, ForecastMode.LIVE, 0, None, 1.0, 1e-3, Quantiles(shown, experts))
+    return forecast_values(run_id, 0, made)
 
 
 def _gradients(draw: np.random.Generator) -> GradientStatistics:

@@ -62,7 +62,7 @@ class RunningTouches:
         return assess_touches(joined(self._found).get(within, NO_CASES), within)
 
     def _closed_by(self, newest_ms: int) -> list[StoredForecast]:
-        """All horizons of the next forecasts whose last target had closed when this candle did."""
+        """The next forecasts whose last target had closed when this candle did."""
         rows = self._reader.forecasts_after(self._read_until_ms, _AT_ONCE)
-        ahead_ms = self._run.market.interval.duration_ms * max((row.horizon for row in rows), default=0)
+        ahead_ms = self._run.market.interval.duration_ms * max((row.horizons for row in rows), default=0)
         return [row for row in rows if row.origin_open_time_ms + ahead_ms <= newest_ms]

@@ -118,17 +118,17 @@ def _without(value: Any, private: Sequence[str]) -> Any:
 
 def _newest(db: Database, run: Run, reader: RecordReader) -> NewestCandles | None:
     origin_ms = reader.latest_origin_ms()
-    forecasts = [] if origin_ms is None else reader.forecasts_of(origin_ms)
-    if origin_ms is None or not forecasts:
+    forecast = None if origin_ms is None else reader.forecast_of(origin_ms)
+    if origin_ms is None or forecast is None:
         return None
-    interval, origin_close = run.market.interval, forecasts[0].origin_close
+    interval = run.market.interval
     stored = CandleStore(db).columns_before(run.market, origin_ms + 1, _NEWEST)
     return NewestCandles(
         interval=interval,
         open_time_ms=stored.open_time_ms,
         prices=stored.values[:4],
         band_90=_band_90(reader, stored.open_time_ms),
-        ghosts=ghosts(np.stack([each.quantiles for each in forecasts]), origin_close, origin_ms, interval),
+        ghosts=ghosts(forecast.quantiles.shown, forecast.origin_close, origin_ms, interval),
     )
 
 

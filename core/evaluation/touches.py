@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,14 +38,10 @@ def read_touches(db: Database, run: Run, from_ms: int) -> Iterator[dict[int, Tou
         yield joined(list(cases_of(own_forecasts(rows, run, from_ms), candles, run.market, learned)))
 
 
-def own_forecasts(rows: Sequence[StoredForecast], run: Run, from_ms: int) -> list[list[StoredForecast]]:
-    """The run's own of these whose targets open then or later: of each its horizons in order."""
-    forecasts = (list(of) for _, of in groupby(rows, key=lambda row: row.origin_open_time_ms))
-    return [
-        forecast
-        for forecast in forecasts
-        if forecast[0].mode is own_mode_of(run.market) and forecast[0].inputs_until_ms >= from_ms
-    ]
+def own_forecasts(forecasts: Sequence[StoredForecast], run: Run, from_ms: int) -> list[StoredForecast]:
+    """The run's own of these whose targets open then or later."""
+    own_mode = own_mode_of(run.market)
+    return [each for each in forecasts if each.mode is own_mode and each.inputs_until_ms >= from_ms]
 
 
 def assess_touches(touches: Touches, within: int) -> TouchAccuracy:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.domain.events import ForecastMode
+from core.forecast.experts import Quantiles
 from core.storage.checksums import Row, SealedTable
 from core.storage.migrations import Progress
 from core.storage.packed_scores import pack_losses_of
@@ -52,7 +53,7 @@ def convert(db: Database, on_progress: Progress) -> None:
     for run, run_id in db.conn.execute("SELECT sequence, run_id FROM runs ORDER BY sequence").fetchall():
 
         def forecasts(rows: list[sqlite3.Row], run: int = run, run_id: str = run_id) -> _Converted:
-            values, exact = forecast_values(run_id, run, [_forecast(row) for row in rows])
+            values, exact = forecast_values(run_id, run, _forecast(rows))
             return values[:_FORECAST_COLUMNS], exact
 
         def scores(rows: list[sqlite3.Row], run: int = run) -> _Converted:
@@ -129,14 +130,18 @@ class _Before:
 _NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (StoredForecast, StoredScore)}
 
 
-def _forecast(row: sqlite3.Row) -> StoredForecast:
-    shape = row["expert_count"], row["quantity_count"], row["level_count"]
-    values = _fields_of(StoredForecast, row) | {
-        "mode": ForecastMode(row["mode"]),
-        "quantiles": np.frombuffer(row["quantiles"], "<f8").reshape(shape[1:]),
-        "experts": np.frombuffer(row["experts"], "<f8").reshape(shape),
-    }
-    return StoredForecast(**values)
+def _forecast(rows: Sequence[sqlite3.Row]) -> StoredForecast:
+    """Of its horizons. Raises ValueError if one is missing or makes no sense."""
+    if [row["horizon"] for row in rows] != list(range(1, len(rows) + 1)):
+        raise ValueError("a forecast has all its horizons")
+    mode, *_ = [ForecastMode(row["mode"]) for row in rows]
+    shapes = [(row["expert_count"], row["quantity_count"], row["level_count"]) for row in rows]
+    pairs = list(zip(rows, shapes, strict=True))
+    shown = np.stack([np.frombuffer(row["quantiles"], "<f8").reshape(shape[1:]) for row, shape in pairs])
+    experts = np.stack([np.frombuffer(row["experts"], "<f8").reshape(shape) for row, shape in pairs], axis=1)
+    return StoredForecast(
+        **_fields_of(StoredForecast, rows[0]) | {"mode": mode, "quantiles": Quantiles(shown, experts)}
+    )
 
 
 def _score(row: sqlite3.Row) -> StoredScore:

@@ -38,7 +38,7 @@ from core.storage.rows import (
     REGIME_COLUMNS,
     Row,
     to_conditions,
-    to_forecasts,
+    to_forecast,
     to_incident,
     to_step,
 )
@@ -92,16 +92,17 @@ class RecordReader:
         self.blocks = BlockReader(db, run_id, self._on_damage)
 
     def forecasts_after(self, origin_ms: int | None, most: int | None = None) -> list[StoredForecast]:
-        """All horizons of the first `most` forecasts (None: of all) whose origin opened after this time (exclusive;
-        None: from the first on)."""
+        """The first `most` forecasts (None: all) whose origin opened after this time (exclusive; None: from the first
+        on)."""
         after = -(2**63) if origin_ms is None else origin_ms
         return self._forecasts(
             "f.origin_open_time_ms > ? ORDER BY f.origin_open_time_ms LIMIT ?", (after, _limit(most))
         )
 
-    def forecasts_of(self, origin_open_time_ms: int) -> list[StoredForecast]:
-        """All horizons of the forecast made at this candle, horizon 1 first."""
-        return self._forecasts("f.origin_open_time_ms = ?", (origin_open_time_ms,))
+    def forecast_of(self, origin_open_time_ms: int) -> StoredForecast | None:
+        """The forecast made at this candle; None if there is none."""
+        found = self._forecasts("f.origin_open_time_ms = ?", (origin_open_time_ms,))
+        return found[0] if found else None
 
     def origins(self, after_ms: int = -(2**63), most: int = -1) -> Origins:
         """The first `most` forecast origins (all: -1) after this time: opening time, close, and when the forecast was
@@ -342,7 +343,7 @@ class RecordReader:
             f"LEFT JOIN forecast_details AS d ON d.id = f.id WHERE f.run = {RUN} AND {condition}"
         )
         rows = self._whole(FORECASTS, self._select(sql, *values))
-        return [forecast for row, exact in rows for forecast in to_forecasts(self.run_id, row, exact)]
+        return [to_forecast(self.run_id, row, exact) for row, exact in rows]
 
     def _whole(self, table: SealedTable, rows: Sequence[Row]) -> list[tuple[Row, bytes | None]]:
         return whole_with_details(table, DETAILS[table], rows, self._on_damage)

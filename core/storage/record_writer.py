@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import DriftFound, Incident, StepDone
@@ -42,9 +42,6 @@ from core.storage.setting_sets import ADD_SETTINGS
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
-
-
-T = TypeVar("T", StoredForecast, StoredScore)
 
 EPISODE_MS = 10 * 60_000
 
@@ -83,20 +80,14 @@ class TrainingRecord:
             self._check_fence()  # the write lock is held: the number cannot change before the commit
             yield self
 
-    def add_forecasts(self, rows: Iterable[StoredForecast]) -> int:
-        """Store new forecasts, each with all its horizons; existing ones are kept.
-
-        Returns how many horizons were new. Raises ValueError if a horizon is missing or arrays do not fit.
-        """
-        new = 0
-        for forecast in _grouped(rows, ("origin_open_time_ms",), "horizon"):
-            values, exact = forecast_values(self._run_id, self._run, forecast)
-            new += len(forecast) * self._add_sealed(FORECASTS, values, exact)
-        return new
+    def add_forecast(self, forecast: StoredForecast) -> int:
+        """Store a new forecast; an existing one is kept. Returns 1 or 0. Raises ValueError if its arrays do not fit."""
+        values, exact = forecast_values(self._run_id, self._run, forecast)
+        return self._add_sealed(FORECASTS, values, exact)
 
     def add_scores(self, rows: Iterable[StoredScore]) -> int:
-        """Like `add_forecasts`, one row per target (one candle ahead has separate rows); each version of a score is a
-        row. A score needs its forecast in the record: sqlite3.IntegrityError without it.
+        """Store new scores, one row per target (one candle ahead has separate rows); each version of a score is a row,
+        and existing ones are kept. A score needs its forecast in the record: sqlite3.IntegrityError without it.
 
         Returns how many scores were new."""
         given = list(rows)
@@ -104,7 +95,7 @@ class TrainingRecord:
         new = 0
         for is_first in (True, False):
             part = [score for score in given if (score.horizon == 1) == is_first]
-            for scores in _grouped(part, ("target_open_time_ms", "version"), "horizon"):
+            for scores in _by_target(part):
                 new += len(scores) * self._add_target(scores)
         return new
 
@@ -126,12 +117,12 @@ class TrainingRecord:
             self._add("evidence", EVIDENCE_COLUMNS, [row], ("run_id", "kind", "block"))
 
     def add_conditions(self, origin_open_time_ms: int, conditions: MarketConditions) -> int:
-        """Like `add_forecasts`, for the market conditions at this candle."""
+        """Like `add_forecast`, for the market conditions at this candle."""
         row = condition_row(origin_open_time_ms, conditions)
         return self._add("conditions", CONDITION_COLUMNS, [row], ("run_id", "origin_open_time_ms"))
 
     def add_step(self, row: StepDone) -> int:
-        """Like `add_forecasts`, for one step. Its key is the candle and the step. Returns 1 or 0."""
+        """Like `add_forecast`, for one step. Its key is the candle and the step. Returns 1 or 0."""
         return self._add_sealed(STEPS, (self._run, *step_values(row)), pack_gradients(row.gradients))
 
     def add_challenger_work(self, work: Sequence[ChallengerWork]) -> None:
@@ -141,7 +132,7 @@ class TrainingRecord:
         self._execute(sql, [(*astuple(done), self._run, place) for place, done in enumerate(work)])
 
     def add_drift(self, drift: DriftFound) -> int:
-        """Like `add_forecasts`, for one drift. Its key is the candle. Returns 1 or 0."""
+        """Like `add_forecast`, for one drift. Its key is the candle. Returns 1 or 0."""
         return self._add("drifts", DRIFT_COLUMNS, [drift_row(drift)], ("run_id", "candle_open_time_ms"))
 
     def add_incident(self, incident: Incident) -> Incident:
@@ -237,9 +228,9 @@ def _insert(table: str, columns: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
-def _grouped(rows: Iterable[T], key: tuple[str, ...], order: str) -> list[list[T]]:
-    """Groups by key, in order of appearance; each group ascending by `order`."""
-    groups: dict[object, list[T]] = {}
-    for row in rows:
-        groups.setdefault(attrgetter(*key)(row), []).append(row)
-    return [sorted(group, key=attrgetter(order)) for group in groups.values()]
+def _by_target(scores: Iterable[StoredScore]) -> list[list[StoredScore]]:
+    """Those of each target and version, in order of appearance; each ascending by horizon."""
+    groups: dict[object, list[StoredScore]] = {}
+    for score in scores:
+        groups.setdefault((score.target_open_time_ms, score.version), []).append(score)
+    return [sorted(group, key=attrgetter("horizon")) for group in groups.values()]

@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from core.domain.events import ForecastMode
 from core.domain.quantities import Quantity
 from core.domain.regimes import RegimeProbabilities
+from core.forecast.experts import Quantiles
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredForecast:
-    """One horizon of a committed forecast, with everything needed for its score.
+    """A committed forecast, with everything needed for its scores.
 
-    quantiles: [quantity, level], as shown. experts: [expert, quantity, level], the inputs of the combination.
-    scale: the volatility, the unit of both. The arrays are read-only when they come from the database.
+    quantiles: as shown, and the inputs of the combination. scale: the volatility, their unit. The arrays are read-only
+    when they come from the database.
     """
 
     origin_open_time_ms: int
-    horizon: int
     inputs_until_ms: int
     made_at_ms: int
     mode: ForecastMode
@@ -29,8 +29,11 @@ class StoredForecast:
     checkpoint_id: str | None
     origin_close: float
     scale: float
-    quantiles: NDArray[np.float64]
-    experts: NDArray[np.float64]
+    quantiles: Quantiles
+
+    @property
+    def horizons(self) -> int:
+        return len(self.quantiles.shown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import DriftFound, Incident, Severity, StepDone
 from core.domain.incident_kinds import IncidentKind
 from core.domain.regimes import MarketConditions, RegimeProbabilities
+from core.forecast.experts import Quantiles
 from core.storage.gradients import unpack_gradients
 from core.storage.packed_forecasts import digest_of, pack_drawn, pack_exact, unpack_drawn, unpack_exact
 from core.storage.packed_scores import MODE_OF, MODES, NEWEST_FORM, pack_scores
@@ -56,54 +56,52 @@ def score_values(run: int, scores: Sequence[StoredScore]) -> Row:
     )
 
 
-def forecast_values(run_id: str, run: int, rows: Sequence[StoredForecast]) -> tuple[Row, bytes]:
-    """One forecast, given by its horizons 1, 2, ...: the row of the table `forecasts`, and its exact arrays.
-
-    Raises ValueError if a horizon is missing, or arrays do not fit each other.
-    """
-    first = rows[0]
-    quantiles, experts = _arrays(rows)
-    made = first.made_at_ms, MODES[first.mode], first.step, _to_short(run_id, first.checkpoint_id)
-    digest = digest_of(first.origin_open_time_ms, first.origin_close, first.scale, quantiles, experts)
+def forecast_values(run_id: str, run: int, of: StoredForecast) -> tuple[Row, bytes]:
+    """One forecast: the row of the table `forecasts`, and its exact arrays. Raises ValueError if they do not fit each
+    other."""
+    shown, experts = of.quantiles.shown, of.quantiles.experts
+    if shown.ndim != 3 or experts.ndim != 4 or experts.shape[1:] != shown.shape:
+        raise ValueError(
+            f"experts are [expert, horizon, quantity, level] and quantiles [horizon, quantity, level], "
+            f"were {experts.shape} and {shown.shape}"
+        )
     values = (
         run,
-        first.origin_open_time_ms,
-        first.inputs_until_ms,
-        *made,
-        first.origin_close,
-        first.scale,
-        *quantiles.shape,
-        pack_drawn(quantiles),
-        digest,
+        of.origin_open_time_ms,
+        of.inputs_until_ms,
+        of.made_at_ms,
+        MODES[of.mode],
+        of.step,
+        _to_short(run_id, of.checkpoint_id),
+        of.origin_close,
+        of.scale,
+        *shown.shape,
+        pack_drawn(shown),
+        digest_of(of.origin_open_time_ms, of.origin_close, of.scale, shown, experts),
     )
-    return values, pack_exact(quantiles, experts)
+    return values, pack_exact(shown, experts)
 
 
-def to_forecasts(run_id: str, row: Row, exact: bytes | None) -> list[StoredForecast]:
+def to_forecast(run_id: str, row: Row, exact: bytes | None) -> StoredForecast:
     """The inverse of `forecast_values`, for a row of FORECASTS. Without the exact arrays there are no experts, and the
     quantiles not drawn are NaN."""
     of = dict(zip(FORECASTS.names, row, strict=True))
     shape = of["horizons"], of["quantities"], of["levels"]
     if exact is None:
-        quantiles, experts = unpack_drawn(of["drawn"], *shape[1:]), np.empty((0, *shape))
+        quantiles = Quantiles(unpack_drawn(of["drawn"], *shape[1:]), np.empty((0, *shape)))
     else:
-        quantiles, experts = unpack_exact(exact, shape)
-    return [
-        StoredForecast(
-            of["origin_open_time_ms"],
-            horizon,
-            of["inputs_until_ms"],
-            of["made_at_ms"],
-            MODE_OF[of["mode"]],
-            of["step"],
-            to_checkpoint_id(run_id, of["checkpoint_id"]),
-            of["origin_close"],
-            of["scale"],
-            quantiles[horizon - 1],
-            experts[:, horizon - 1],
-        )
-        for horizon in range(1, len(quantiles) + 1)
-    ]
+        quantiles = Quantiles(*unpack_exact(exact, shape))
+    return StoredForecast(
+        of["origin_open_time_ms"],
+        of["inputs_until_ms"],
+        of["made_at_ms"],
+        MODE_OF[of["mode"]],
+        of["step"],
+        to_checkpoint_id(run_id, of["checkpoint_id"]),
+        of["origin_close"],
+        of["scale"],
+        quantiles,
+    )
 
 
 def to_checkpoint_id(run_id: str, stored: str | None) -> str | None:
@@ -114,19 +112,6 @@ def to_checkpoint_id(run_id: str, stored: str | None) -> str | None:
 def _to_short(run_id: str, checkpoint_id: str | None) -> str | None:
     own = checkpoint_id is not None and checkpoint_id.startswith(run_id)
     return f"{_OWN}{checkpoint_id.removeprefix(run_id)}" if own and checkpoint_id is not None else checkpoint_id
-
-
-def _arrays(rows: Sequence[StoredForecast]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """[H, Q, L] and [E, H, Q, L]."""
-    if [row.horizon for row in rows] != list(range(1, len(rows) + 1)):
-        raise ValueError("a forecast must be stored with all its horizons")
-    for row in rows:
-        if row.experts.ndim != 3 or row.experts.shape[1:] != row.quantiles.shape:
-            raise ValueError(
-                f"experts are [expert, quantity, level] and quantiles [quantity, level], "
-                f"were {row.experts.shape} and {row.quantiles.shape}"
-            )
-    return np.stack([row.quantiles for row in rows]), np.stack([row.experts for row in rows], axis=1)
 
 
 def condition_row(origin_open_time_ms: int, conditions: MarketConditions) -> Row:

@@ -184,10 +184,11 @@ def test_a_row_in_no_backup_is_dropped_and_forecast_again(made: Made, folder: Da
     keeper, record = upkeep(db, made, folder)
     (incident,) = keeper.opening()
     assert "1 in no backup and removed" in incident.what_was_done and "missing" in incident.what_it_cost
-    assert record.reader.forecasts_of(CANDLES * 60_000) == []
+    assert record.reader.forecast_of(CANDLES * 60_000) is None
     assert record.reader.incidents(1)[0].kind == "damaged rows"
     write_detailed(record, [CANDLES])
-    assert len(record.reader.forecasts_of(CANDLES * 60_000)) == 8
+    stored = record.reader.forecast_of(CANDLES * 60_000)
+    assert stored is not None and stored.horizons == 8
 
 
 def test_readers_skip_a_damaged_row_and_the_trainer_repairs_it(made: Made, folder: DataFolder, db: Database) -> None:
@@ -196,7 +197,8 @@ def test_readers_skip_a_damaged_row_and_the_trainer_repairs_it(made: Made, folde
     rot(db, "scores", "records", 9, b"\x00" * 49)
     rot(db, "forecast_details", "arrays", 9, b"\x00" * 64)
     assert len(record.reader.scores()) == CANDLES - 2
-    assert len(record.reader.forecasts_of(8 * 60_000)[0].experts) == 0
+    stored = record.reader.forecast_of(8 * 60_000)
+    assert stored is not None and len(stored.quantiles.experts) == 0
     has_more, incidents = keeper.piece()
     assert not has_more and len(incidents) == 1
     assert content_of(db.conn) == made.content and record.reader.damaged == {}

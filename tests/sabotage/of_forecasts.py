@@ -332,8 +332,8 @@ FAULTS = (
     Fault(
         "chance-with-candles-after-its-forecast",
         "core/training/online/touched.py",
-        "for row in forecast]), place - first)",
-        "for row in forecast]), place + 1 - first)",
+        "forecast.quantiles.shown, place - first)",
+        "forecast.quantiles.shown, place + 1 - first)",
     ),
     Fault(
         "chance-learns-from-candles-after-its-forecast",
@@ -344,14 +344,14 @@ FAULTS = (
     Fault(
         "touches-learned-before-their-candles-closed",
         "core/training/online/learned_chances.py",
-        "len(of) * step_ms <= newest_ms",
+        "each.horizons * step_ms <= newest_ms",
         "step_ms <= newest_ms",
     ),
     Fault(
         "touches-learned-twice",
         "core/training/online/learned_chances.py",
-        "if learned_ms < of[0].origin_open_time_ms",
-        "if 0 < of[0].origin_open_time_ms",
+        "if learned_ms < each.origin_open_time_ms",
+        "if 0 < each.origin_open_time_ms",
     ),
     Fault(
         "forecast-knows-what-was-learned-with-its-candle",

@@ -116,8 +116,8 @@ FAULTS = (
     Fault(
         "forecast-not-committed",
         "core/training/online/market_session.py",
-        "        self.record.add_forecasts(forecast.rows())\n",
-        "        forecast.rows()\n",
+        "        self.record.add_forecast(forecast)\n",
+        "        pass\n",
     ),
     Fault(
         "pretrained-candles-count-as-own",

@@ -33,14 +33,14 @@ def add_old_run(db: Database, run_id: str = "old", market_id: int = 1) -> str:
     return run_id
 
 
-def add_old_forecasts(db: Database, run_id: str, forecasts: Iterable[StoredForecast]) -> None:
-    names = [field.name for field in fields(StoredForecast)][:-2]
-    for row in forecasts:
-        values = [getattr(row, name) for name in names]
-        arrays = [np.ascontiguousarray(each, "<f8").tobytes() for each in (row.quantiles, row.experts)]
-        _insert(
-            db, "forecasts", (*names, *_SHAPE, "quantiles", "experts"), run_id, *values, *row.experts.shape, *arrays
-        )
+def add_old_forecast(db: Database, run_id: str, forecast: StoredForecast) -> None:
+    names = [field.name for field in fields(StoredForecast)][:-1]
+    values = [getattr(forecast, name) for name in names]
+    columns = (*names, "horizon", *_SHAPE, "quantiles", "experts")
+    for row in range(forecast.horizons):
+        shown, experts = forecast.quantiles.shown[row], forecast.quantiles.experts[:, row]
+        arrays = [np.ascontiguousarray(each, "<f8").tobytes() for each in (shown, experts)]
+        _insert(db, "forecasts", columns, run_id, *values, row + 1, *experts.shape, *arrays)
 
 
 def add_old_scores(db: Database, run_id: str, scores: Iterable[StoredScore]) -> None:

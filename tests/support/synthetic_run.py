@@ -17,7 +17,7 @@ from sqlite_utils import Database
 from core.domain.candle import Candle
 from core.domain.quantities import BAND_50, BAND_90, LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
 from core.domain.regimes import MarketConditions, RegimeProbabilities
-from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE, pack_losses
+from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE, Quantiles, pack_losses
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.packed_scores import as_stored
@@ -56,7 +56,7 @@ class SyntheticRun:
         self._record = TrainingRecord(self._db, run.run_id, runs.take_fence(run.run_id))
         self._mode = own_mode_of(MARKET)
         self._horizons, self._seed = horizons, seed
-        self._forecasts: list[list[StoredForecast]] = []
+        self._forecasts: list[StoredForecast] = []
         self._conditions: list[MarketConditions] = []
         self._evidence = RunEvidence()
 
@@ -64,14 +64,14 @@ class SyntheticRun:
         """These candles come after those that were written before."""
         with self._record.write() as record:
             for candle in candles:
-                forecasts, conditions = self._forecast(candle), self._condition(candle)
-                record.add_forecasts(forecasts)
+                forecast, conditions = self._forecast(candle), self._condition(candle)
+                record.add_forecast(forecast)
                 record.add_conditions(candle.open_time_ms, conditions)
                 scores = self._scores(candle)
                 record.add_scores(scores)
                 self._take_evidence(scores, candle)
                 record.add_evidence(self._evidence.take_new())
-                self._forecasts.append(forecasts)
+                self._forecasts.append(forecast)
                 self._conditions.append(conditions)
 
     def close(self) -> None:
@@ -96,35 +96,29 @@ class SyntheticRun:
     def _condition(self, candle: Candle) -> MarketConditions:
         return MarketConditions(RegimeProbabilities(*self._draw(candle).dirichlet((1.0, 1.0, 1.0)).tolist()))
 
-    def _forecast(self, candle: Candle) -> list[StoredForecast]:
-        found = []
-        for horizon in range(1, self._horizons + 1):
-            middle = self._draw(candle, horizon).normal(0.0, 2e-4, (QUANTITIES, 1))
-            shown = middle + 1.2e-3 * math.sqrt(horizon) * np.log(LEVELS / (1.0 - LEVELS)) / 1.7
-            closed_ms = MINUTE.close_time_ms(candle.open_time_ms)
-            found.append(
-                StoredForecast(
-                    origin_open_time_ms=candle.open_time_ms,
-                    horizon=horizon,
-                    inputs_until_ms=closed_ms,
-                    made_at_ms=closed_ms + MADE_AFTER_MS,
-                    mode=self._mode,
-                    step=len(self._forecasts),
-                    checkpoint_id=None,
-                    origin_close=candle.close,
-                    scale=1e-3,
-                    quantiles=shown,
-                    experts=np.stack([shown, shown - middle]),
-                )
-            )
-        return found
+    def _forecast(self, candle: Candle) -> StoredForecast:
+        horizons = range(1, self._horizons + 1)
+        middle = np.stack([self._draw(candle, each).normal(0.0, 2e-4, (QUANTITIES, 1)) for each in horizons])
+        shown = middle + 1.2e-3 * np.sqrt(horizons)[:, None, None] * np.log(LEVELS / (1.0 - LEVELS)) / 1.7
+        closed_ms = MINUTE.close_time_ms(candle.open_time_ms)
+        return StoredForecast(
+            origin_open_time_ms=candle.open_time_ms,
+            inputs_until_ms=closed_ms,
+            made_at_ms=closed_ms + MADE_AFTER_MS,
+            mode=self._mode,
+            step=len(self._forecasts),
+            checkpoint_id=None,
+            origin_close=candle.close,
+            scale=1e-3,
+            quantiles=Quantiles(shown, np.stack([shown, shown - middle])),
+        )
 
     def _scores(self, target: Candle) -> list[StoredScore]:
         known = range(1, min(self._horizons, len(self._forecasts)) + 1)
-        return [self._score(self._forecasts[-horizon][horizon - 1], horizon, target) for horizon in known]
+        return [self._score(self._forecasts[-horizon], horizon, target) for horizon in known]
 
     def _score(self, of: StoredForecast, horizon: int, target: Candle) -> StoredScore:
-        outcome, said = math.log(target.close / of.origin_close), of.quantiles[Quantity.CLOSE]
+        outcome, said = math.log(target.close / of.origin_close), of.quantiles.shown[horizon - 1, Quantity.CLOSE]
         losses, combined, old_model = self._losses(target, horizon)
         model, reference = losses[_ROW[EXPERTS[MODEL]]], losses[_ROW[EXPERTS[REFERENCE]]]
         found = StoredScore(

@@ -65,7 +65,7 @@ class WatchedMarket:
         scores = [each for each in scores_of(series, index) if each.origin_open_time_ms in self._recorded]
         with self._record.write():
             self._record.add_scores(scores)
-            self._record.add_forecasts(stored(series[index], series.interval))
+            self._record.add_forecast(stored(series[index], series.interval))
             opened_ms = series[index].open_time_ms
             self._record.add_conditions(opened_ms, conditions_at(opened_ms))
         self._recorded.add(series[index].open_time_ms)

@@ -86,9 +86,7 @@ def _recorded(folder: DataFolder) -> tuple[FloatArray, ChallengerFigures]:
     try:
         ((run_id,),) = db.execute("SELECT run_id FROM runs").fetchall()
         (figures,) = challenger_figures(db, run_id).values()
-        reader = RecordReader(db, run_id)
-        origins, _, _ = reader.origins()
-        made = [[row.experts[len(STORED)] for row in reader.forecasts_of(origin)] for origin in origins.tolist()]
+        made = [each.quantiles.experts[len(STORED)] for each in RecordReader(db, run_id).forecasts_after(None)]
     finally:
         db.close()
     return np.array(made), figures

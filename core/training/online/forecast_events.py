@@ -23,28 +23,22 @@ _ORIGIN_FIELDS = (
 )
 
 
-def drawn_from_rows(
-    rows: Sequence[StoredForecast], run_id: str, interval: Interval, conditions: MarketConditions | None
+def drawn_from_stored(
+    stored: StoredForecast, run_id: str, interval: Interval, conditions: MarketConditions | None
 ) -> ForecastMade:
-    """The forecast stored in these rows, one a horizon; thinned old rows are enough.
-
-    conditions: the market conditions stored with it.
-    """
-    ordered = sorted(rows, key=lambda row: row.horizon)
-    first = ordered[0]
-    natural = np.stack([row.quantiles for row in ordered])
+    """The stored forecast; a thinned old one is enough. conditions: the market conditions stored with it."""
+    natural = stored.quantiles.shown
     return ForecastMade(
         run_id=run_id,
-        **origin_fields(first),
-        ghosts=ghosts(natural, first.origin_close, first.origin_open_time_ms, interval),
+        **origin_fields(stored),
+        ghosts=ghosts(natural, stored.origin_close, stored.origin_open_time_ms, interval),
         conditions=conditions,
         quantiles=packed_quantiles(natural) if np.isfinite(natural).all() else None,
     )
 
 
 def origin_fields(of: Any) -> dict[str, Any]:
-    """What a forecast has in common as it is issued, stored and drawn: `IssuedForecast`, `StoredForecast`,
-    `ForecastMade`."""
+    """What a forecast has in common as it is stored and drawn: `StoredForecast`, `ForecastMade`."""
     return {name: getattr(of, name) for name in _ORIGIN_FIELDS}
 
 

@@ -1,15 +1,15 @@
-"""An issued forecast: its database rows, its ghosts, and its score."""
+"""An issued forecast: its ghosts, and its score."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
 from core.domain.candle import Candle, Interval
-from core.domain.events import ForecastMade, ForecastMode, ForecastScored, Ghost
+from core.domain.events import ForecastMade, ForecastScored, Ghost
 from core.domain.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quantity
 from core.domain.regimes import MarketConditions
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE, STORED, Quantiles, pack_losses
@@ -26,20 +26,11 @@ _SHOWN_OF_SCORE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IssuedForecast:
-    """One origin's forecast for all its horizons."""
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class IssuedForecast(StoredForecast):
+    """A forecast as it is stored, and what it is drawn and scored with."""
 
     interval: Interval
-    origin_open_time_ms: int
-    inputs_until_ms: int
-    made_at_ms: int
-    mode: ForecastMode
-    step: int
-    checkpoint_id: str | None
-    origin_close: float
-    scale: float
-    quantiles: Quantiles
     conditions: MarketConditions | None = None
     ghosts: tuple[Ghost, ...] = field(init=False)
     """Drawn from the quantiles."""
@@ -50,10 +41,6 @@ class IssuedForecast:
         for name, natural in (("ghosts", self.quantiles.shown), ("reference_ghosts", reference)):
             drawn = ghosts(natural, self.origin_close, self.origin_open_time_ms, self.interval)
             object.__setattr__(self, name, drawn)
-
-    @property
-    def horizons(self) -> int:
-        return len(self.ghosts)
 
     def moved_since(self, log_close: float) -> float:
         """Difference between returns from the origin's close at the time of the forecast and returns from this close;
@@ -70,19 +57,6 @@ class IssuedForecast:
         experts[:, :, Quantity.CLOSE] -= moved
         return Quantiles(shown, experts)
 
-    def rows(self) -> list[StoredForecast]:
-        """The database rows, one a horizon."""
-        return [
-            StoredForecast(
-                **origin_fields(self),
-                horizon=horizon,
-                scale=self.scale,
-                quantiles=self.quantiles.shown[horizon - 1],
-                experts=self.quantiles.experts[:, horizon - 1],
-            )
-            for horizon in range(1, self.horizons + 1)
-        ]
-
     def event(self, run_id: str) -> ForecastMade:
         """The event for the window."""
         return ForecastMade(
@@ -95,30 +69,21 @@ class IssuedForecast:
         )
 
 
-def from_rows(
-    rows: Sequence[StoredForecast], interval: Interval, conditions: MarketConditions | None = None
+def from_stored(
+    stored: StoredForecast, interval: Interval, conditions: MarketConditions | None = None
 ) -> IssuedForecast:
-    """The forecast stored in these rows, one a horizon. conditions: the market conditions stored with it."""
-    ordered = sorted(rows, key=lambda row: row.horizon)
-    first = ordered[0]
-    shown = np.stack([row.quantiles for row in ordered])
-    experts = np.stack([row.experts for row in ordered], axis=1)
-    return IssuedForecast(
-        interval=interval,
-        **origin_fields(first),
-        scale=first.scale,
-        quantiles=Quantiles(shown, experts),
-        conditions=conditions,
-    )
+    """conditions: the market conditions stored with it."""
+    committed = {each.name: getattr(stored, each.name) for each in fields(StoredForecast)}
+    return IssuedForecast(**committed, interval=interval, conditions=conditions)
 
 
 def stored_forecast(reader: RecordReader, origin_open_time_ms: int, interval: Interval) -> IssuedForecast | None:
     """The stored forecast of this origin; None if there is none, or its exact arrays are no longer stored: thinned, or
     damaged and in no backup."""
-    rows = reader.forecasts_of(origin_open_time_ms)
-    if not rows or not len(rows[0].experts):
+    stored = reader.forecast_of(origin_open_time_ms)
+    if stored is None or not len(stored.quantiles.experts):
         return None
-    return from_rows(rows, interval, reader.conditions_of(origin_open_time_ms))
+    return from_stored(stored, interval, reader.conditions_of(origin_open_time_ms))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import groupby
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,19 +93,16 @@ class ChanceLearner:
         cases = joined(list(cases_of(forecasts, self._candles, self._market, self._uncorrected)))
         return [self._learned(within, of, number, newest_ms) for within, of in cases.items()]
 
-    def _due(self, learned_ms: int, newest_ms: int) -> list[list[StoredForecast]]:
+    def _due(self, learned_ms: int, newest_ms: int) -> list[StoredForecast]:
         """The forecasts to learn from whose last candle opened after the one time, and by the other."""
         step_ms = self._market.interval.duration_ms
         after_ms = max(self._reader.before_newest(_FIRST_FORECASTS), learned_ms - _MOST_HORIZONS * step_ms)
-        forecasts = [
-            list(of) for _, of in groupby(self._reader.forecasts_after(after_ms), key=attrgetter("origin_open_time_ms"))
-        ]
         return [
-            of
-            for of in forecasts
-            if learned_ms < of[0].origin_open_time_ms + len(of) * step_ms <= newest_ms
-            and of[0].origin_open_time_ms // step_ms % _PERIOD in _LEARNED
-            and of[0].mode is not ForecastMode.SEEN
+            each
+            for each in self._reader.forecasts_after(after_ms)
+            if learned_ms < each.origin_open_time_ms + each.horizons * step_ms <= newest_ms
+            and each.origin_open_time_ms // step_ms % _PERIOD in _LEARNED
+            and each.mode is not ForecastMode.SEEN
         ]
 
     def _uncorrected(self, horizons: int, until_ms: int) -> Callable[[int], LearnedChances]:

@@ -278,7 +278,7 @@ class MarketSession:
         new_scores = self.record.add_scores(one_step)
         self.record.add_scores(further)
         self.record.add_evidence(self.scores.evidence.take_new())
-        self.record.add_forecasts(forecast.rows())
+        self.record.add_forecast(forecast)
         if forecast.conditions is not None:
             self.record.add_conditions(forecast.origin_open_time_ms, forecast.conditions)
         return new_scores

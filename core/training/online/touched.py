@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ def joined(parts: Collection[dict[int, Touches]]) -> dict[int, Touches]:
 
 
 def cases_of(
-    forecasts: Sequence[Sequence[StoredForecast]],
+    forecasts: Sequence[StoredForecast],
     store: CandleStore,
     market: Market,
     learned: Callable[[int, int], Callable[[int], LearnedChances]],
@@ -67,16 +68,16 @@ def cases_of(
 
     learned: of so many candles, what forecasts up to an origin have learned, by their origins. Raises StorageError.
     """
-    for horizons, alike in groupby(forecasts, key=len):
+    for horizons, alike in groupby(forecasts, key=attrgetter("horizons")):
         equal = list(alike)
         candles = _candles_around(equal, store, market)
-        yield from _cases(equal, candles, market, learned(horizons, equal[-1][0].origin_open_time_ms))
+        yield from _cases(equal, candles, market, learned(horizons, equal[-1].origin_open_time_ms))
 
 
-def _candles_around(forecasts: Sequence[Sequence[StoredForecast]], store: CandleStore, market: Market) -> StoredColumns:
+def _candles_around(forecasts: Sequence[StoredForecast], store: CandleStore, market: Market) -> StoredColumns:
     """Those that the paths of these forecasts need, and their targets."""
-    first_ms, last = forecasts[0][0].origin_open_time_ms, forecasts[-1]
-    stop_ms = last[0].origin_open_time_ms + market.interval.duration_ms * len(last) + 1
+    first_ms, last = forecasts[0].origin_open_time_ms, forecasts[-1]
+    stop_ms = last.origin_open_time_ms + market.interval.duration_ms * last.horizons + 1
     before = store.columns_before(market, first_ms, NEEDED_CANDLES)
     since = store.columns_between(market, first_ms, stop_ms)
     return StoredColumns(
@@ -85,41 +86,41 @@ def _candles_around(forecasts: Sequence[Sequence[StoredForecast]], store: Candle
 
 
 def _cases(
-    forecasts: Sequence[Sequence[StoredForecast]],
+    forecasts: Sequence[StoredForecast],
     candles: StoredColumns,
     market: Market,
     learned: Callable[[int], LearnedChances],
 ) -> Iterator[dict[int, Touches]]:
     """Of forecasts of equally many candles."""
-    interval, horizons = market.interval, len(forecasts[0])
-    places = np.searchsorted(candles.open_time_ms, [forecast[0].origin_open_time_ms for forecast in forecasts])
+    interval, horizons = market.interval, forecasts[0].horizons
+    places = np.searchsorted(candles.open_time_ms, [forecast.origin_open_time_ms for forecast in forecasts])
     first = max(0, int(places[0]) - NEEDED_CANDLES + 1)
     known = slice(first, int(places[-1]) + 1)
     past = PastOutcomes(candles.open_time_ms[known], candles.values[:4, known], interval, horizons)
     for forecast, place in zip(forecasts, places.tolist(), strict=True):
         ahead = slice(place + 1, place + 1 + horizons)
-        due_ms = forecast[0].origin_open_time_ms + interval.duration_ms * np.arange(1, horizons + 1)
+        due_ms = forecast.origin_open_time_ms + interval.duration_ms * np.arange(1, horizons + 1)
         if not np.array_equal(candles.open_time_ms[ahead], due_ms):
             continue
-        paths = past.paths(np.stack([row.quantiles for row in forecast]), place - first)
+        paths = past.paths(forecast.quantiles.shown, place - first)
         if paths is not None:
-            reached = np.log(candles.values[1:3, ahead] / forecast[0].origin_close)
-            chances = Chances(paths, learned(forecast[0].origin_open_time_ms))
+            reached = np.log(candles.values[1:3, ahead] / forecast.origin_close)
+            chances = Chances(paths, learned(forecast.origin_open_time_ms))
             yield _cases_of_one(forecast, chances, reached)
 
 
-def _cases_of_one(forecast: Sequence[StoredForecast], chances: Chances, reached: FloatArray) -> dict[int, Touches]:
+def _cases_of_one(forecast: StoredForecast, chances: Chances, reached: FloatArray) -> dict[int, Touches]:
     """reached: [2, H], highs and lows as log returns from the origin's close."""
     return {
-        within: _case(chances, forecast[within - 1], reached[:, :within], within)
+        within: _case(chances, forecast, reached[:, :within], within)
         for within in WITHIN
-        if within <= len(forecast)
+        if within <= forecast.horizons
     }
 
 
-def _case(chances: Chances, at: StoredForecast, reached: FloatArray, within: int) -> Touches:
-    """at: the last candle's forecast. reached: [2, within], highs and lows as log returns from the origin's close."""
-    moves = MULTIPLES * at.scale * math.sqrt(within)
+def _case(chances: Chances, forecast: StoredForecast, reached: FloatArray, within: int) -> Touches:
+    """reached: [2, within], highs and lows as log returns from the origin's close."""
+    moves = MULTIPLES * forecast.scale * math.sqrt(within)
     touched = np.where(moves >= 0.0, reached[0].max() >= moves, reached[1].min() <= moves)
-    brownian = brownian_touch(moves, at.experts[REFERENCE, Quantity.CLOSE])
+    brownian = brownian_touch(moves, forecast.quantiles.experts[REFERENCE, within - 1, Quantity.CLOSE])
     return Touches(chances.touched(moves, within)[None], brownian[None], touched[None])

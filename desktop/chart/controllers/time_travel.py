@@ -12,7 +12,7 @@ from core.domain.candle import Interval
 from core.market.feeds.pace import ReplayPace
 from core.storage.errors import StorageError
 from core.storage.record_reader import RecordReader
-from core.training.online.forecast_events import drawn_from_rows
+from core.training.online.forecast_events import drawn_from_stored
 from desktop.actions import ActionId, translated
 from desktop.chart.controllers.travel_bar import TravelBar
 from desktop.chart.data.model import Moment
@@ -259,9 +259,9 @@ class TimeTravel(QObject):
 
 def _read_moment(reader: RecordReader, time_ms: int, interval: Interval) -> Moment:
     origin_ms = time_ms - interval.duration_ms
-    rows = reader.forecasts_of(origin_ms)
-    if rows:
-        return Moment(time_ms, drawn_from_rows(rows, reader.run_id, interval, reader.conditions_of(origin_ms)))
+    stored = reader.forecast_of(origin_ms)
+    if stored is not None:
+        return Moment(time_ms, drawn_from_stored(stored, reader.run_id, interval, reader.conditions_of(origin_ms)))
     latest_ms = reader.latest_origin_ms()
     if latest_ms is not None and latest_ms < origin_ms:
         return Moment(time_ms, note=translate("Chart", "Training has not reached this candle: no forecast yet"))

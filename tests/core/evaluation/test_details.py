@@ -130,7 +130,8 @@ def test_all_drawn_quantities_are_evaluated_on_the_shown_forecast(tmp_path: Path
     db = open_database(DataFolder(tmp_path).database, readonly=True)
     reader = RecordReader(db, str(db.execute("SELECT run_id FROM runs").fetchone()[0]))
     scores = reader.scores()
-    made = [reader.forecasts_of(score.origin_open_time_ms)[0].quantiles for score in scores]
+    shown = {each.origin_open_time_ms: each.quantiles.shown[0] for each in reader.forecasts_after(None)}
+    made = [shown[score.origin_open_time_ms] for score in scores]
     db.close()
     bodies = np.array([math.log(candle.close / candle.open) for candle in candles[1:]])
     lost = pinball(bodies, np.stack([quantiles[Quantity.BODY] for quantiles in made]))

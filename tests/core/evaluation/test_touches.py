@@ -53,15 +53,16 @@ def test_each_case_follows_from_the_record(tmp_path: Path) -> None:
     place = FIRST + 7
     with open_database(DataFolder(tmp_path).database, readonly=True) as db:
         run = RunStore(db).list()[0]
-        rows = RecordReader(db, run.run_id).forecasts_of(candles[place].open_time_ms)
+        made = RecordReader(db, run.run_id).forecast_of(candles[place].open_time_ms)
         learned = LearnedChancesReader().read(db, run.run_id, run.market, HORIZONS, candles[place].open_time_ms)
-    natural = np.stack([row.quantiles for row in rows])
-    paths = sample_paths(natural, times[: place + 1], prices[:, : place + 1], MINUTE)
+    assert made is not None
+    paths = sample_paths(made.quantiles.shown, times[: place + 1], prices[:, : place + 1], MINUTE)
     assert paths is not None
-    moves = MULTIPLES * rows[2].scale * math.sqrt(3)
+    moves = MULTIPLES * made.scale * math.sqrt(3)
     assert learned.stretch[0] == 1.0 and (learned.stretch[1:] != 1.0).all(), "learned from the forecasts before"
     assert found[3].chance[7] == pytest.approx(Chances(paths, learned).touched(moves, 3))
-    assert found[3].brownian[7] == pytest.approx(brownian_touch(moves, rows[2].experts[REFERENCE, Quantity.CLOSE]))
+    reference = made.quantiles.experts[REFERENCE, 2, Quantity.CLOSE]
+    assert found[3].brownian[7] == pytest.approx(brownian_touch(moves, reference))
     highest = max(each.high for each in candles[place + 1 : place + 4])
     lowest = min(each.low for each in candles[place + 1 : place + 4])
     prices_at = candles[place].close * np.exp(moves)

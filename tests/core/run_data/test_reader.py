@@ -61,9 +61,9 @@ def test_forecasts_are_those_of_the_record(data: RunData) -> None:
     frame = data.forecasts()
     assert len(frame) == len(CANDLES) * HORIZONS and set(frame["mode"]) == {"replay"}
     stored = RecordReader(data._db, data.run.run_id).forecasts_after(None)
-    keys = [(each.origin_open_time_ms, each.horizon) for each in stored]
+    keys = [(each.origin_open_time_ms, horizon) for each in stored for horizon in range(1, HORIZONS + 1)]
     assert list(zip(frame["origin_open_time_ms"], frame["horizon"], strict=True)) == keys
-    shown = np.array([each.quantiles for each in stored]).astype(np.float32)
+    shown = np.concatenate([each.quantiles.shown for each in stored]).astype(np.float32)
     assert len(CLOSE_QUANTILES) == len(QUANTILE_LEVELS)
     assert (frame[list(CLOSE_QUANTILES)].to_numpy(dtype=np.float32) == shown[:, Quantity.CLOSE]).all()
     assert (frame["range_median"].to_numpy(dtype=np.float32) == shown[:, Quantity.RANGE, MEDIAN]).all()

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from core.domain.diagnosis import GradientStatistics, LayerStatistics
+from core.forecast.experts import Quantiles
 from core.storage import converting, record_thinning
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.checksums import SealedTable
@@ -21,7 +22,7 @@ from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.ownership import own
 from core.storage.record_writer import TrainingRecord
-from tests.core.storage.samples import HORIZONS, MARKET, MINUTE_MS, candle, forecasts, score, step
+from tests.core.storage.samples import HORIZONS, MARKET, MINUTE_MS, candle, forecast, score, step
 
 
 def write_until_killed(path: Path, run_id: str, fence: int, pipe: Connection) -> None:
@@ -33,7 +34,7 @@ def write_until_killed(path: Path, run_id: str, fence: int, pipe: Connection) ->
             with record.write():
                 record.add_scores([score(origin - 1)] if origin else [])
                 record.add_step(step(origin))
-                record.add_forecasts(forecasts(origin))
+                record.add_forecast(forecast(origin))
             pipe.send(origin)
             origin += 1
 
@@ -45,7 +46,7 @@ def stop_inside_a_transaction(path: Path, run_id: str, fence: int, pipe: Connect
         record = TrainingRecord(db, run_id, fence)
         with record.write():
             for origin in range(200):
-                record.add_forecasts(forecasts(origin))
+                record.add_forecast(forecast(origin))
             pipe.send("inside")
             pipe.recv()
 
@@ -130,14 +131,12 @@ STATISTICS = GradientStatistics((LayerStatistics(1.0, 0.5, None, 2.0, 0.25, 0.12
 
 def write_detailed(record: TrainingRecord, origins: Iterable[int], quantities: int = 5) -> None:
     """The full record of candles: forecasts, the scores of earlier forecasts, steps."""
-    empty = np.zeros((quantities, 7)), np.zeros((3, quantities, 7))
+    empty = Quantiles(np.zeros((HORIZONS, quantities, 7)), np.zeros((3, HORIZONS, quantities, 7)))
     known = set((record.reader.origins()[0] // MINUTE_MS).tolist())
     with record.write():
         for origin in origins:
-            rows = forecasts(origin)
-            if quantities != 5:
-                rows = [replace(row, quantiles=empty[0], experts=empty[1]) for row in rows]
-            record.add_forecasts(rows)
+            made = forecast(origin)
+            record.add_forecast(made if quantities == 5 else replace(made, quantiles=empty))
             ahead = [horizon for horizon in range(1, HORIZONS + 1) if origin - horizon in known]
             known.add(origin)
             scores = [replace(score(origin - horizon, horizon), expert_losses=bytes(264)) for horizon in ahead]

@@ -10,6 +10,7 @@ from sqlite_utils import Database
 from core.domain.candle import Candle, Interval, Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import ForecastMode, Incident, Severity, StepDone
+from core.forecast.experts import Quantiles
 from core.storage.packed_scores import as_stored
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
@@ -50,25 +51,19 @@ def open_record(db: Database, run: Run | None = None) -> TrainingRecord:
     return TrainingRecord(db, run.run_id, RunStore(db).take_fence(run.run_id))
 
 
-def forecast(origin: int, horizon: int = 1, mode: ForecastMode = ForecastMode.LIVE, seed: int = 0) -> StoredForecast:
-    random = np.random.default_rng((seed, origin, horizon))
+def forecast(origin: int, seed: int = 0) -> StoredForecast:
+    random = np.random.default_rng((seed, origin))
     return StoredForecast(
         origin_open_time_ms=origin * MINUTE_MS,
-        horizon=horizon,
         inputs_until_ms=(origin + 1) * MINUTE_MS,
         made_at_ms=(origin + 1) * MINUTE_MS + 250,
-        mode=mode,
+        mode=ForecastMode.LIVE,
         step=origin,
         checkpoint_id=f"checkpoint-{origin}" if origin % 2 else None,
         origin_close=100.0 + origin / 7,
         scale=0.001,
-        quantiles=random.normal(size=(5, 7)),
-        experts=random.normal(size=(3, 5, 7)),
+        quantiles=Quantiles(random.normal(size=(HORIZONS, 5, 7)), random.normal(size=(3, HORIZONS, 5, 7))),
     )
-
-
-def forecasts(origin: int, seed: int = 0) -> list[StoredForecast]:
-    return [forecast(origin, horizon, seed=seed) for horizon in range(1, HORIZONS + 1)]
 
 
 def score(origin: int, horizon: int = 1) -> StoredScore:

@@ -8,7 +8,6 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from sqlite_utils import Database
 
@@ -23,8 +22,8 @@ from core.storage.records import StoredScore
 from core.storage.soundness import pages_of
 from tests.core.storage import children
 from tests.core.storage.processes import child
-from tests.core.storage.samples import HORIZONS, forecasts, open_record, score, step
-from tests.support.old_record import add_old_forecasts, add_old_run, add_old_scores, add_old_steps, open_old_database
+from tests.core.storage.samples import HORIZONS, forecast, open_record, score, step
+from tests.support.old_record import add_old_forecast, add_old_run, add_old_scores, add_old_steps, open_old_database
 
 CANDLES = 40
 STATISTICS = GradientStatistics((LayerStatistics(1.0, 0.5, None, 2.0, 0.25, 0.125),), 1.0, 2.0, 0.5, (0.5, None), 1.0)
@@ -48,7 +47,7 @@ def old_database(path: Path) -> Iterator[tuple[Database, str]]:
     with closing(open_old_database(path)) as db:
         run_id = add_old_run(db)
         for origin in range(CANDLES):
-            add_old_forecasts(db, run_id, forecasts(origin))
+            add_old_forecast(db, run_id, forecast(origin))
         add_old_scores(db, run_id, scores())
         add_old_steps(db, run_id, steps(run_id))
         yield db, run_id
@@ -65,7 +64,7 @@ def in_new_database(path: Path) -> RecordReader:
     record = open_record(db)
     with record.write():
         for origin in range(CANDLES):
-            record.add_forecasts(forecasts(origin))
+            record.add_forecast(forecast(origin))
     return record.reader
 
 
@@ -75,13 +74,14 @@ def test_a_converted_record_is_read_back_completely(tmp_path: Path) -> None:
     with closing(open_database(tmp_path / "old.sqlite3", quick_check=True)) as db:
         reader = RecordReader(db, run_id)
         for origin in range(CANDLES):
-            for ours, theirs in zip(reader.forecasts_of(origin * 60_000), forecasts(origin), strict=True):
-                assert ours.quantiles.tobytes() == theirs.quantiles.tobytes()
-                assert ours.experts.tobytes() == theirs.experts.tobytes()
-                plain = replace(theirs, quantiles=ours.quantiles, experts=ours.experts)
-                assert [getattr(ours, name) for name in ours.__slots__] == [
-                    getattr(plain, name) for name in plain.__slots__
-                ]
+            ours, theirs = reader.forecast_of(origin * 60_000), forecast(origin)
+            assert ours is not None
+            assert ours.quantiles.shown.tobytes() == theirs.quantiles.shown.tobytes()
+            assert ours.quantiles.experts.tobytes() == theirs.quantiles.experts.tobytes()
+            plain = replace(theirs, quantiles=ours.quantiles)
+            assert [getattr(ours, name) for name in ours.__slots__] == [
+                getattr(plain, name) for name in plain.__slots__
+            ]
         for horizon in range(1, HORIZONS + 1):
             assert reader.scores(horizon=horizon) == newest(scores(), horizon)
         assert [each.version for each in reader.score_versions(5 * 60_000)] == [1, 2]
@@ -102,14 +102,19 @@ def test_writing_continues_after_a_conversion(tmp_path: Path) -> None:
     with closing(open_database(tmp_path / "old.sqlite3")) as db:
         record = TrainingRecord(db, run_id, 0)
         with record.write():
-            assert record.add_forecasts(forecasts(0, seed=9)) == 0, "what is stored stays"
-            assert record.add_forecasts(forecasts(CANDLES)) == HORIZONS
+            assert record.add_forecast(forecast(0, seed=9)) == 0, "what is stored stays"
+            assert record.add_forecast(forecast(CANDLES)) == 1
             assert record.add_scores([score(CANDLES)]) == 1
         assert record.reader.counts().candles == CANDLES + 1
 
 
 @pytest.mark.parametrize(
-    "damage", ["UPDATE forecasts SET mode = 'lave' WHERE horizon = 3", "UPDATE forecasts SET quantiles = X'00'"]
+    "damage",
+    [
+        "UPDATE forecasts SET mode = 'lave' WHERE horizon = 3",
+        "UPDATE forecasts SET quantiles = X'00'",
+        "DELETE FROM forecasts WHERE horizon = 2",
+    ],
 )
 def test_damaged_rows_are_skipped_and_counted(tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture) -> None:
     with old_database(tmp_path / "old.sqlite3") as (db, run_id):
@@ -120,7 +125,8 @@ def test_damaged_rows_are_skipped_and_counted(tmp_path: Path, damage: str, caplo
         )
     with caplog.at_level(logging.WARNING), closing(open_database(tmp_path / "old.sqlite3")) as db:
         reader = RecordReader(db, run_id)
-        assert reader.forecasts_of(600_000) == [] and len(reader.forecasts_of(660_000)) == HORIZONS
+        after = reader.forecast_of(660_000)
+        assert reader.forecast_of(600_000) is None and after is not None and after.horizons == HORIZONS
     assert "1 rows of the table forecasts were damaged" in caplog.text
 
 
@@ -168,4 +174,5 @@ def test_a_killed_conversion_keeps_the_old_record(tmp_path: Path, writes: int) -
     with closing(open_database(path, quick_check=True)) as db:
         reader = RecordReader(db, run_id)
         assert reader.scores() == newest(scores(), 1) and reader.counts().candles == CANDLES
-        assert np.isfinite(reader.forecasts_of(0)[-1].experts).all()
+        made = reader.forecast_of(0)
+        assert made is not None and made.quantiles.are_finite

@@ -15,7 +15,7 @@ from core.storage.records import Counts
 from core.storage.recovering import open_or_recover
 from core.storage.runs import RunStore
 from tests.core.storage.processes import Child, child
-from tests.core.storage.samples import HORIZONS, MARKET, create_run, forecasts, open_record, step
+from tests.core.storage.samples import HORIZONS, MARKET, create_run, forecast, open_record, step
 
 if sys.platform == "win32":
     pytest.skip("SIGKILL and file size limits are POSIX", allow_module_level=True)
@@ -40,7 +40,7 @@ def test_a_killed_writer_loses_no_commit_and_leaves_none_partial(
         assert counts == Counts(counts.candles, counts.candles - 1, counts.candles, HORIZONS * counts.candles, 0, 0)
         assert db.execute("PRAGMA foreign_key_check").fetchall() == []
         with record.write():
-            assert record.add_forecasts(forecasts(0)) == 0
+            assert record.add_forecast(forecast(0)) == 0
             assert record.add_step(step(counts.candles)) == 1
 
 
@@ -62,7 +62,7 @@ def test_a_writer_killed_inside_its_transaction_leaves_none_of_it(folder: DataFo
         record = open_record(opened, run)
         assert record.reader.counts().forecasts == 0
         with record.write():
-            assert record.add_forecasts(forecasts(0)) == HORIZONS
+            assert record.add_forecast(forecast(0)) == 1
 
 
 @pytest.mark.slow

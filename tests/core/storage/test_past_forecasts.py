@@ -9,14 +9,14 @@ from sqlite_utils import Database
 
 from core.storage.packed_forecasts import pack_drawn, unpack_drawn
 from core.storage.record_reader import RecordReader
-from tests.core.storage.samples import HORIZONS, MINUTE_MS, create_run, forecasts, open_record, score
+from tests.core.storage.samples import HORIZONS, MINUTE_MS, create_run, forecast, open_record, score
 
 ORIGINS = (3, 4, 5, 9, 10, 11, 12, 40)
 
 
 def drawn(quantiles: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What lasts of one horizon's."""
-    return unpack_drawn(pack_drawn(quantiles[None]), *quantiles.shape)[0]
+    """What lasts of them."""
+    return unpack_drawn(pack_drawn(quantiles), *quantiles.shape[1:])
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def reader(db: Database) -> RecordReader:
         record = open_record(db, create_run(db))
         with record.write():
             for origin in ORIGINS:
-                record.add_forecasts(forecasts(origin, seed=seed))
+                record.add_forecast(forecast(origin, seed=seed))
             record.add_scores(score(origin, horizon) for origin in ORIGINS for horizon in range(1, HORIZONS + 1))
     return record.reader
 
@@ -38,16 +38,17 @@ def test_the_columns_equal_the_stored_rows(reader: RecordReader, horizon: int) -
     expected = [origin for origin in ORIGINS if first <= (origin + horizon) * MINUTE_MS < stop]
     assert len(rows) == len(expected) > 2
     for index, origin in enumerate(expected):
-        stored = reader.forecasts_of(origin * MINUTE_MS)
-        ours, (came,) = stored[horizon - 1], reader.score_versions((origin + horizon) * MINUTE_MS, horizon=horizon)
+        ours = reader.forecast_of(origin * MINUTE_MS)
+        (came,) = reader.score_versions((origin + horizon) * MINUTE_MS, horizon=horizon)
+        assert ours is not None
         assert rows.target_open_time_ms[index] == came.target_open_time_ms
         assert rows.origin_open_time_ms[index] == ours.origin_open_time_ms
         assert (rows.made_at_ms[index], rows.step[index]) == (ours.made_at_ms, ours.step)
         assert rows.checkpoint_id[index] == ours.checkpoint_id
         assert rows.mode[index] is came.mode
         assert rows.origin_close[index] == ours.origin_close
-        np.testing.assert_array_equal(rows.quantiles[index], drawn(ours.quantiles))
-        assert rows.before[index] == (0.0 if horizon == 1 else drawn(stored[horizon - 2].quantiles)[0, 3])
+        np.testing.assert_array_equal(rows.quantiles[index], drawn(ours.quantiles.shown)[horizon - 1])
+        assert rows.before[index] == (0.0 if horizon == 1 else drawn(ours.quantiles.shown)[horizon - 2, 0, 3])
         flags = (rows.after_gap[index], rows.inside_50[index], rows.inside_90[index])
         assert flags == (came.after_gap, came.inside_50, came.inside_90)
         assert rows.direction_hit[index] == {None: -1, False: 0, True: 1}[came.direction_hit]

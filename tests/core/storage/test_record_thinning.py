@@ -25,7 +25,7 @@ from core.storage.soundness import pages_of
 from tests.core.storage import children
 from tests.core.storage.children import STATISTICS, write_detailed
 from tests.core.storage.processes import child
-from tests.core.storage.samples import HORIZONS, MARKET, MINUTE_MS, create_run, forecasts, open_record
+from tests.core.storage.samples import HORIZONS, MARKET, MINUTE_MS, create_run, forecast, open_record
 
 CANDLES = 150
 DAY_CANDLES = 1440
@@ -72,13 +72,12 @@ def test_old_candles_lose_their_detail_and_nothing_else_changes(db: Database) ->
     }
     assert everything_else(db) == before
     assert record.reader.forecasts_sha256() == digest and record.reader.counts() == counts
-    old, young = (record.reader.forecasts_of(origin * MINUTE_MS) for origin in (5, DAY_CANDLES + 5))
-    drawn = np.stack([row.quantiles for row in forecasts(5)])
-    np.testing.assert_array_equal(np.stack([row.quantiles for row in old]), unpack_drawn(pack_drawn(drawn), 5, 7))
-    assert (
-        old[0].experts.shape == (0, 5, 7)
-        and young[0].experts.tobytes() == forecasts(DAY_CANDLES + 5)[0].experts.tobytes()
-    )
+    old, young = (record.reader.forecast_of(origin * MINUTE_MS) for origin in (5, DAY_CANDLES + 5))
+    assert old is not None and young is not None
+    drawn = unpack_drawn(pack_drawn(forecast(5).quantiles.shown), 5, 7)
+    np.testing.assert_array_equal(old.quantiles.shown, drawn)
+    assert old.quantiles.experts.shape == (0, HORIZONS, 5, 7)
+    assert young.quantiles.experts.tobytes() == forecast(DAY_CANDLES + 5).quantiles.experts.tobytes()
     now = record.reader.scores()
     assert [replace(each, expert_losses=b"") for each in now] == [replace(each, expert_losses=b"") for each in scores]
     assert now[5].expert_losses == b"" and now[-5].expert_losses == scores[-5].expert_losses != b""
@@ -109,9 +108,8 @@ def test_every_run_is_thinned_by_its_own_newest_candle(db: Database) -> None:
     write_detailed(record, a_day_apart(140, DAY_CANDLES))
     thinned(db, record, ThinningRules(1, 10))
     for each, first in ((other, 70), (record, DAY_CANDLES + 140)):
-        exact = [
-            origin for origin in (first - 2, first - 1) if len(each.reader.forecasts_of(origin * MINUTE_MS)[0].experts)
-        ]
+        newest = each.reader.forecasts_after((first - 3) * MINUTE_MS)
+        exact = [made.origin_open_time_ms // MINUTE_MS for made in newest if len(made.quantiles.experts)]
         assert exact == [first - 1]
 
 

@@ -28,7 +28,6 @@ from tests.core.storage.samples import (
     checkpoint,
     create_run,
     forecast,
-    forecasts,
     incident,
     open_record,
     score,
@@ -42,32 +41,34 @@ def write_candle(record: TrainingRecord, origin: int) -> None:
         if origin:
             record.add_scores([score(origin - 1)])
         record.add_step(step(origin))
-        record.add_forecasts(forecasts(origin))
+        record.add_forecast(forecast(origin))
 
 
-def keys(rows: list[StoredForecast]) -> list[tuple[int, int]]:
-    return [(row.origin_open_time_ms // MINUTE_MS, row.horizon) for row in rows]
+def numbers(made: list[StoredForecast]) -> list[int]:
+    assert all(each.horizons == HORIZONS for each in made)
+    return [each.origin_open_time_ms // MINUTE_MS for each in made]
 
 
 def test_writes_are_visible_to_a_second_connection_only_after_the_commit(db: Database, other: Database) -> None:
     record = open_record(db)
     reader = RecordReader(other, record.reader.run_id)
     with record.write():
-        record.add_forecasts(forecasts(1))
-        assert len(record.reader.forecasts_after(None)) == HORIZONS
+        record.add_forecast(forecast(1))
+        assert numbers(record.reader.forecasts_after(None)) == [1]
         assert reader.forecasts_after(None) == []
-    assert keys(reader.forecasts_after(None)) == [(1, horizon) for horizon in range(1, HORIZONS + 1)]
+    assert numbers(reader.forecasts_after(None)) == [1]
 
 
 def test_a_stored_row_is_never_rewritten(db: Database) -> None:
     record = open_record(db)
     with record.write():
-        assert record.add_forecasts(forecasts(1)) == HORIZONS
+        assert record.add_forecast(forecast(1)) == 1
         assert record.add_scores([score(1)]) == 1
         assert record.add_step(step(1)) == 1
     before = record.reader.forecasts_sha256()
     with record.write():
-        assert record.add_forecasts([*forecasts(1, seed=99), forecast(2)]) == 1
+        assert record.add_forecast(forecast(1, seed=99)) == 0
+        assert record.add_forecast(forecast(2)) == 1
         assert record.add_scores([replace(score(1), loss=77.0), replace(score(1), overlap=0.0)]) == 0
         assert record.add_step(replace(step(1), loss=77.0)) == 0
     assert record.reader.scores() == [score(1)]
@@ -82,7 +83,7 @@ def test_a_stored_row_is_never_rewritten(db: Database) -> None:
 def test_stored_rows_cannot_be_updated_by_sql(db: Database, statement: str) -> None:
     record = open_record(db)
     with record.write():
-        record.add_forecasts([forecast(1)])
+        record.add_forecast(forecast(1))
         record.add_scores([score(1)])
     with pytest.raises(sqlite3.IntegrityError, match="never rewritten"), record.write():
         db.conn.execute(statement)
@@ -91,7 +92,7 @@ def test_stored_rows_cannot_be_updated_by_sql(db: Database, statement: str) -> N
 def test_an_error_rolls_back_the_whole_transaction(db: Database, other: Database) -> None:
     record = open_record(db)
     with pytest.raises(sqlite3.IntegrityError), record.write():
-        record.add_forecasts(forecasts(1))
+        record.add_forecast(forecast(1))
         record.add_incident(incident("loss"))
         record.add_scores([score(5)])  # there is no such forecast
     assert RecordReader(other, record.reader.run_id).counts() == Counts(0, 0, 0, 0, 0, 0)
@@ -101,23 +102,17 @@ def test_an_error_rolls_back_the_whole_transaction(db: Database, other: Database
 def test_a_target_is_scored_once_per_horizon(db: Database) -> None:
     record = open_record(db)
     with record.write():
-        record.add_forecasts([forecast(1), forecast(2)])
+        record.add_forecast(forecast(1))
+        record.add_forecast(forecast(2))
         record.add_scores([score(1)])
         assert record.add_scores([replace(score(2), target_open_time_ms=score(1).target_open_time_ms)]) == 0
     assert record.reader.scores() == [score(1)]
 
 
-def test_a_forecast_is_stored_with_all_horizons_or_not_at_all(db: Database) -> None:
-    record = open_record(db)
-    with pytest.raises(ValueError, match="all its horizons"), record.write():
-        record.add_forecasts(forecasts(3)[1:])
-    assert record.reader.latest_origin_ms() is None
-
-
 def test_nothing_is_written_outside_a_transaction(db: Database) -> None:
     record = open_record(db)
     with pytest.raises(RuntimeError, match="write"):
-        record.add_forecasts(forecasts(1))
+        record.add_forecast(forecast(1))
     assert record.reader.counts().forecasts == 0
 
 
@@ -152,7 +147,7 @@ def test_a_takeover_waits_for_the_open_transaction(folder: DataFolder, db: Datab
         with early.write():
             taking = pool.submit(take_over)
             ready.wait()
-            early.add_forecasts(forecasts(1))
+            early.add_forecast(forecast(1))
             assert not taking.done()
         assert taking.result() == (2, HORIZONS)
     with pytest.raises(Fenced):
@@ -192,13 +187,15 @@ def test_readers_return_the_requested_rows_ascending(db: Database) -> None:
     record, stranger = open_record(db), open_record(db)
     for origin in (3, 1, 0, 2):
         with record.write():
-            record.add_forecasts(reversed(forecasts(origin)))
+            record.add_forecast(forecast(origin))
             record.add_scores([score(origin, 2), score(origin)])
     write_candle(stranger, 0)
     reader = record.reader
-    assert keys(reader.forecasts_after(MINUTE_MS)) == [(o, h) for o in (2, 3) for h in range(1, HORIZONS + 1)]
-    assert keys(reader.forecasts_after(MINUTE_MS, 1)) == [(2, h) for h in range(1, HORIZONS + 1)]
-    assert keys(reader.forecasts_of(2 * MINUTE_MS)) == [(2, h) for h in range(1, HORIZONS + 1)]
+    assert numbers(reader.forecasts_after(MINUTE_MS)) == [2, 3]
+    assert numbers(reader.forecasts_after(MINUTE_MS, 1)) == [2]
+    made = reader.forecast_of(2 * MINUTE_MS)
+    assert made is not None and numbers([made]) == [2]
+    assert reader.forecast_of(4 * MINUTE_MS) is None
     assert reader.scores() == [score(origin) for origin in range(4)]
     assert reader.scores(2, horizon=2) == [score(2, 2), score(3, 2)]
     assert reader.scores(0) == []
@@ -209,14 +206,15 @@ def test_readers_return_the_requested_rows_ascending(db: Database) -> None:
 def test_the_scores_of_a_candle_lead_to_their_forecasts(db: Database) -> None:
     record = open_record(db)
     with record.write():
-        record.add_forecasts([*forecasts(1), *forecasts(2)])
+        record.add_forecast(forecast(1))
+        record.add_forecast(forecast(2))
         record.add_scores([score(1), score(2), score(1, 2)])
     reader = record.reader
     (came_out,) = reader.score_versions(3 * MINUTE_MS, horizon=2)
     assert came_out == score(1, 2)
-    made = reader.forecasts_of(came_out.origin_open_time_ms)[1]
-    assert keys([made]) == [(1, 2)]
-    assert np.array_equal(made.experts, forecast(1, 2).experts)
+    made = reader.forecast_of(came_out.origin_open_time_ms)
+    assert made is not None and numbers([made]) == [1]
+    assert np.array_equal(made.quantiles.experts, forecast(1).quantiles.experts)
     assert reader.score_versions(3 * MINUTE_MS) == [score(2)]
     assert reader.score_versions(9 * MINUTE_MS) == []
 
@@ -329,33 +327,36 @@ def test_a_checkpoint_of_another_run_is_refused(db: Database) -> None:
 
 
 def test_the_digest_covers_only_the_forecasts_in_order(db: Database) -> None:
-    rows = [forecast(origin, horizon) for origin in (1, 2) for horizon in (1, 2)]
+    made = [forecast(origin) for origin in (1, 2)]
     expected = hashlib.sha256()
-    for first, second in ((rows[0], rows[1]), (rows[2], rows[3])):
+    for each in made:
         of_one = hashlib.sha256()
-        for row in (first, second):
-            of_one.update(struct.pack("<2q", row.origin_open_time_ms, row.horizon))
-            of_one.update(np.array([row.origin_close, row.scale], "<f8").tobytes())
-            of_one.update(row.quantiles.astype("<f8").tobytes() + row.experts.astype("<f8").tobytes())
-        expected.update(struct.pack("<q", first.origin_open_time_ms) + of_one.digest()[:16])
+        for row in range(HORIZONS):
+            of_one.update(struct.pack("<2q", each.origin_open_time_ms, row + 1))
+            of_one.update(np.array([each.origin_close, each.scale], "<f8").tobytes())
+            shown, experts = each.quantiles.shown[row], each.quantiles.experts[:, row]
+            of_one.update(shown.astype("<f8").tobytes() + experts.astype("<f8").tobytes())
+        expected.update(struct.pack("<q", each.origin_open_time_ms) + of_one.digest()[:16])
     late = {"made_at_ms": 1, "step": 0, "checkpoint_id": "x", "mode": ForecastMode.RECOVERY, "inputs_until_ms": 0}
     in_order, shuffled = open_record(db), open_record(db)
     with in_order.write():
-        in_order.add_forecasts(rows)
-    for pair in (rows[2:], rows[:2]):
+        for each in made:
+            in_order.add_forecast(each)
+    for each in reversed(made):
         with shuffled.write():
-            shuffled.add_forecasts([replace(row, **late) for row in reversed(pair)])
+            shuffled.add_forecast(replace(each, **late))
     assert in_order.reader.forecasts_sha256() == shuffled.reader.forecasts_sha256() == expected.hexdigest()
 
 
 @pytest.mark.parametrize("field", ["origin_close", "scale"])
 def test_the_digest_changes_with_the_last_bit(db: Database, field: str) -> None:
-    row = forecast(1)
-    changed = replace(row, **{field: np.nextafter(getattr(row, field), 2.0).item()})
+    made = forecast(1)
+    changed = replace(made, **{field: np.nextafter(getattr(made, field), 2.0).item()})
+    shown = replace(made.quantiles, shown=np.nextafter(made.quantiles.shown, 9.0))
     digests = set()
-    for one in (row, changed, replace(row, quantiles=np.nextafter(row.quantiles, 9.0))):
+    for one in (made, changed, replace(made, quantiles=shown)):
         record = open_record(db)
         with record.write():
-            record.add_forecasts([one])
+            record.add_forecast(one)
         digests.add(record.reader.forecasts_sha256())
     assert len(digests) == 3

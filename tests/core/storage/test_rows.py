@@ -20,6 +20,7 @@ from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFinite
 from core.domain.events import ForecastMode, Incident, Severity, StepDone
 from core.domain.incident_kinds import IncidentKind
 from core.domain.regimes import MarketConditions, RegimeProbabilities
+from core.forecast.experts import Quantiles
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
@@ -27,7 +28,7 @@ from core.storage.gradients import pack_gradients, unpack_gradients
 from core.storage.packed_scores import MODES, NUMBERS, as_stored
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
-from tests.core.storage.samples import forecast, open_record, score
+from tests.core.storage.samples import HORIZONS, forecast, open_record, score
 
 TEXT = st.text(max_size=20)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -64,7 +65,7 @@ BY_TYPE[GradientStatistics | None] = st.none() | st.builds(
 
 REGIMES = st.builds(RegimeProbabilities, *[st.floats(0.0, 1.0)] * 3)
 BY_TYPE[RegimeProbabilities | None] = st.none() | REGIMES
-SHAPES = st.tuples(st.integers(0, 4), st.integers(1, 5), st.integers(1, 7))
+SHAPES = st.tuples(st.integers(0, 4), st.integers(1, 3), st.integers(1, 5), st.integers(1, 7))
 
 
 def records(kind: type, **others: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -82,7 +83,7 @@ def scores() -> st.SearchStrategy[StoredScore]:
 
 @st.composite
 def forecast_arrays(draw: st.DrawFn) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """quantiles [quantity, level] and experts [expert, quantity, level]: any bits, either byte order, any layout."""
+    """Shown [horizon, quantity, level] and experts [expert, ..]: any bits, either byte order, any layout."""
     shape = draw(SHAPES)
     kind = draw(st.sampled_from(["<f8", ">f8"]))
     every_bit = st.floats(width=64, allow_nan=True, allow_infinity=True, allow_subnormal=True)
@@ -107,14 +108,13 @@ def test_forecasts(
     numbers: tuple[float, float],
     mode: ForecastMode,
 ) -> None:
-    quantiles, experts = data
     close, scale = numbers
     given = replace(
-        forecast(1), quantiles=quantiles, experts=experts, origin_close=close, scale=scale, mode=mode, checkpoint_id="ü"
+        forecast(1), quantiles=Quantiles(*data), origin_close=close, scale=scale, mode=mode, checkpoint_id="ü"
     )
     record = open_record(shared)
     with record.write():
-        assert record.add_forecasts([given]) == 1
+        assert record.add_forecast(given) == 1
     (stored,) = record.reader.forecasts_after(None)
     assert_same(stored, given)
 
@@ -122,9 +122,11 @@ def test_forecasts(
 def assert_same(stored: StoredForecast, given: StoredForecast) -> None:
     for field in fields(StoredForecast):
         ours, theirs = getattr(stored, field.name), getattr(given, field.name)
-        if field.name in ("quantiles", "experts"):
-            assert ours.shape == theirs.shape
-            assert ours.astype("<f8").tobytes() == theirs.astype("<f8").tobytes()
+        if field.name == "quantiles":
+            for name in ("shown", "experts"):
+                read, written = getattr(ours, name), getattr(theirs, name)
+                assert read.shape == written.shape
+                assert read.astype("<f8").tobytes() == written.astype("<f8").tobytes()
         else:
             assert ours == theirs
 
@@ -135,7 +137,7 @@ def test_scores(shared: Database, given: StoredScore) -> None:
     given = as_stored(replace(given, horizon=1, version=max(1, given.version)))
     record = open_record(shared)
     with record.write():
-        record.add_forecasts([replace(forecast(1), origin_open_time_ms=given.origin_open_time_ms)])
+        record.add_forecast(replace(forecast(1), origin_open_time_ms=given.origin_open_time_ms))
         assert record.add_scores([given]) == 1
         if given.regime is not None:
             record.add_conditions(given.origin_open_time_ms, MarketConditions(given.regime))
@@ -196,11 +198,11 @@ def test_checkpoints(shared: Database, given: CheckpointInfo, note: str, is_pinn
 def test_a_missing_number_raises_instead_of_skipping_the_row(shared: Database) -> None:
     record = open_record(shared)
     with record.write():
-        record.add_forecasts([forecast(1)])
+        record.add_forecast(forecast(1))
     for add, words in ((score_without_loss, "needs a loss"), (forecast_without_scale, "NOT NULL")):
         with pytest.raises(Exception, match=words), record.write():
             add(record)
-    assert record.reader.counts().forecasts == 1
+    assert record.reader.counts().forecasts == HORIZONS
     assert record.reader.counts().scored == 0
 
 
@@ -209,13 +211,21 @@ def score_without_loss(record: TrainingRecord) -> None:
 
 
 def forecast_without_scale(record: TrainingRecord) -> None:
-    record.add_forecasts([replace(forecast(2), scale=float("nan"))])
+    record.add_forecast(replace(forecast(2), scale=float("nan")))
 
 
-def test_mismatched_arrays_are_refused(shared: Database) -> None:
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        (np.zeros((HORIZONS, 4, 7)), np.zeros((3, HORIZONS, 5, 7))),
+        (np.zeros((HORIZONS - 1, 5, 7)), np.zeros((3, HORIZONS, 5, 7))),
+        (np.zeros((5, 7)), np.zeros((3, 5, 7))),
+    ],
+)
+def test_mismatched_arrays_are_refused(shared: Database, shapes: tuple[NDArray[np.float64], ...]) -> None:
     record = open_record(shared)
-    with pytest.raises(ValueError, match="expert, quantity, level"), record.write():
-        record.add_forecasts([replace(forecast(1), quantiles=np.zeros((4, 7)))])
+    with pytest.raises(ValueError, match="horizon, quantity, level"), record.write():
+        record.add_forecast(replace(forecast(1), quantiles=Quantiles(*shapes)))
     assert record.reader.forecasts_after(None) == []
 
 

@@ -18,7 +18,8 @@ FIRST, SECOND = score(1), replace(score(1), version=2, loss=7.5, inside_50=True,
 def record_with_versions(db: Database) -> TrainingRecord:
     record = open_record(db)
     with record.write():
-        record.add_forecasts([forecast(1), forecast(2)])
+        record.add_forecast(forecast(1))
+        record.add_forecast(forecast(2))
         record.add_scores([FIRST, score(2)])
     with record.write():
         assert record.add_scores([SECOND]) == 1

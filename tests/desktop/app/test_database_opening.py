@@ -23,8 +23,8 @@ from core.storage.folder import DataFolder
 from core.storage.recovering import newest_unchecked, open_or_recover
 from desktop.app.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
 from desktop.services.candle_loader import SHOWN_AT_FIRST
-from tests.core.storage.samples import MARKET, candle, forecasts
-from tests.support.old_record import add_old_forecasts, add_old_run, open_old_database
+from tests.core.storage.samples import MARKET, candle, forecast
+from tests.support.old_record import add_old_forecast, add_old_run, open_old_database
 
 PATIENCE_MS = 60_000
 
@@ -177,7 +177,7 @@ def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
     with closing(open_old_database(folder.database)) as db:
         run_id = add_old_run(db)
         for origin in range(20):
-            add_old_forecasts(db, run_id, forecasts(origin))
+            add_old_forecast(db, run_id, forecast(origin))
     return folder
 
 

@@ -14,10 +14,11 @@ from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMode, ForecastScored
 from core.domain.regimes import MarketConditions, RegimeProbabilities
+from core.forecast.experts import Quantiles
 from core.storage.database import open_database
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
-from core.training.online.issued_forecast import IssuedForecast, from_rows, scored_event
+from core.training.online.issued_forecast import IssuedForecast, from_stored, scored_event
 from tests.core.storage.samples import open_record
 from tests.desktop.chart.support import MINUTE_MS
 
@@ -38,25 +39,21 @@ def natural(random: np.random.Generator, horizon: int) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=2_048)
-def stored(candle: Candle, interval: Interval = _MINUTE) -> tuple[StoredForecast, ...]:
-    """All horizons of the forecast made at this candle; deterministic."""
+def stored(candle: Candle, interval: Interval = _MINUTE) -> StoredForecast:
+    """The forecast made at this candle; deterministic."""
     random = np.random.default_rng(candle.open_time_ms)
     number, closed_ms = candle.open_time_ms // interval.duration_ms, interval.close_time_ms(candle.open_time_ms)
-    return tuple(
-        StoredForecast(
-            origin_open_time_ms=candle.open_time_ms,
-            horizon=horizon,
-            inputs_until_ms=closed_ms,
-            made_at_ms=closed_ms + 250,
-            mode=MODES[number % len(MODES)],
-            step=number % 10_000,
-            checkpoint_id=None if number % 5 == 0 else f"run-{number // 10:08d}-c{number // 10 % 4096:05x}",
-            origin_close=candle.close,
-            scale=1e-3,
-            quantiles=natural(random, horizon),
-            experts=np.stack([natural(random, horizon) for _ in range(3)]),
-        )
-        for horizon in range(1, HORIZONS + 1)
+    shown, *experts = np.stack([[natural(random, horizon) for _ in range(4)] for horizon in _HORIZONS], axis=1)
+    return StoredForecast(
+        origin_open_time_ms=candle.open_time_ms,
+        inputs_until_ms=closed_ms,
+        made_at_ms=closed_ms + 250,
+        mode=MODES[number % len(MODES)],
+        step=number % 10_000,
+        checkpoint_id=None if number % 5 == 0 else f"run-{number // 10:08d}-c{number // 10 % 4096:05x}",
+        origin_close=candle.close,
+        scale=1e-3,
+        quantiles=Quantiles(shown, np.stack(experts)),
     )
 
 
@@ -73,7 +70,7 @@ def conditions_at(open_time_ms: int) -> MarketConditions:
 
 @functools.lru_cache(maxsize=2_048)
 def issued(candle: Candle, interval: Interval = _MINUTE) -> IssuedForecast:
-    return from_rows(stored(candle, interval), interval, conditions_at(candle.open_time_ms))
+    return from_stored(stored(candle, interval), interval, conditions_at(candle.open_time_ms))
 
 
 def score_of(made: IssuedForecast, horizon: int, target: Candle) -> StoredScore:
@@ -109,7 +106,7 @@ def store(record: TrainingRecord, series: CandleSeries, first: int, stop: int) -
     """Forecasts made at the candles first..stop - 1, and the scores of those whose targets are before `stop`."""
     with record.write():
         for index in range(first, stop):
-            record.add_forecasts(stored(series[index]))
+            record.add_forecast(stored(series[index]))
             record.add_conditions(series[index].open_time_ms, conditions_at(series[index].open_time_ms))
         for index in range(first, stop):
             record.add_scores(scores_of(series, index))

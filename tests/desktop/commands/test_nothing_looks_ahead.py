@@ -47,11 +47,11 @@ def said_until(root: Path, end_ms: int) -> dict[str, list[object]]:
     try:
         reader = RecordReader(db, newest_run(db))
         opened = [int(each) for each in reader.origins()[0] if each <= end_ms]
-        rows = [row for origin in opened for row in reader.forecasts_of(origin)]
+        made = [each.quantiles for each in reader.forecasts_after(None) if each.origin_open_time_ms <= end_ms]
         scores = [score for horizon in (1, 8) for score in reader.scores(horizon=horizon)]
         return {
             "origins": list(opened),
-            "quantiles": [np.concatenate([row.quantiles.ravel(), row.experts.ravel()]).tolist() for row in rows],
+            "quantiles": [np.concatenate([each.shown.ravel(), each.experts.ravel()]).tolist() for each in made],
             "conditions": [reader.conditions_of(origin) for origin in opened],
             "losses": [
                 (score.horizon, score.target_open_time_ms, score.loss, score.expert_losses)

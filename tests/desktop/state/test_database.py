@@ -29,7 +29,7 @@ def test_the_last_forecast_has_its_market_conditions(tmp_path: Path) -> None:
         assert found == issued(newest).event(run.run_id)
         assert found is not None and found.conditions == conditions_at(newest.open_time_ms)
         with record.write():
-            record.add_forecasts(stored(SERIES[20]))
+            record.add_forecast(stored(SERIES[20]))
         found = database.newest_forecast(run.run_id, SERIES.interval)
         assert found is not None and found.conditions is None, "as from before conditions were kept"
         database.db.conn.execute("UPDATE forecast_details SET arrays = X'00'")

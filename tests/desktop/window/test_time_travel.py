@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 
 from core.storage.record_reader import RecordReader
-from core.training.online.forecast_events import drawn_from_rows
+from core.training.online.forecast_events import drawn_from_stored
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
@@ -23,9 +23,9 @@ def stored_at(application: Application, index: int) -> object:
     assert series is not None and run_id is not None
     reader = RecordReader(application.database.db, run_id)
     origin = int(series.open_time_ms[index])
-    rows = reader.forecasts_of(origin)
-    assert rows
-    return drawn_from_rows(rows, run_id, series.interval, reader.conditions_of(origin)).ghosts
+    stored = reader.forecast_of(origin)
+    assert stored is not None
+    return drawn_from_stored(stored, run_id, series.interval, reader.conditions_of(origin)).ghosts
 
 
 def button_of(application: Application, action_id: ActionId) -> QToolButton:

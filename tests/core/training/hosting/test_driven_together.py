@@ -39,7 +39,7 @@ from core.training.hosting.inbox import Inbox
 from core.training.hosting.process_host import ProcessHost
 from core.training.hosting.service import TrainingService
 from core.training.hosting.together import learn_together
-from core.training.online.issued_forecast import Outcome, from_rows
+from core.training.online.issued_forecast import Outcome, from_stored
 from core.training.online.market_session import MarketSession
 from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs
@@ -282,14 +282,14 @@ def test_a_checkpoint_forecasts_the_market_that_is_asked_for(driven: SessionSpec
     with closing(open_database(DataFolder(driven.root).database, readonly=True)) as db:
         head, second, _ = RunStore(db).list()
         newest, reader = CheckpointRows(db).newest(head.run_id), RecordReader(db, second.run_id)
-        shown = reader.forecasts_of(reader.latest_origin_ms() or 0)
-    assert newest is not None
+        shown = reader.forecast_of(reader.latest_origin_ms() or 0)
+    assert newest is not None and shown is not None
     with closing(TrainingService(driven, CLOCK)) as service:
         answer, _ = service.handle(ForecastWith((newest.checkpoint_id,), 1))
     assert isinstance(answer, CheckpointForecast)
     assert answer.run_id == head.run_id and answer.forecast is not None
     assert answer.forecast.origin_close == WALKS[MARKETS[1]][-1].close
-    committed = from_rows(shown, MINUTE, None).event(second.run_id)
+    committed = from_stored(shown, MINUTE).event(second.run_id)
     closes = [[ghost.close for ghost in made.ghosts] for made in (answer.forecast, committed)]
     assert closes[0] == pytest.approx(closes[1], rel=1e-4), "of the same candle, one step later"
 

@@ -93,9 +93,9 @@ def test_no_forecast_of_any_market_depends_on_later_candles_of_one(tmp_path: Pat
     for name, candles in (("true", true), ("changed", changed)):
         runs = learned(tmp_path / name, {"a": random_walk(COUNT), "b": candles})
         rows = {
-            (market, int(origin)): np.concatenate([row.quantiles.ravel() for row in reader.forecasts_of(int(origin))])
+            (market, made.origin_open_time_ms): made.quantiles.shown
             for market, (_, reader, _) in runs.items()
-            for origin in reader.origins()[0]
+            for made in reader.forecasts_after(None)
         }
         found.append(rows)
     until_ms = true[moment].open_time_ms

@@ -204,13 +204,14 @@ def test_a_forecast_is_scored_from_its_committed_close(tmp_path: Path, begin: Se
     session = rigs.service(tmp_path)
     rigs.feed(session, [*CANDLES[:last], right, CANDLES[last + 1]])
     reader = RecordReader(session._db, session.status().run_id)
-    made = next(row for row in reader.forecasts_of(CANDLES[last].open_time_ms) if row.horizon == 1)
+    made = reader.forecast_of(CANDLES[last].open_time_ms)
     (scored,) = reader.score_versions(CANDLES[last + 1].open_time_ms, horizon=1)
     session.close()
-    assert made.origin_close == CANDLES[last].close != right.close
+    assert made is not None and made.origin_close == CANDLES[last].close != right.close
     came = np.array(math.log(CANDLES[last + 1].close / made.origin_close))
-    assert scored.loss == pytest.approx(float(pinball(came, made.quantiles[Quantity.CLOSE])), rel=1e-6)
-    assert scored.model_loss == pytest.approx(float(pinball(came, made.experts[MODEL, Quantity.CLOSE])), rel=1e-6)
+    assert scored.loss == pytest.approx(float(pinball(came, made.quantiles.shown[0, Quantity.CLOSE])), rel=1e-6)
+    of_model = made.quantiles.experts[MODEL, 0, Quantity.CLOSE]
+    assert scored.model_loss == pytest.approx(float(pinball(came, of_model)), rel=1e-6)
     everyone = unpack_losses(scored.expert_losses)
     assert everyone is not None
     assert everyone[1 + MODEL, Quantity.CLOSE] == pytest.approx(scored.model_loss, rel=1e-5)

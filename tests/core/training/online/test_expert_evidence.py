@@ -75,11 +75,12 @@ def test_hits_are_those_of_the_stored_forecasts(root: Path) -> None:
     with reading(root) as reader:
         found = sums_of(reader)
         scores = [score for score in reader.scores() if not score.after_gap][: TAKEN // BLOCK * BLOCK]
-        made = [reader.forecasts_of(score.origin_open_time_ms)[0] for score in scores]
+        experts = {each.origin_open_time_ms: each.quantiles.experts for each in reader.forecasts_after(None)}
+        made = [experts[score.origin_open_time_ms] for score in scores]
     closes = {candle.open_time_ms: candle.close for candle in rigs.CANDLES}
     actual = [np.log(closes[score.target_open_time_ms] / closes[score.origin_open_time_ms]) for score in scores]
     for place, expert in enumerate((MODEL, REFERENCE)):
-        hits = [close_hits(of.experts[place, 0], float(close)) for of, close in zip(made, actual, strict=True)]
+        hits = [close_hits(of[place, 0, Quantity.CLOSE], float(close)) for of, close in zip(made, actual, strict=True)]
         wanted = np.reshape(hits, (-1, BLOCK, 2, 2)).sum(axis=1)
         np.testing.assert_allclose(found[EXPERTS[expert]].sums[:, 1:], wanted)
         assert found[EXPERTS[expert]].sums[:, 1, 1].tolist() == [BLOCK, BLOCK]

@@ -14,8 +14,8 @@ from core.forecast.ghosts import ghosts
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
-from core.training.online.forecast_events import drawn_from_rows, expert_ghosts, quantiles_of
-from core.training.online.issued_forecast import from_rows
+from core.training.online.forecast_events import drawn_from_stored, expert_ghosts, quantiles_of
+from core.training.online.issued_forecast import from_stored
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
 from tests.support.candles import MINUTE
@@ -29,8 +29,10 @@ def test_each_expert_is_drawn_from_its_own_quantiles(tmp_path: Path, session_aft
     assert made.experts is not None
     assert set(made.experts.names) == {name for place, name in enumerate(EXPERTS) if place != SEASONAL}
     with_db = open_database(DataFolder(tmp_path).database)
-    stored = from_rows(RecordReader(with_db, made.run_id).forecasts_of(made.origin_open_time_ms), MINUTE)
+    committed = RecordReader(with_db, made.run_id).forecast_of(made.origin_open_time_ms)
     with_db.close()
+    assert committed is not None
+    stored = from_stored(committed, MINUTE)
     again = stored.event(made.run_id)
     assert again.experts is not None and again.experts.names == (EXPERTS[MODEL], EXPERTS[REFERENCE])
     for place, expert in enumerate((MODEL, REFERENCE)):
@@ -54,12 +56,12 @@ def test_the_quantiles_of_a_stored_forecast_are_those_of_its_event_to_the_last_d
     made = [event for event in rigs.feed(session, rigs.CANDLES[21:23]) if isinstance(event, ForecastMade)][-1]
     session.close()
     with_db = open_database(DataFolder(tmp_path).database)
-    rows = RecordReader(with_db, made.run_id).forecasts_of(made.origin_open_time_ms)
+    stored = RecordReader(with_db, made.run_id).forecast_of(made.origin_open_time_ms)
     with_db.close()
-    again, found = drawn_from_rows(rows, made.run_id, MINUTE, None), quantiles_of(made)
+    assert stored is not None
+    again, found = drawn_from_stored(stored, made.run_id, MINUTE, None), quantiles_of(made)
     assert found is not None and again.quantiles == made.quantiles
-    assert np.array_equal(found, np.stack([row.quantiles for row in sorted(rows, key=lambda row: row.horizon)]))
-    thinned = [
-        replace(row, quantiles=np.where(np.arange(len(row.quantiles[0])) == 1, np.nan, row.quantiles)) for row in rows
-    ]
-    assert quantiles_of(drawn_from_rows(thinned, made.run_id, MINUTE, None)) is None
+    assert np.array_equal(found, stored.quantiles.shown)
+    left = np.where(np.arange(found.shape[2]) == 1, np.nan, found)
+    thinned = replace(stored, quantiles=replace(stored.quantiles, shown=left))
+    assert quantiles_of(drawn_from_stored(thinned, made.run_id, MINUTE, None)) is None

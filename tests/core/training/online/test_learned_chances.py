@@ -97,7 +97,7 @@ def test_it_is_the_regression_of_the_outcomes_that_closed(trainer: Trainer) -> N
     reader, store = RecordReader(trainer.db, trainer.run.run_id), CandleStore(trainer.db)
     due = [each for each in CANDLES if each.open_time_ms + HORIZONS * 60_000 <= last_ms]
     chosen = [each.open_time_ms for each in due if each.open_time_ms // 60_000 % 11 in (0, 3, 6, 9)]
-    forecasts = [reader.forecasts_of(each) for each in chosen]
+    forecasts = [made for each in chosen if (made := reader.forecast_of(each)) is not None]
     learned = partial(LearnedChancesReader().up_to, trainer.db, trainer.run.run_id, MARKET)
 
     def uncorrected(horizons: int, until_ms: int):  # type: ignore[no-untyped-def]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from core.domain.events import ForecastGroup, ForecastMode, Trend
 from core.forecast.confidence import BLOCK, skill_sequence
+from core.forecast.experts import Quantiles
 from core.storage.database import open_database
 from core.storage.packed_scores import as_stored
 from core.storage.record_reader import RecordReader
@@ -200,10 +201,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     database = tmp_path_factory.mktemp("recorded") / "db.sqlite3"
     with closing(open_database(database)) as db:
         record = open_record(db)
-        blank = dataclasses.replace(forecast(0), quantiles=np.zeros((1, 1)), experts=np.zeros((1, 1, 1)))
+        blank = dataclasses.replace(forecast(0), quantiles=Quantiles(np.zeros((1, 1, 1)), np.zeros((1, 1, 1, 1))))
         with record.write():
             for each in first:
-                record.add_forecasts([dataclasses.replace(blank, origin_open_time_ms=each.origin_open_time_ms)])
+                record.add_forecast(dataclasses.replace(blank, origin_open_time_ms=each.origin_open_time_ms))
             record.add_scores([*first, *corrected])
         return Recorded(database, record.reader.run_id, first, corrected)
 

@@ -43,10 +43,11 @@ def stretch(db: Database, run_id: str, horizons: int, origin_ms: int) -> FloatAr
 def test_each_row_is_the_mean_height_over_that_forecast(tmp_path: Path, run: SyntheticRun) -> None:
     with open_database(DataFolder(tmp_path).database, readonly=True) as db:
         heights = HeightsReader().read(db, run.run_id, MARKET, HORIZONS, CANDLES[-1].open_time_ms)
-        rows = RecordReader(db, run.run_id).forecasts_of(CANDLES[20].open_time_ms)
+        made = RecordReader(db, run.run_id).forecast_of(CANDLES[20].open_time_ms)
     assert heights.origin_open_time_ms.tolist() == [each.open_time_ms for each in CANDLES]
     tall = np.mean([np.log(each.high / each.low) for each in CANDLES[21:24]])
-    forecast = np.mean([np.exp(row.quantiles[Quantity.RANGE, MEDIAN]) for row in rows])
+    assert made is not None
+    forecast = np.mean(np.exp(made.quantiles.shown[:, Quantity.RANGE, MEDIAN]))
     assert heights.taller[20, 2] == pytest.approx(np.log(tall / forecast))
     assert np.isnan(heights.taller[-HORIZONS:]).all() and np.isfinite(heights.taller[:-HORIZONS]).all()
 

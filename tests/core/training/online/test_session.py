@@ -53,10 +53,13 @@ def record_of(root: Path, run_id: str) -> Record:
     try:
         reader = RecordReader(db, run_id)
         forecasts = [
-            (row.origin_open_time_ms, row.horizon, row.quantiles.tobytes(), row.experts.tobytes(), conditions)
-            for origin in reader.origins()[0]
-            for conditions in [reader.conditions_of(int(origin))]
-            for row in reader.forecasts_of(int(origin))
+            (
+                made.origin_open_time_ms,
+                made.quantiles.shown.tobytes(),
+                made.quantiles.experts.tobytes(),
+                reader.conditions_of(made.origin_open_time_ms),
+            )
+            for made in reader.forecasts_after(None)
         ]
         scores = [dataclasses.replace(score, scored_at_ms=0) for score in reader.scores()]
         return Record(reader.forecasts_sha256(), forecasts, scores)
@@ -120,9 +123,9 @@ def test_a_forecast_is_durable_before_its_target_is_read(tmp_path: Path) -> None
     reader = RecordReader(db, session.status().run_id)
     for candle in CANDLES[:12]:
         rigs.feed(session, [candle])
-        rows = reader.forecasts_of(candle.open_time_ms)
-        assert [row.horizon for row in rows] == [1, 2, 3]
-        assert all(row.inputs_until_ms == MINUTE.close_time_ms(candle.open_time_ms) for row in rows)
+        made = reader.forecast_of(candle.open_time_ms)
+        assert made is not None and made.horizons == 3
+        assert made.inputs_until_ms == MINUTE.close_time_ms(candle.open_time_ms)
         assert all(score.target_open_time_ms <= candle.open_time_ms for score in reader.scores())
     db.close()
     session.close()

@@ -193,10 +193,11 @@ def experts_of(root: Path, session: TrainingService, candle: Candle) -> tuple[np
     """The quantiles of the model and of the reference that are stored for this candle, one step ahead."""
     db = open_database(DataFolder(root).database, readonly=True)
     try:
-        row = RecordReader(db, session.status().run_id).forecasts_of(candle.open_time_ms)[0]
+        made = RecordReader(db, session.status().run_id).forecast_of(candle.open_time_ms)
     finally:
         db.close()
-    return row.experts[MODEL], row.experts[REFERENCE]
+    assert made is not None
+    return made.quantiles.experts[MODEL, 0], made.quantiles.experts[REFERENCE, 0]
 
 
 def test_rollback_incidents_gradients_and_pause_are_in_the_record(tmp_path: Path, session_after: SessionAfter) -> None:

@@ -20,7 +20,7 @@ from core.indicators.spec import IndicatorSpec
 from core.market.feeds.pace import ReplayPace
 from core.storage.record_reader import RecordReader
 from core.storage.record_writer import TrainingRecord
-from core.training.online.forecast_events import drawn_from_rows
+from core.training.online.forecast_events import drawn_from_stored
 from desktop.actions import ActionId
 from desktop.chart.controllers.context_menu import ChartMenu
 from desktop.chart.controllers.saving import image_of
@@ -76,7 +76,7 @@ def at_now(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Iterato
     with open_recorded(tmp_path, SERIES, 1) as (db, record):
         with record.write():
             for index in range(FIRST_TRAINED, len(SERIES)):
-                record.add_forecasts(stored(SERIES[index]))
+                record.add_forecast(stored(SERIES[index]))
                 record.add_conditions(SERIES[index].open_time_ms, conditions_at(SERIES[index].open_time_ms))
             for index in range(FIRST_TRAINED + HORIZONS, len(SERIES)):
                 record.add_scores(scores_of(SERIES, index))
@@ -101,7 +101,9 @@ def first_of(series: CandleSeries, count: int) -> CandleSeries:
 
 def made_at(index: int, reader: RecordReader):  # type: ignore[no-untyped-def]
     origin = SERIES[index].open_time_ms
-    return drawn_from_rows(reader.forecasts_of(origin), reader.run_id, SERIES.interval, reader.conditions_of(origin))
+    made = reader.forecast_of(origin)
+    assert made is not None
+    return drawn_from_stored(made, reader.run_id, SERIES.interval, reader.conditions_of(origin))
 
 
 def picture_of(traveller: Traveller, count: int, chart: ChartWidget) -> QImage:

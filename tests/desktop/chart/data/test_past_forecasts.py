@@ -16,7 +16,7 @@ from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMode
 from core.storage.record_reader import RecordReader
 from core.storage.record_writer import TrainingRecord
-from core.training.online.issued_forecast import from_rows
+from core.training.online.issued_forecast import from_stored
 from desktop.chart.data.past import MODES, PastForecast
 from desktop.chart.data.past_forecasts import PastForecasts, PastView
 from tests.core.storage.samples import checkpoint
@@ -61,8 +61,9 @@ def brute_force(
         if not versions:
             continue
         score = versions[-1]
-        forecasts = reader.forecasts_of(score.origin_open_time_ms)
-        forecast, ghost = forecasts[horizon - 1], from_rows(forecasts, series.interval).ghosts[horizon - 1]
+        forecast = reader.forecast_of(score.origin_open_time_ms)
+        assert forecast is not None
+        ghost = from_stored(forecast, series.interval).ghosts[horizon - 1]
         found[index] = {
             "prices": (ghost.open, ghost.high, ghost.low, ghost.close),
             "bands": tuple(ghost.close_quantiles[each] for each in (0, 2, 4, 6)),
@@ -185,7 +186,7 @@ def _close(record: TrainingRecord, index: int) -> None:
     """What the trainer commits when this candle has closed."""
     with record.write():
         record.add_scores(scores_of(SERIES, index))
-        record.add_forecasts(stored(SERIES[index]))
+        record.add_forecast(stored(SERIES[index]))
 
 
 def _read_all(past: PastForecasts, series: CandleSeries, first: int, stop: int) -> None:
