@@ -108,7 +108,7 @@ def test_every_run_is_thinned_by_its_own_newest_candle(db: Database) -> None:
     write_detailed(record, a_day_apart(140, DAY_CANDLES))
     thinned(db, record, ThinningRules(1, 10))
     for each, first in ((other, 70), (record, DAY_CANDLES + 140)):
-        newest = each.reader.forecasts_after((first - 3) * MINUTE_MS)
+        newest = each.reader.forecasts_after((first - 3) * MINUTE_MS, 2)
         exact = [made.origin_open_time_ms // MINUTE_MS for made in newest if len(made.quantiles.experts)]
         assert exact == [first - 1]
 
