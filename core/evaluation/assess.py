@@ -3,14 +3,12 @@ moment, since they are watched while the run continues; so they are wider than t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.events import Estimate
-from core.domain.quantities import MEDIAN, FloatArray, Quantity
-from core.evaluation.columns import Origins, ScoreColumns
+from core.domain.quantities import MEDIAN, FloatArray
+from core.evaluation.columns import Origins
 from core.evaluation.findings import (
     Curve,
     DrawnAccuracy,
@@ -20,25 +18,19 @@ from core.evaluation.findings import (
     QuantityAccuracy,
     Request,
 )
-from core.evaluation.judged_scores import QuantityLosses
+from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedScores, QuantityLosses, Rows
 from core.forecast.confidence import gain_sequence, mean_sequence, skill_sequence
 from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE
 from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, mean, rolling_means, share_of
-from core.storage.records import SHOWN_LOSSES
 
 ERROR_WINDOW = 100
 MOST_POINTS = 400
 SHOWN = "what is shown"
-_FULLY = (Quantity.CLOSE, Quantity.RANGE)
-"""The quantities with full statistics."""
-_ALSO_DRAWN = (Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK, Quantity.VOLUME)
-
-Rows = NDArray[np.bool_]
 
 
-def skill_at(columns: ScoreColumns, rows: Rows, horizon: int) -> HorizonSkill:
-    """One row of the table of horizons. rows: mask of the scores that count."""
-    close, spread = (_losses(columns, rows, quantity) for quantity in _FULLY)
+def skill_at(those: JudgedScores, horizon: int) -> HorizonSkill:
+    """One row of the table of horizons."""
+    close, spread = (those.of(quantity) for quantity in JUDGED_QUANTITIES.values())
     return HorizonSkill(
         horizon=horizon,
         n=len(close),
@@ -49,43 +41,37 @@ def skill_at(columns: ScoreColumns, rows: Rows, horizon: int) -> HorizonSkill:
     )
 
 
-def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request) -> HorizonAccuracy:
-    """All statistics of one horizon. rows: mask of its scores that count."""
-    close, spread = (_losses(columns, rows, quantity) for quantity in _FULLY)
-    inside_90 = columns["inside_90"][rows]
-    worst, best = _extremes(inside_90)
-    hits, reverse_last, majority = _directions(columns, origins, rows, request.horizon)
-    outcome, known = outcomes(columns, origins, rows)
-    quantiles = columns["close"][rows][known]
-    targets = columns["target_open_time_ms"][rows]
+def assess(those: JudgedScores, origins: Origins, request: Request) -> HorizonAccuracy:
+    """All statistics of one horizon."""
+    close, spread = (those.of(quantity) for quantity in JUDGED_QUANTITIES.values())
+    inside_90 = those["inside_90"]
+    worst, best = extremes(inside_90)
+    hits, reverse_last, majority = (
+        mean_sequence(each.astype(np.float64), request.horizon) for each in directions(those, origins, request.horizon)
+    )
+    outcome, known = outcomes(those, origins)
+    targets = those["target_open_time_ms"]
     return HorizonAccuracy(
         request=request,
         n=len(close),
         close=_quantity(close, request.horizon),
         range=_quantity(spread, request.horizon),
-        also_drawn=tuple(_drawn(_losses(columns, rows, of), request.horizon) for of in _ALSO_DRAWN),
+        also_drawn=tuple(_drawn(those.of(quantity), request.horizon) for quantity in ALSO_DRAWN.values()),
         experts=_experts(close, spread),
         direction=hits,
         reverse_last=reverse_last,
         majority=majority,
-        coverage_50=share_of(columns["inside_50"][rows], request.horizon),
+        coverage_50=share_of(those["inside_50"], request.horizon),
         coverage_90=share_of(inside_90, request.horizon),
         worst_500=worst,
         best_500=best,
-        reliability=tuple(
-            mean(column, request.horizon) for column in (outcome[:, None] <= quantiles).astype(np.float64).T
-        ),
+        reliability=shares_below(those, origins, request.horizon),
         coverage_curve=_thinned(targets[COVERAGE_WINDOW - 1 :], rolling_means(inside_90, COVERAGE_WINDOW)),
-        error_curve=_errors(targets[known], outcome - quantiles[:, MEDIAN]),
+        error_curve=_errors(targets[known], outcome - those["close"][known, MEDIAN]),
         no_change_curve=_errors(targets[known], outcome),
         loss_reduction_close=_loss_reduction(targets, close),
         loss_reduction_range=_loss_reduction(targets, spread),
     )
-
-
-def _losses(columns: ScoreColumns, rows: Rows, quantity: Quantity) -> QuantityLosses:
-    by_row = columns.losses[:, :, quantity][rows].astype(np.float64)
-    return QuantityLosses(columns[SHOWN_LOSSES[quantity]][rows], by_row, quantity, columns.experts)
 
 
 def _quantity(of: QuantityLosses, horizon: int) -> QuantityAccuracy:
@@ -136,47 +122,45 @@ def _mean_and_skill(lost: FloatArray | None, reference: FloatArray) -> tuple[flo
     return float(lost.mean()), 1.0 - float(lost.sum()) / total if total > 0.0 else None
 
 
-def _share_sequence(hits: NDArray[np.bool_], horizon: int) -> Estimate:
-    return mean_sequence(hits.astype(np.float64), horizon)
-
-
-def _extremes(inside: NDArray[np.bool_]) -> tuple[float | None, float | None]:
+def extremes(inside: Rows) -> tuple[float | None, float | None]:
+    """The lowest and the highest coverage of any `COVERAGE_WINDOW` consecutive candles; None if there are fewer."""
     windows = rolling_means(inside, COVERAGE_WINDOW)
     return (float(windows.min()), float(windows.max())) if windows.size else (None, None)
 
 
-def _directions(
-    columns: ScoreColumns, origins: Origins, rows: Rows, horizon: int
-) -> tuple[Estimate, Estimate, Estimate]:
-    """Of the forecast, of "reverse last", and of the more frequent direction; without flat candles.
+def directions(those: JudgedScores, origins: Origins, horizon: int) -> tuple[Rows, Rows, Rows]:
+    """Where the forecast was right, "reverse last", and the more frequent direction, which is known in hindsight only;
+    without flat candles.
 
     A direction is from the forecast's last close to the target's. "Reverse last" is the opposite of the last candle
     that the forecast had seen.
     """
-    moved = rows.copy()
-    moved[rows] = columns["direction_hit"][rows] >= 0
-    places = np.searchsorted(origins.open_time_ms, columns["target_open_time_ms"][moved])
+    moved = those.where(those["direction_hit"] >= 0)
+    places = np.searchsorted(origins.open_time_ms, moved["target_open_time_ms"])
     places = places[(places > horizon) & (places < origins.open_time_ms.size)]
     actual = np.sign(origins.closes[places] - origins.closes[places - horizon])
     before = np.sign(origins.closes[places - horizon] - origins.closes[places - horizon - 1])
     was_moving = before != 0.0
     frequent = 1.0 if (actual > 0.0).sum() >= (actual < 0.0).sum() else -1.0
-    return (
-        _share_sequence(columns["direction_hit"][moved] == 1, horizon),
-        _share_sequence(actual[was_moving] == -before[was_moving], horizon),
-        _share_sequence(actual == frequent, horizon),
-    )
+    return moved["direction_hit"] == 1, actual[was_moving] == -before[was_moving], actual == frequent
 
 
-def outcomes(columns: ScoreColumns, origins: Origins, rows: Rows) -> tuple[FloatArray, Rows]:
+def shares_below(those: JudgedScores, origins: Origins, horizon: int) -> tuple[Estimate, ...]:
+    """How often the close was at or below each quantile shown, level by level."""
+    outcome, known = outcomes(those, origins)
+    below = outcome[:, None] <= those["close"][known]
+    return tuple(mean(column, horizon) for column in below.astype(np.float64).T)
+
+
+def outcomes(those: JudgedScores, origins: Origins) -> tuple[FloatArray, Rows]:
     """The actual close returns [k], and a mask of the n scores that have one [n]: a target's close is stored with the
     forecast made from it, so the newest target may have none yet."""
-    targets = columns["target_open_time_ms"][rows]
+    targets = those["target_open_time_ms"]
     places = np.searchsorted(origins.open_time_ms, targets)
     inside = places < origins.open_time_ms.size
     known: Rows = np.zeros(targets.size, dtype=np.bool_)
     known[inside] = origins.open_time_ms[places[inside]] == targets[inside]
-    actual = np.log(origins.closes[places[known]] / columns["origin_close"][rows][known])
+    actual = np.log(origins.closes[places[known]] / those["origin_close"][known])
     return actual, known
 
 
@@ -197,8 +181,3 @@ def _thinned(targets: NDArray[np.int64], values: FloatArray) -> Curve:
         kept = np.unique(np.linspace(0, values.size - 1, MOST_POINTS).astype(np.int64))
         targets, values = targets[kept], values[kept]
     return Curve(targets, values)
-
-
-def groups_of(regimes: NDArray[np.int8], names: Sequence[str]) -> tuple[str, ...]:
-    """The regimes that have at least one score."""
-    return tuple(name for place, name in enumerate(names) if bool((regimes == place).any()))

@@ -9,15 +9,17 @@ from numpy.typing import NDArray
 
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
 from core.forecast.experts import NO_CHALLENGERS, ExpertList
-from core.storage.records import SHOWN_LOSSES
+from core.storage.records import ONLINE_LOSSES, SHOWN_LOSSES
 from core.storage.scored import ScoredRows
 
 _LOSS = np.dtype("<f4")
 _ROOM = 1024
+_NO_TIMES, _NO_CLOSES = np.empty(0, dtype=np.int64), np.empty(0)
 _SHAPES: dict[str, tuple[type, tuple[int, ...]]] = {
     "target_open_time_ms": (np.int64, ()),
     "after_gap": (np.bool_, ()),
     **{name: (np.float64, ()) for name in SHOWN_LOSSES.values()},
+    **{name: (np.float32, ()) for name in ONLINE_LOSSES},
     "inside_50": (np.bool_, ()),
     "inside_90": (np.bool_, ()),
     "direction_hit": (np.int8, ()),
@@ -42,6 +44,9 @@ class ScoreColumns:
         self._losses: NDArray[Any] = np.zeros((_ROOM, *self._shape), dtype=_LOSS)
         self.read_until_ms = -(2**63)
         """The newest target read, even if it does not count."""
+        self.without_detail_ms: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        """Targets without a gap before them that would count, if the detail of their first version were still
+        stored."""
 
     def __len__(self) -> int:
         return self._size
@@ -61,6 +66,8 @@ class ScoreColumns:
         size = int(np.prod(self._shape)) * _LOSS.itemsize
         counts = np.array([len(packed) == size for packed in rows.losses])
         taken = int(counts.sum())
+        lost = ~counts & ~rows.columns["after_gap"] & (rows.columns["version"] == 1)  # a corrected one never had it
+        self.without_detail_ms = np.append(self.without_detail_ms, rows.columns["target_open_time_ms"][lost])
         self._make_room(taken)
         new = slice(self._size, self._size + taken)
         for name, column in self._columns.items():
@@ -89,11 +96,11 @@ def _moved(column: NDArray[Any], room: int) -> NDArray[Any]:
 class Origins:
     """Candles from which a forecast was made: open time and close."""
 
-    def __init__(self) -> None:
+    def __init__(self, opened: NDArray[np.int64] = _NO_TIMES, closes: FloatArray = _NO_CLOSES) -> None:
         self.read_until_ms = -(2**63)
         """The newest one read or skipped."""
-        self.open_time_ms: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self.closes: FloatArray = np.empty(0)
+        self.open_time_ms, self.closes = _NO_TIMES, _NO_CLOSES
+        self.append(opened, closes)
 
     def append(self, opened: NDArray[np.int64], closes: FloatArray) -> None:
         if not opened.size:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from sqlite_utils import Database
 
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
-from core.domain.regimes import Regime
+from core.evaluation.assess import directions, extremes
+from core.evaluation.columns import Origins
 from core.evaluation.findings import TouchAccuracy
 from core.evaluation.judged_scores import (
     ALSO_DRAWN,
@@ -20,16 +21,17 @@ from core.evaluation.judged_scores import (
     JudgedScores,
     QuantityLosses,
     judged,
-    judged_from,
-    left_out,
+    judged_from_nth,
+    read_columns,
 )
 from core.evaluation.paper import TRADE_COST, PaperScore, paper_score_of
 from core.evaluation.touches import assess_touches, read_touches
 from core.forecast.confidence import gain_sequence, proven_after
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
-from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE, diebold_mariano, gain, rolling_means, share, skill
+from core.forecast.score import NOMINAL_COVERAGE, diebold_mariano, gain, share_of, skill
 from core.storage.record_reader import RecordReader
-from core.storage.records import ChallengerFigures, StoredScore
+from core.storage.records import ChallengerFigures
+from core.storage.rows import REGIME_COLUMNS
 from core.storage.runs import Run, challenger_figures
 from core.training.online.ledger import skill_of_both
 from core.training.online.touched import MULTIPLES, joined
@@ -46,23 +48,25 @@ def evaluate_run(db: Database, run: Run, horizons: int, trade_cost: float = TRAD
     """
     reader = RecordReader(db, run.run_id)
     opened, closes, made_at_ms = reader.origins()
-    from_ms = judged_from(opened)
-    by_horizon = {horizon: judged(reader, run, horizon, from_ms) for horizon in range(1, horizons + 1)}
+    from_ms, left_out = judged_from_nth(reader.nth_origin)
+    columns = read_columns(reader, run, range(1, horizons + 1))
+    by_horizon = {horizon: judged(those, from_ms) for horizon, those in columns.items()}
     first, close = by_horizon[1], by_horizon[1].of(Quantity.CLOSE)
+    after_gap = judged(columns[1], from_ms, after_gap=True)  # in no other figure
     return {
         "interval": str(run.market.interval),
-        "judged": len(first.scores),
-        "left_out": left_out(opened),
+        "judged": len(first),
+        "left_out": left_out,
         "without_detail": first.without_detail,
         "pinball": _pinball(first, 1),
         "horizons": {str(horizon): _pinball(those, horizon) for horizon, those in by_horizon.items()},
-        "regimes": by_regime(first.scores),
-        "after_gap": _after_gap(judged(reader, run, 1, from_ms, after_gap=True), len(first.scores)),
+        "regimes": by_regime(first),
+        "after_gap": _of_group(after_gap, len(first) + len(after_gap)),
         "online": _online(first, run),
-        "anytime": _anytime(judged(reader, run, 1, 0)),
+        "anytime": _anytime(judged(columns[1], 0)),
         "drifts": _drifts(reader),
-        "direction": _direction(first.scores, opened, closes),
-        "coverage": _coverage(first.scores),
+        "direction": _direction(first, Origins(opened, closes)),
+        "coverage": _coverage(first["inside_90"]),
         "diebold_mariano_p": diebold_mariano(close.shown, close.reference),
         "touched": _touched(db, run, from_ms),
         "paper": _paper(paper_score_of(reader, run, from_ms, trade_cost)),
@@ -87,7 +91,7 @@ def with_interval(name: str, estimate: Estimate) -> dict[str, Any]:
 def _anytime(own: JudgedScores) -> dict[str, Any]:
     """Verdicts on all of the run's own forecasts one candle ahead whose detail is stored, and since when. Until older
     detail is deleted they are valid at every moment, as in the panel."""
-    found: dict[str, Any] = {"n": len(own.scores)}
+    found: dict[str, Any] = {"n": len(own)}
     for name, quantity in JUDGED_QUANTITIES.items():
         found |= verdicts(name, own.of(quantity), is_whole=not own.without_detail)
     return found
@@ -180,46 +184,34 @@ def _challengers(of: QuantityLosses, horizon: int) -> dict[str, Any]:
     return with_interval("challengers_gain", added) | {"challengers": alone}
 
 
-def _after_gap(those: JudgedScores, others: int) -> dict[str, Any]:
-    """One candle ahead, for candles after a gap or a session break, which are in no other figure."""
-    return _of_group(those.scores, others + len(those.scores))
-
-
 def _of_quarters(shown: FloatArray, reference: FloatArray, horizon: int) -> list[Estimate]:
     """The skill of each quarter of the candles, in time order."""
     quarters = zip(np.array_split(shown, 4), np.array_split(reference, 4), strict=True)
     return [skill(loss, against, horizon) for loss, against in quarters]
 
 
-def _direction(scores: list[StoredScore], opened: NDArray[np.int64], closes: FloatArray) -> dict[str, Any]:
+def _direction(those: JudgedScores, origins: Origins) -> dict[str, Any]:
     """Without candles that closed flat. majority: of the more frequent direction, known in hindsight only."""
-    hits = [score.direction_hit for score in scores if score.direction_hit is not None]
-    accuracy = share(sum(hits), len(hits))
-    rows = np.searchsorted(opened, [score.target_open_time_ms for score in scores if score.direction_hit is not None])
-    rows = rows[(rows >= 2) & (rows < opened.size)]
-    moves = np.sign(np.diff(np.log(closes))) if closes.size else np.empty(0)
-    actual, before = moves[rows - 1], moves[rows - 2]
-    moved = before != 0.0
+    accuracy, reverse_last, majority = (share_of(each, 1) for each in directions(those, origins, 1))
     return {
         "accuracy": accuracy.value,
         "ci95": accuracy.ci95,
         "n": accuracy.n,
-        "reverse_last": share(int((actual[moved] == -before[moved]).sum()), int(moved.sum())).value,
-        "reverse_last_n": int(moved.sum()),
-        "majority": share(int(max((actual > 0.0).sum(), (actual < 0.0).sum())), int(actual.size)).value,
-        "majority_n": int(actual.size),
+        "reverse_last": reverse_last.value,
+        "reverse_last_n": reverse_last.n,
+        "majority": majority.value,
+        "majority_n": majority.n,
     }
 
 
-def _coverage(scores: list[StoredScore]) -> dict[str, Any]:
+def _coverage(inside: NDArray[np.bool_]) -> dict[str, Any]:
     """Of the 90 % band of the close; worst and best over every 500 consecutive candles, None if there are fewer."""
-    inside = np.array([score.inside_90 for score in scores], dtype=np.bool_)
-    windows, overall = rolling_means(inside, COVERAGE_WINDOW), share(int(inside.sum()), inside.size)
+    worst, best = extremes(inside)
     return {
         "nominal": NOMINAL_COVERAGE,
-        **with_interval("overall", overall),
-        "worst_500": float(windows.min()) if windows.size else None,
-        "best_500": float(windows.max()) if windows.size else None,
+        **with_interval("overall", share_of(inside, 1)),
+        "worst_500": worst,
+        "best_500": best,
     }
 
 
@@ -279,34 +271,29 @@ def _mean(values: FloatArray) -> float | None:
     return float(values.mean()) if values.size else None
 
 
-def by_regime(scores: Sequence[StoredScore]) -> dict[str, dict[str, Any]]:
-    """One candle ahead, of each regime, even without scores; then of an unknown regime, if there are any.
-
-    scores: those that count, in time order. Each counts for the likeliest regime at its origin.
-    """
-    groups: dict[str, list[StoredScore]] = {regime.value: [] for regime in Regime}
-    for score in scores:
-        name = UNKNOWN if score.regime is None else score.regime.likeliest.value
-        groups.setdefault(name, []).append(score)
-    return {name: _of_group(group, len(scores)) for name, group in groups.items()}
+def by_regime(those: JudgedScores) -> dict[str, dict[str, Any]]:
+    """One candle ahead, of each regime, even without scores; then of an unknown regime, if there are any. Each score
+    counts for the likeliest regime at its origin."""
+    regimes = those["regime"]
+    groups = {name: those.where(regimes == place) for place, name in enumerate(REGIME_COLUMNS)}
+    if bool((regimes < 0).any()):
+        groups[UNKNOWN] = those.where(regimes < 0)
+    return {name: _of_group(group, len(those)) for name, group in groups.items()}
 
 
-def _of_group(scores: Sequence[StoredScore], total: int) -> dict[str, Any]:
+def _of_group(those: JudgedScores, total: int) -> dict[str, Any]:
     """Results of these scores, out of `total`.
 
     The bootstrap takes blocks of consecutive scores of the group, even if others lay between them.
     """
-    losses = ("loss", "reference_loss", "range_loss", "range_reference_loss")
-    close, close_reference, spread, spread_reference = (
-        np.array([getattr(score, loss) for score in scores], dtype=np.float64) for loss in losses
-    )
-    hits = [score.direction_hit for score in scores if score.direction_hit is not None]
+    close, spread, hits = those.of(Quantity.CLOSE), those.of(Quantity.RANGE), those["direction_hit"]
+    direction = share_of(hits[hits >= 0] == 1, 1)
     return {
-        "n": len(scores),
-        "share": len(scores) / total if total else 0.0,
-        "close": with_interval("skill", skill(close, close_reference)),
-        "range": with_interval("skill", skill(spread, spread_reference)),
-        **with_interval("coverage_90", share(sum(score.inside_90 for score in scores), len(scores))),
-        **with_interval("direction", share(sum(hits), len(hits))),
-        "direction_n": len(hits),
+        "n": len(those),
+        "share": len(those) / total if total else 0.0,
+        "close": with_interval("skill", skill(close.shown, close.reference)),
+        "range": with_interval("skill", skill(spread.shown, spread.reference)),
+        **with_interval("coverage_90", share_of(those["inside_90"], 1)),
+        **with_interval("direction", direction),
+        "direction_n": direction.n,
     }

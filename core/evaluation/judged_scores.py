@@ -1,19 +1,22 @@
-"""Selects the scores of a run that `evaluate` judges, with the losses of all experts. No torch."""
+"""Selects the scores of a run that are judged, with the losses of all experts. No torch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray, Quantity
-from core.forecast.experts import EXPERTS, FORECASTS, MODEL, NO_CHALLENGERS, REFERENCE, ExpertList, unpack_losses
+from core.evaluation.columns import ScoreColumns
+from core.forecast.experts import EXPERTS, FORECASTS, MODEL, NO_CHALLENGERS, REFERENCE, ExpertList
 from core.forecast.score import FEWEST_FOR_AN_EDGE
 from core.storage.record_reader import RecordReader
-from core.storage.records import SHOWN_LOSSES, StoredScore
+from core.storage.records import ONLINE_LOSSES, SHOWN_LOSSES
 from core.storage.runs import Run
+from core.storage.scored import read_scored
 from core.training.online.trainer_spec import own_mode_of
 
 WARM_UP = 1000
@@ -26,6 +29,7 @@ ALSO_DRAWN = {
     "volume": Quantity.VOLUME,
 }
 """Other quantities of ghosts: judged against the reference too, but without a verdict."""
+Rows = NDArray[np.bool_]
 
 
 class QuantityLosses:
@@ -37,7 +41,7 @@ class QuantityLosses:
         """by_row: [n, ..], in the order of `ExpertList.loss_rows`."""
         self.shown = shown
         self.quantity = quantity
-        self._by_row = by_row
+        self.by_row = by_row
         self.experts = experts
 
     def __len__(self) -> int:
@@ -45,19 +49,19 @@ class QuantityLosses:
 
     @property
     def without_model(self) -> FloatArray:
-        return self._by_row[:, 0]
+        return self.by_row[:, 0]
 
     @property
     def without_challengers(self) -> FloatArray:
         """Of the combination of everything but the challengers."""
-        return self._by_row[:, -1] if self.experts.challengers else self.shown
+        return self.by_row[:, -1] if self.experts.challengers else self.shown
 
     @property
     def reference(self) -> FloatArray:
         return self.of(REFERENCE)
 
     def of(self, expert: int) -> FloatArray:
-        lost: FloatArray = self._by_row[:, 1 + expert]
+        lost: FloatArray = self.by_row[:, 1 + expert]
         return lost
 
     @property
@@ -75,71 +79,61 @@ class QuantityLosses:
     def where_shown(self) -> QuantityLosses:
         """Of the scores that have the combination's loss: older ones have none of some quantities."""
         known = np.isfinite(self.shown)
-        return QuantityLosses(self.shown[known], self._by_row[known], self.quantity, self.experts)
+        return QuantityLosses(self.shown[known], self.by_row[known], self.quantity, self.experts)
 
 
-@dataclass(frozen=True, slots=True)
 class JudgedScores:
-    """The scores of one horizon that count, in time order."""
+    """The scores of one horizon that count, n of them in time order: a selection of columns."""
 
-    scores: list[StoredScore]
-    losses: FloatArray
-    """Losses of all experts [n, .., Q], in the order of `ExpertList.loss_rows`."""
-    experts: ExpertList = NO_CHALLENGERS
-    without_detail: int = 0
-    """How many further ones would count, if their detail were still stored."""
+    def __init__(self, columns: ScoreColumns, rows: Rows, without_detail: int = 0) -> None:
+        """rows: mask of the scores that count. without_detail: how many further ones would, if their detail were still
+        stored."""
+        self._columns, self._rows, self.without_detail = columns, rows, without_detail
 
-    @property
-    def target_open_time_ms(self) -> NDArray[np.int64]:
-        """[n]"""
-        return np.array([score.target_open_time_ms for score in self.scores], dtype=np.int64)
+    def __len__(self) -> int:
+        return int(self._rows.sum())
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self._columns[name][self._rows]
+
+    def where(self, chosen: Rows) -> JudgedScores:
+        """Some of them. chosen: [n]."""
+        rows = self._rows.copy()
+        rows[rows] = chosen
+        return JudgedScores(self._columns, rows)
 
     def of(self, quantity: Quantity) -> QuantityLosses:
-        shown = np.array([getattr(score, SHOWN_LOSSES[quantity]) for score in self.scores], dtype=np.float64)
-        return QuantityLosses(shown, self.losses[:, :, quantity], quantity, self.experts)
+        by_row = self._columns.losses[:, :, quantity][self._rows].astype(np.float64)
+        return QuantityLosses(self[SHOWN_LOSSES[quantity]], by_row, quantity, self._columns.experts)
 
     def model_and_reference_model(self) -> tuple[FloatArray, FloatArray]:
         """Losses of both, for close and range, of the scores that have both: [2, m] each."""
-        rows = [
-            (score.model_loss, score.range_model_loss, score.twin_loss, score.range_twin_loss)
-            for score in self.scores
-            if score.twin_loss is not None and score.range_twin_loss is not None
-        ]
-        losses = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+        losses = np.stack([self[name] for name in ONLINE_LOSSES]).astype(np.float64)
+        losses = losses[:, np.isfinite(losses).all(axis=0)]
         return losses[:2], losses[2:]
 
 
-def left_out(opened: NDArray[np.int64]) -> int:
-    """How many of the first candles do not count; none if too few would be left."""
-    return WARM_UP if opened.size >= WARM_UP + FEWEST_FOR_AN_EDGE else 0
-
-
-def judged_from(opened: NDArray[np.int64]) -> int:
-    """The open time of the first target that counts."""
-    return int(opened[left_out(opened)]) if opened.size else 0
-
-
 def judged_from_nth(nth_origin: Callable[[int], int | None]) -> tuple[int, int]:
-    """The same without reading all times, with the number of candles it leaves out. nth_origin: the open time of the
-    candle of the n-th forecast, from 0; None if there are fewer."""
+    """The open time of the first target that counts, and how many of the first candles do not; none if too few would be
+    left. nth_origin: the open time of the candle of the n-th forecast, from 0; None if there are fewer."""
     left_out = 0 if nth_origin(WARM_UP + FEWEST_FOR_AN_EDGE - 1) is None else WARM_UP
     return nth_origin(left_out) or 0, left_out
 
 
-def judged(reader: RecordReader, run: Run, horizon: int, from_ms: int, *, after_gap: bool = False) -> JudgedScores:
-    """after_gap: instead, scores whose target comes after a gap or a session break, which count nowhere else."""
-    experts = ExpertList(run.challengers)
-    rows = len(experts.loss_rows)
-    scores, losses, without_detail = [], [], 0
-    for score in reader.scores(horizon=horizon):
-        is_own = score.mode is own_mode_of(run.market) and score.after_gap == after_gap
-        if not is_own or score.target_open_time_ms < from_ms:
-            continue
-        losses_by_expert = unpack_losses(score.expert_losses)
-        if losses_by_expert is not None and len(losses_by_expert) == rows:
-            scores.append(score)
-            losses.append(losses_by_expert)
-        elif score.version == 1:  # a corrected score never had it
-            without_detail += 1
-    stacked = np.stack(losses) if losses else np.empty((0, rows, len(Quantity)))
-    return JudgedScores(scores, stacked, experts, without_detail)
+def read_columns(reader: RecordReader, run: Run, horizons: Iterable[int]) -> dict[int, ScoreColumns]:
+    """All scores of the run's own forecasts, by horizon. Raises StorageError."""
+    found = {horizon: ScoreColumns(sys.maxsize, ExpertList(run.challengers)) for horizon in horizons}
+    for is_first in (True, False):
+        together = [horizon for horizon in found if (horizon == 1) == is_first]
+        if together:
+            columns = read_scored(reader.blocks, own_mode_of(run.market), together, -(2**63), -1)
+            for horizon, rows in columns.items():
+                found[horizon].append(rows)
+    return found
+
+
+def judged(columns: ScoreColumns, from_ms: int, *, after_gap: bool = False) -> JudgedScores:
+    """Of the targets that open then or later. after_gap: instead, scores whose target comes after a gap or a session
+    break, which count nowhere else."""
+    rows: Rows = (columns["target_open_time_ms"] >= from_ms) & (columns["after_gap"] == after_gap)
+    return JudgedScores(columns, rows, int((columns.without_detail_ms >= from_ms).sum()))

@@ -11,7 +11,14 @@ from sqlite_utils import Database
 
 from core.domain.quantities import FloatArray, Quantity
 from core.evaluation.details import compared, verdicts, with_interval
-from core.evaluation.judged_scores import JUDGED_QUANTITIES, JudgedScores, QuantityLosses, judged, judged_from
+from core.evaluation.judged_scores import (
+    JUDGED_QUANTITIES,
+    JudgedScores,
+    QuantityLosses,
+    judged,
+    judged_from_nth,
+    read_columns,
+)
 from core.evaluation.summary import summarise
 from core.forecast.experts import LOSS_ROWS
 from core.forecast.score import NOMINAL_COVERAGE, mean
@@ -47,23 +54,22 @@ def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[st
     until older detail is deleted.
     """
     readers = [RecordReader(db, run.run_id) for run in runs]
-    since_ms = [judged_from(reader.origins()[0]) for reader in readers]
+    since_ms = [judged_from_nth(reader.nth_origin)[0] for reader in readers]
+    columns = [read_columns(reader, run, range(1, horizons + 1)) for reader, run in zip(readers, runs, strict=True)]
 
     def scores(horizon: int) -> list[JudgedScores]:
-        parts = zip(readers, runs, since_ms, strict=True)
-        return [judged(reader, run, horizon, from_ms) for reader, run, from_ms in parts]
+        return [judged(each[horizon], from_ms) for each, from_ms in zip(columns, since_ms, strict=True)]
 
     first = scores(1)
-    further = {str(horizon): _of_horizon(scores(horizon), horizon) for horizon in range(2, horizons + 1)}
-    by_horizon = {"1": _of_horizon(first, 1), **further}
+    by_horizon = {str(horizon): _of_horizon(scores(horizon), horizon) for horizon in range(1, horizons + 1)}
     return {
         "markets": len(runs),
-        "judged": sum(len(those.scores) for those in first),
+        "judged": sum(map(len, first)),
         "without_detail": sum(those.without_detail for those in first),
         "pinball": by_horizon["1"],
         "horizons": by_horizon,
         "coverage": _coverage(first),
-        "anytime": _anytime([judged(reader, run, 1, 0) for reader, run in zip(readers, runs, strict=True)]),
+        "anytime": _anytime([judged(each[1], 0) for each in columns]),
     }
 
 
@@ -79,7 +85,7 @@ def _anytime(markets: Sequence[JudgedScores]) -> dict[str, Any]:
 
 def _of_horizon(markets: Sequence[JudgedScores], horizon: int) -> dict[str, Any]:
     """As "pinball" in `evaluate_run`; losses in units of the reference's."""
-    n = sum(len(each.scores) for each in markets)
+    n = sum(map(len, markets))
     pools = {name: _pool(markets, quantity) for name, quantity in JUDGED_QUANTITIES.items()}
     return {name: {"n": n, **compared(pool, horizon)} for name, pool in pools.items()}
 
@@ -87,10 +93,10 @@ def _of_horizon(markets: Sequence[JudgedScores], horizon: int) -> dict[str, Any]
 def _pool(markets: Sequence[JudgedScores], quantity: Quantity) -> QuantityLosses:
     """Of all markets: at each target the mean over the markets, each in units of its mean reference loss, so that a
     restless market counts no more than a calm one."""
-    series = [_in_units(market, quantity) for market in markets if market.scores]
+    series = [_in_units(market, quantity) for market in markets if len(market)]
     if not series:
         return QuantityLosses(np.empty(0), np.empty((0, len(LOSS_ROWS))), quantity)
-    times = np.concatenate([market.target_open_time_ms for market in markets])
+    times = np.concatenate([market["target_open_time_ms"] for market in markets])
     _, place, count = np.unique(times, return_inverse=True, return_counts=True)
     sums = np.zeros((count.size, series[0].shape[1]))
     np.add.at(sums, place, np.concatenate(series))
@@ -101,14 +107,15 @@ def _pool(markets: Sequence[JudgedScores], quantity: Quantity) -> QuantityLosses
 def _in_units(market: JudgedScores, quantity: Quantity) -> FloatArray:
     """[n, loss rows and the combination]."""
     of = market.of(quantity)
-    losses, scale = np.column_stack([market.losses[:, :, quantity], of.shown]), float(of.reference.mean())
+    losses, scale = np.column_stack([of.by_row, of.shown]), float(of.reference.mean())
     return losses / scale if scale > 0.0 else losses
 
 
 def _coverage(markets: Sequence[JudgedScores]) -> dict[str, Any]:
     """Of the 90 % band of the close, one candle ahead: the mean over the targets of the share of markets inside."""
-    inside = [np.array([score.inside_90 for score in market.scores], dtype=np.float64) for market in markets]
-    times = [market.target_open_time_ms for market in markets]
-    _, place, count = np.unique(np.concatenate(times), return_inverse=True, return_counts=True)
-    shares = np.bincount(place, weights=np.concatenate(inside), minlength=count.size) / np.maximum(count, 1)
+    inside, times = (
+        np.concatenate([market[name] for market in markets]) for name in ("inside_90", "target_open_time_ms")
+    )
+    _, place, count = np.unique(times, return_inverse=True, return_counts=True)
+    shares = np.bincount(place, weights=inside, minlength=count.size) / np.maximum(count, 1)
     return {"nominal": NOMINAL_COVERAGE, **with_interval("overall", mean(shares))}

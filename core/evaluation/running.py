@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from core.domain.quantities import MEDIAN
-from core.evaluation.assess import Rows, assess, groups_of, outcomes, skill_at
+from core.evaluation.assess import assess, outcomes, skill_at
 from core.evaluation.columns import Origins, ScoreColumns
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
-from core.evaluation.judged_scores import judged_from_nth
+from core.evaluation.judged_scores import JudgedScores, judged, judged_from_nth
 from core.evaluation.paper import TRADE_COST, PaperScore, directly_after, paper_score
 from core.evaluation.running_touches import RunningTouches
 from core.forecast.experts import ExpertList
@@ -79,10 +79,7 @@ class RunningAccuracy:
         trade_cost: of the paper score, as a share of a trade's value.
         """
         chosen = self._columns.get(request.horizon, ScoreColumns(1, self._experts))
-        table = [
-            skill_at(columns, self._counted(columns, request.group), horizon)
-            for horizon, columns in self._columns.items()
-        ]
+        table = [skill_at(self._judged(columns, request.group), horizon) for horizon, columns in self._columns.items()]
         return RunAccuracy(
             run_id=self._run_id,
             left_out=self._left_out,
@@ -90,17 +87,16 @@ class RunningAccuracy:
             is_whole=self.has_read_all,
             groups=self._groups(chosen),
             horizons=tuple(table),
-            chosen=assess(chosen, self._origins, self._counted(chosen, request.group), request),
+            chosen=assess(self._judged(chosen, request.group), self._origins, request),
             paper=self._paper(trade_cost),
         )
 
     def _paper(self, trade_cost: float) -> PaperScore:
         """As `paper_score_of`, of the newest scores, with intervals that are valid at every moment."""
-        columns = self._columns[1]
-        rows = self._counted(columns, OVERALL)
-        returns, known = outcomes(columns, self._origins, rows)
-        medians = columns["close"][rows][known][:, MEDIAN]
-        follows = directly_after(columns["target_open_time_ms"][rows][known], self._interval)
+        those = self._judged(self._columns[1], OVERALL)
+        returns, known = outcomes(those, self._origins)
+        medians = those["close"][known, MEDIAN]
+        follows = directly_after(those["target_open_time_ms"][known], self._interval)
         return paper_score(medians, returns, follows, trade_cost, is_watched=True)
 
     def _read_origins(self) -> Iterable[None]:
@@ -115,19 +111,18 @@ class RunningAccuracy:
                 return
             yield
 
-    def _counted(self, columns: ScoreColumns, group: str) -> Rows:
-        """Mask of a horizon's scores that `evaluate` would judge in this group, among the newest: [n]."""
-        counts: Rows = columns["target_open_time_ms"] >= self._from_ms
-        counts[: max(len(columns) - self._most, 0)] = False
-        counts &= columns["after_gap"] if group == AFTER_GAP else ~columns["after_gap"]
-        if group not in (OVERALL, AFTER_GAP):
-            counts &= columns["regime"] == (
-                REGIME_COLUMNS.index(group) if group in REGIME_COLUMNS else len(REGIME_COLUMNS)
-            )
-        return counts
+    def _judged(self, columns: ScoreColumns, group: str) -> JudgedScores:
+        """A horizon's scores that `evaluate` would judge in this group, among the newest."""
+        newest = columns["target_open_time_ms"][-self._most :]
+        from_ms = max(self._from_ms, int(newest[0])) if newest.size else self._from_ms
+        those = judged(columns, from_ms, after_gap=group == AFTER_GAP)
+        if group in (OVERALL, AFTER_GAP):
+            return those
+        return those.where(
+            those["regime"] == (REGIME_COLUMNS.index(group) if group in REGIME_COLUMNS else len(REGIME_COLUMNS))
+        )
 
     def _groups(self, columns: ScoreColumns) -> tuple[str, ...]:
         """The groups that have at least one score."""
-        regimes = groups_of(columns["regime"][self._counted(columns, OVERALL)], REGIME_COLUMNS)
-        after_gap = (AFTER_GAP,) if bool(self._counted(columns, AFTER_GAP).any()) else ()
-        return (OVERALL, *regimes, *after_gap)
+        found = (group for group in (*REGIME_COLUMNS, AFTER_GAP) if len(self._judged(columns, group)))
+        return (OVERALL, *found)

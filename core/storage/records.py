@@ -111,6 +111,8 @@ SHOWN_LOSSES: dict[Quantity, str] = {
     Quantity.VOLUME: "volume_loss",
 }
 """The fields of a score with the shown forecast's loss on each quantity."""
+ONLINE_LOSSES = ("model_loss", "range_model_loss", "twin_loss", "range_twin_loss")
+"""Those of the model and of the reference model."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

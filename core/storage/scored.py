@@ -1,4 +1,4 @@
-"""The scores of one horizon as columns, read incrementally for the Accuracy dock."""
+"""The scores of one horizon as columns, read at once or incrementally."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.domain.events import ForecastMode
 from core.storage.packed_scores import MODES, flag
 from core.storage.record_tables import scores_at
-from core.storage.records import SHOWN_LOSSES
+from core.storage.records import ONLINE_LOSSES, SHOWN_LOSSES
 from core.storage.score_blocks import BlockReader, ForecastBlock, ScoreBlock
 
 
@@ -21,10 +21,10 @@ class ScoredRows:
     """n scores of one horizon, ascending by target."""
 
     columns: dict[str, NDArray[Any]]
-    """[n] each, named as in `StoredScore`; direction_hit: 1 hit, 0 missed, -1 not counted; of SHOWN_LOSSES those that
-    old scores do not have are NaN. And origin_close; close [n, level], the quantiles of the close return that were
-    shown; regime, the place in REGIME_COLUMNS of the one that was likeliest where the forecast was made, -1 where none
-    is known."""
+    """[n] each, named as in `StoredScore`; direction_hit: 1 hit, 0 missed, -1 not counted; of SHOWN_LOSSES and
+    ONLINE_LOSSES those that a score does not have are NaN. And origin_close; close [n, level], the quantiles of the
+    close return that were shown; regime, the place in REGIME_COLUMNS of the one that was likeliest where the forecast
+    was made, -1 where none is known."""
     losses: Sequence[bytes]
     """[n], packed (`core.forecast.experts.pack_losses`)."""
     read_until_ms: int
@@ -39,8 +39,8 @@ class ScoredRows:
 def read_scored(
     blocks: BlockReader, own_mode: ForecastMode, horizons: Sequence[int], after_ms: int, most: int
 ) -> dict[int, ScoredRows]:
-    """A run's scores among the first `most` targets that opened after this time, each in its newest version, by
-    horizon. Raises StorageError.
+    """A run's scores among the first `most` targets (-1: of all) that opened after this time, each in its newest
+    version, by horizon. Raises StorageError.
 
     own_mode: forecasts of other modes are scored separately, and are left out. horizons: those that are stored
     together: the first one, or further ones.
@@ -61,8 +61,9 @@ def _rows(block: ScoreBlock, made: ForecastBlock, regimes: dict[int, int]) -> Sc
     regime = [regimes.get(origin, -1) for origin in records["origin_open_time_ms"].tolist()]
     columns = {
         "target_open_time_ms": block.target_open_time_ms,
+        "version": block.version,
         **{name: flag(records, name) for name in ("after_gap", "inside_50", "inside_90")},
-        **{name: records[name] for name in (*SHOWN_LOSSES.values(), "direction_hit")},
+        **{name: records[name] for name in (*SHOWN_LOSSES.values(), *ONLINE_LOSSES, "direction_hit")},
         "origin_close": made.origin_close,
         "close": made.quantiles[:, 0],
         "regime": np.array(regime, dtype=np.int8),

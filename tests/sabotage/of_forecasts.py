@@ -128,14 +128,14 @@ FAULTS = (
     Fault(
         "accuracy-counts-the-warm-up",
         "core/evaluation/running.py",
-        'columns["target_open_time_ms"] >= self._from_ms',
-        'columns["target_open_time_ms"] >= 0',
+        "max(self._from_ms, int(newest[0])) if",
+        "int(newest[0]) if",
     ),
     Fault(
         "reliability-counts-exceedances",
         "core/evaluation/assess.py",
-        "(outcome[:, None] <= quantiles).astype",
-        "(outcome[:, None] >= quantiles).astype",
+        'outcome[:, None] <= those["close"]',
+        'outcome[:, None] >= those["close"]',
     ),
     Fault(
         "accuracy-loses-the-newest-when-full",
@@ -218,8 +218,8 @@ FAULTS = (
     Fault(
         "pooled-as-if-independent",
         "core/evaluation/pooled.py",
-        "    times = np.concatenate([market.target_open_time_ms for market in markets])\n",
-        "    times = np.arange(sum(len(market.scores) for market in markets))\n",
+        '    times = np.concatenate([market["target_open_time_ms"] for market in markets])\n',
+        "    times = np.arange(sum(map(len, markets)))\n",
     ),
     Fault(
         "forecast-of-the-first-market-for-all",

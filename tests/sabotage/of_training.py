@@ -62,7 +62,7 @@ FAULTS = (
     Fault(
         "judged-with-those-after-a-gap",
         "core/evaluation/judged_scores.py",
-        " and score.after_gap == after_gap",
+        ' & (columns["after_gap"] == after_gap)',
         "",
     ),
     Fault(

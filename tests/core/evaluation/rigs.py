@@ -12,11 +12,12 @@ from sqlite_utils import Database
 from core.domain.quantities import LEVELS, QUANTITIES
 from core.evaluation.columns import Origins, ScoreColumns
 from core.evaluation.findings import Request, RunAccuracy
+from core.evaluation.judged_scores import JudgedScores
 from core.evaluation.running import RunningAccuracy
 from core.forecast.experts import EXPERTS, LOSS_ROWS, NO_CHALLENGERS, REFERENCE, ExpertList, pack_losses
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.records import SHOWN_LOSSES
+from core.storage.records import ONLINE_LOSSES, SHOWN_LOSSES
 from core.storage.scored import ScoredRows
 from core.training.online.touched import MULTIPLES, Touches
 
@@ -47,8 +48,10 @@ def scored(n: int, seed: int = 0, first: int = 1, experts: ExpertList = NO_CHALL
     reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE])]
     columns = {
         "target_open_time_ms": MINUTE_MS * np.arange(first, first + n),
+        "version": np.ones(n, dtype=np.int64),
         "after_gap": np.zeros(n, dtype=np.bool_),
         **{name: 0.9 * reference[:, quantity] for quantity, name in SHOWN_LOSSES.items()},
+        **{name: np.full(n, np.nan) for name in ONLINE_LOSSES},
         "inside_50": generator.random(n) < 0.5,
         "inside_90": generator.random(n) < 0.9,
         "direction_hit": generator.integers(-1, 2, n).astype(np.int8),
@@ -65,6 +68,10 @@ def filled(*parts: ScoredRows, capacity: int = 50_000, experts: ExpertList = NO_
     for part in parts:
         columns.append(part)
     return columns
+
+
+def every(columns: ScoreColumns) -> JudgedScores:
+    return JudgedScores(columns, np.ones(len(columns), dtype=np.bool_))
 
 
 def origins(n: int, seed: int = 1) -> Origins:

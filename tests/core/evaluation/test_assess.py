@@ -8,9 +8,10 @@ import pytest
 from core.domain.quantities import Quantity
 from core.evaluation.assess import MOST_POINTS, assess, skill_at
 from core.evaluation.findings import Request
+from core.evaluation.judged_scores import JudgedScores
 from core.forecast.confidence import gain_sequence, skill_sequence
 from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, REFERENCE, ExpertList
-from tests.core.evaluation.rigs import MINUTE_MS, filled, origins, scored
+from tests.core.evaluation.rigs import MINUTE_MS, every, filled, origins, scored
 
 ALSO_STORED = ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")
 
@@ -18,7 +19,7 @@ ALSO_STORED = ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")
 def test_chart_points_are_bounded_and_end_at_the_newest_candle() -> None:
     n = 20_000
     columns = filled(scored(n))
-    found = assess(columns, origins(n), np.ones(n, dtype=np.bool_), Request())
+    found = assess(every(columns), origins(n), Request())
     curves = (
         found.coverage_curve,
         found.error_curve,
@@ -39,7 +40,7 @@ def test_the_table_agrees_with_skill_and_gain_of_the_same_losses() -> None:
     counts = np.arange(800) >= 200
     losses = columns.losses[counts].astype(np.float64)
     reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE]), Quantity.RANGE]
-    row = skill_at(columns, counts, 1)
+    row = skill_at(JudgedScores(columns, counts), 1)
     assert row.n == 600
     assert row.range == skill_sequence(rows.columns["range_loss"][200:], reference)
     assert row.model_gain_range == gain_sequence(
@@ -52,7 +53,7 @@ def test_every_other_drawn_quantity_has_a_skill_from_its_scores() -> None:
     rows = scored(1000, seed=4)
     old = {name: np.where(np.arange(1000) < 200, np.nan, rows.columns[name]) for name in ALSO_STORED}
     older = replace(rows, columns=rows.columns | old)
-    found = assess(filled(older), origins(1000), np.ones(1000, dtype=np.bool_), Request())
+    found = assess(every(filled(older)), origins(1000), Request())
     assert [of.quantity for of in found.also_drawn] == [
         Quantity.BODY,
         Quantity.UPPER_WICK,
@@ -68,15 +69,15 @@ def test_an_older_record_without_them_is_evaluated_on_the_rest() -> None:
     rows = scored(1000, seed=4)
     old = {name: np.full(1000, np.nan) for name in ALSO_STORED}
     older = replace(rows, columns=rows.columns | old)
-    found = assess(filled(older), origins(1000), np.ones(1000, dtype=np.bool_), Request())
+    found = assess(every(filled(older)), origins(1000), Request())
     assert all(not of.is_stored and of.skill.n == 0 and of.skill.value is None for of in found.also_drawn)
     assert found.close.skill.value == pytest.approx(0.1, abs=1e-6)
-    nothing = assess(filled(), origins(1), np.ones(0, dtype=np.bool_), Request())
+    nothing = assess(every(filled()), origins(1), Request())
     assert all(of.is_stored for of in nothing.also_drawn), "nothing is missing where nothing is scored"
 
 
 def test_a_silent_expert_has_no_loss() -> None:
-    found = assess(filled(scored(100)), origins(100), np.ones(100, dtype=np.bool_), Request())
+    found = assess(every(filled(scored(100))), origins(100), Request())
     by_name = {each.name: each for each in found.experts}
     for expert, name in enumerate(EXPERTS):
         if name in by_name:
@@ -92,7 +93,7 @@ def test_longer_horizons_judge_the_direction_up_to_the_target() -> None:
     n, horizon = 400, 3
     rows, known = scored(n, seed=8), origins(n)
     known.closes[50:60] = known.closes[49]  # flat candles name no direction
-    found = assess(filled(rows), known, np.ones(n, dtype=np.bool_), Request(horizon))
+    found = assess(every(filled(rows)), known, Request(horizon))
     right, turned, up = [], [], []
     for place, hit in zip(range(1, n + 1), rows.columns["direction_hit"].tolist(), strict=True):
         if hit < 0:
@@ -138,7 +139,7 @@ def test_challengers_are_among_the_experts_and_are_no_baseline() -> None:
     experts = ExpertList(("gru", "own"))
     rows = scored(400, seed=5, experts=experts)
     columns = filled(rows, experts=experts)
-    found = assess(columns, origins(400), np.ones(400, dtype=np.bool_), Request())
+    found = assess(every(columns), origins(400), Request())
     by_name = {each.name: each for each in found.experts}
     for name in experts.challengers:
         own = columns.losses[:, experts.loss_rows.index(name)].astype(np.float64)

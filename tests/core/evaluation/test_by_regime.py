@@ -5,51 +5,43 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core.domain.events import ForecastMade
-from core.domain.regimes import MarketConditions, Regime, RegimeProbabilities
+from core.domain.regimes import MarketConditions, Regime
 from core.evaluation.details import UNKNOWN, by_regime, evaluate_run
 from core.evaluation.report import words
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
-from core.storage.records import StoredScore
+from core.storage.rows import REGIME_COLUMNS
 from core.storage.runs import RunStore
 from core.storage.weights import read_weights, write_weights
-from tests.core.storage.samples import score
+from tests.core.evaluation.rigs import every, filled, scored
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
 from tests.support.candles import random_walk
 from tests.support.synthetic_run import made_up
 
-
-def of(regime: Regime) -> RegimeProbabilities:
-    rest = {each: 0.1 for each in Regime}
-    return RegimeProbabilities(*(rest | {regime: 0.8}).values())
-
-
-def scores_in(regime: Regime | None, count: int, loss: float, first: int) -> list[StoredScore]:
-    found = None if regime is None else of(regime)
-    losses = {"loss": loss, "reference_loss": 1.0, "range_loss": loss, "range_reference_loss": 2.0}
-    return [replace(score(first + row), regime=found, **losses) for row in range(count)]
+CALM, VOLATILE = REGIME_COLUMNS.index("calm"), REGIME_COLUMNS.index("volatile")
 
 
 def test_each_score_counts_in_its_regime_alone() -> None:
-    scores = [
-        *scores_in(Regime.CALM, 100, 0.9, 0),
-        *scores_in(Regime.VOLATILE, 60, 0.5, 100),
-        *scores_in(Regime.CALM, 40, 0.9, 160),
-        *scores_in(None, 10, 3.0, 200),
-    ]
-    found = by_regime(scores)
+    rows = scored(210)
+    regime = np.repeat(np.array([CALM, VOLATILE, CALM, -1], dtype=np.int8), [100, 60, 40, 10])
+    factor = np.select([regime == CALM, regime == VOLATILE], [0.9, 0.5], 3.0)
+    reference = {name: rows.columns[name] / 0.9 for name in ("loss", "range_loss")}
+    given = {"loss": factor * reference["loss"], "range_loss": factor / 2.0 * reference["range_loss"]}
+    given |= {"regime": regime, "inside_90": regime == VOLATILE}
+    found = by_regime(every(filled(replace(rows, columns=rows.columns | given))))
     assert list(found) == [*(each.value for each in Regime), UNKNOWN]
     calm, trending, volatile, unknown = found.values()
     assert (calm["n"], trending["n"], volatile["n"], unknown["n"]) == (140, 0, 60, 10)
     assert calm["close"]["skill"] == pytest.approx(0.1) and calm["range"]["skill"] == pytest.approx(0.55)
     assert volatile["close"]["skill"] == pytest.approx(0.5)
     low, high = calm["close"]["skill_ci95"]
-    assert low <= 0.1 + 1e-9 and high >= 0.1 - 1e-9
+    assert low <= 0.1 + 1e-6 and high >= 0.1 - 1e-6
     assert calm["share"] == pytest.approx(140 / 210)
     assert volatile["coverage_90"] == pytest.approx(1.0)
     assert trending["close"]["skill"] is None and trending["share"] == 0.0
@@ -57,8 +49,10 @@ def test_each_score_counts_in_its_regime_alone() -> None:
 
 
 def test_without_older_scores_they_have_no_row() -> None:
-    assert list(by_regime(scores_in(Regime.CALM, 3, 1.0, 0))) == [each.value for each in Regime]
-    assert [each["n"] for each in by_regime([]).values()] == [0, 0, 0]
+    rows = scored(3)
+    calm = replace(rows, columns=rows.columns | {"regime": np.full(3, CALM, dtype=np.int8)})
+    assert list(by_regime(every(filled(calm)))) == [each.value for each in Regime]
+    assert [each["n"] for each in by_regime(every(filled())).values()] == [0, 0, 0]
 
 
 def test_conditions_are_emitted_stored_read_in_blocks_and_joined_with_scores(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from core.domain.candle import Candle
 from core.domain.quantities import Quantity
 from core.evaluation.details import evaluate_run, verdicts
-from core.evaluation.judged_scores import JudgedScores, QuantityLosses
+from core.evaluation.judged_scores import QuantityLosses
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from core.forecast.experts import EXPERTS, LOSS_ROWS, unpack_losses
 from core.forecast.score import pinball, skill
@@ -25,7 +25,7 @@ from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.records import SHOWN_LOSSES
 from core.storage.runs import RunStore
-from tests.core.storage.samples import score
+from tests.core.evaluation.rigs import every, filled, scored
 from tests.core.training import rigs
 from tests.support.candles import MINUTE, START_MS, random_walk
 from tests.support.synthetic_run import made_up
@@ -147,12 +147,9 @@ def test_all_drawn_quantities_are_evaluated_on_the_shown_forecast(tmp_path: Path
 
 
 def test_an_older_record_is_evaluated_without_wicks() -> None:
-    whole = JudgedScores(
-        [replace(score(place), volume_loss=0.5) for place in range(40)], np.ones((40, len(LOSS_ROWS), 6))
-    )
-    mixed = JudgedScores(
-        [replace(of, body_loss=None if place < 10 else 0.5) for place, of in enumerate(whole.scores)], whole.losses
-    )
+    rows = scored(40)
+    old = {"body_loss": np.where(np.arange(40) < 10, np.nan, 0.5), "lower_wick_loss": np.full(40, np.nan)}
+    mixed = every(filled(replace(rows, columns=rows.columns | old)))
     body, wick, volume = (
         mixed.of(quantity).where_shown() for quantity in (Quantity.BODY, Quantity.LOWER_WICK, Quantity.VOLUME)
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from core.domain.events import Estimate
-from core.evaluation.judged_scores import judged_from
+from core.evaluation.judged_scores import judged_from_nth
 from core.evaluation.paper import paper_score_of
 from core.settings.tree import RecordSettings
 from core.storage.database import open_database
@@ -53,6 +53,6 @@ def _break_even(root: Path) -> Estimate:
     try:
         run = RunStore(db).get(newest_run(db))
         reader = RecordReader(db, run.run_id)
-        return paper_score_of(reader, run, judged_from(reader.origins()[0]), 0.0).break_even
+        return paper_score_of(reader, run, judged_from_nth(reader.nth_origin)[0], 0.0).break_even
     finally:
         db.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QPalette
@@ -24,7 +23,7 @@ from desktop.ui.interface_size import set_font
 from desktop.ui.panel_base import Panel
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.theme import Theme
-from tests.core.evaluation.rigs import filled, origins, scored
+from tests.core.evaluation.rigs import every, filled, origins, scored
 from tests.desktop import feed_scenario, scenario
 from tests.desktop.conftest import Bench, MakeBench, fill, shown_panel
 from tests.desktop.panels.test_every_word import found, shares
@@ -105,15 +104,15 @@ def test_widening_the_window_cuts_no_number(bench: Bench, qapp: QApplication) ->
 
 
 def test_no_interval_in_the_table_of_horizons_is_cut(qtbot: QtBot, qapp: QApplication, theme: Theme) -> None:
-    columns, rows = filled(scored(900)), np.ones(900, dtype=np.bool_)
+    those = every(filled(scored(900)))
     found = RunAccuracy(
         run_id="made up",
         left_out=0,
         most=900,
         is_whole=True,
         groups=(OVERALL,),
-        horizons=tuple(skill_at(columns, rows, horizon) for horizon in range(1, 9)),
-        chosen=assess(columns, origins(900), rows, Request(1, OVERALL)),
+        horizons=tuple(skill_at(those, horizon) for horizon in range(1, 9)),
+        chosen=assess(those, origins(900), Request(1, OVERALL)),
     )
     details = AccuracyDetails(theme)
     qtbot.addWidget(details)

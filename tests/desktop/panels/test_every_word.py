@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import numpy as np
 import pytest
 from PySide6.QtCore import QAbstractItemModel, Qt
 from PySide6.QtWidgets import QWidget
@@ -33,7 +32,7 @@ from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.quotes import QuoteState
 from desktop.state.run_state import RunState
 from desktop.ui.theme import Theme
-from tests.core.evaluation.rigs import filled, origins, scored, touches
+from tests.core.evaluation.rigs import every, filled, origins, scored, touches
 from tests.desktop import feed_scenario, scenario, watch_scenario
 from tests.desktop.conftest import shown_panel
 from tests.desktop.made_up_language import texts_of, untranslated
@@ -91,15 +90,15 @@ def test_the_details_of_the_accuracy_are_translated(n: int, theme: Theme, qtbot:
 
 
 def found(n: int) -> RunAccuracy:
-    columns, rows = filled(scored(n)), np.arange(n) >= 0
+    those = every(filled(scored(n)))
     return RunAccuracy(
         run_id="made up",
         left_out=0,
         most=n,
         is_whole=True,
         groups=(OVERALL, *map(str, Regime), AFTER_GAP),
-        horizons=tuple(skill_at(columns, rows, horizon) for horizon in (1, 2)),
-        chosen=assess(columns, origins(n), rows, Request(2)),
+        horizons=tuple(skill_at(those, horizon) for horizon in (1, 2)),
+        chosen=assess(those, origins(n), Request(2)),
         touched=assess_touches(touches(n), 3),
     )
 

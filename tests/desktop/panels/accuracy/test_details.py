@@ -17,6 +17,7 @@ from core.domain.events import ForecastMode, ForecastScored, TrainerStatus
 from core.domain.quantities import QUANTITY_NAMES
 from core.evaluation.assess import assess, skill_at
 from core.evaluation.findings import AFTER_GAP, OVERALL, HorizonAccuracy, Request, RunAccuracy, TouchAccuracy
+from core.evaluation.judged_scores import JudgedScores
 from core.evaluation.touches import assess_touches, read_touches
 from core.forecast.paths import FEWEST_TEMPLATES
 from core.settings.paper import PaperSettings
@@ -40,7 +41,7 @@ from desktop.state.settings_store import SettingsStore
 from desktop.ui.panel_base import Refresher
 from desktop.ui.plain_text import with_usual_spaces
 from desktop.ui.theme import Mode, Theme
-from tests.core.evaluation.rigs import filled, origins, touches
+from tests.core.evaluation.rigs import every, filled, origins, touches
 from tests.core.evaluation.rigs import scored as made_up
 from tests.core.training import rigs
 from tests.desktop import scenario
@@ -187,8 +188,7 @@ def test_every_other_quantity_shows_its_skill_below(dock: Dock, qtbot: QtBot) ->
 def test_scores_older_than_a_field_say_so(theme: Theme, qtbot: QtBot) -> None:
     rows = made_up(900)
     old = {name: np.full(900, np.nan) for name in ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")}
-    columns, counts = filled(replace(rows, columns=rows.columns | old)), np.ones(900, dtype=np.bool_)
-    found = assess(columns, origins(900), counts, Request())
+    found = assess(every(filled(replace(rows, columns=rows.columns | old))), origins(900), Request())
     page = SkillPage(theme)
     qtbot.addWidget(page)
     page.resize(368, 640)
@@ -276,8 +276,7 @@ def test_coverage_and_reliability_are_drawn_with_enough_scores(dock: Dock, qtbot
 
 
 def bands_page(qtbot: QtBot, theme: Theme, touched: TouchAccuracy | None, group: str = OVERALL) -> BandsPage:
-    columns, counts = filled(made_up(900)), np.ones(900, dtype=np.bool_)
-    judged = assess(columns, origins(900), counts, Request(8, group))
+    judged = assess(every(filled(made_up(900))), origins(900), Request(8, group))
     page = BandsPage(theme)
     shown_panel(qtbot, page, 360, 640)
     page.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), judged, touched=touched), None)
@@ -380,7 +379,7 @@ def room_for_text(box: QComboBox) -> int:
 
 def test_the_longest_texts_are_not_cut(theme: Theme, qtbot: QtBot) -> None:
     """More than one candle ahead, few candles after gaps, and unproven intervals beside 0."""
-    columns, rows = filled(made_up(900)), np.arange(900) % 23 == 0
+    those = JudgedScores(filled(made_up(900)), np.arange(900) % 23 == 0)
     request = Request(8, AFTER_GAP)
     found = RunAccuracy(
         run_id="made up",
@@ -388,8 +387,8 @@ def test_the_longest_texts_are_not_cut(theme: Theme, qtbot: QtBot) -> None:
         most=900,
         is_whole=True,
         groups=(OVERALL, "volatile", AFTER_GAP),
-        horizons=tuple(skill_at(columns, rows, horizon) for horizon in range(1, 9)),
-        chosen=assess(columns, origins(900), rows, request),
+        horizons=tuple(skill_at(those, horizon) for horizon in range(1, 9)),
+        chosen=assess(those, origins(900), request),
     )
     details = AccuracyDetails(theme)
     qtbot.addWidget(details)
@@ -547,8 +546,7 @@ def a_score(state: RunState) -> ForecastScored:
 
 @pytest.mark.parametrize(("left_out", "said"), [(0, ""), (1_000, "1,000")])
 def test_the_panel_says_that_some_candles_are_left_out(qtbot: QtBot, theme: Theme, left_out: int, said: str) -> None:
-    columns, counts = filled(made_up(900)), np.ones(900, dtype=np.bool_)
-    judged = assess(columns, origins(900), counts, Request())
+    judged = assess(every(filled(made_up(900))), origins(900), Request())
     details = AccuracyDetails(theme)
     shown_panel(qtbot, details, 400, 640)
     details.open_page("Skill")

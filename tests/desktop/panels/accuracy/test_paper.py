@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -15,7 +14,7 @@ from core.evaluation.findings import OVERALL, Request, RunAccuracy
 from core.evaluation.paper import PaperScore
 from desktop.panels.accuracy.paper import PaperPage
 from desktop.ui.theme import Mode, Theme
-from tests.core.evaluation.rigs import filled, origins, scored
+from tests.core.evaluation.rigs import every, filled, origins, scored
 from tests.desktop.window.test_pictures import cut_texts, keep_picture
 
 N = 4_000
@@ -36,7 +35,7 @@ def page_of(qtbot: QtBot, theme: Theme, score: PaperScore) -> PaperPage:
     qtbot.addWidget(page)
     page.resize(368, 420)
     page.show()
-    chosen = assess(filled(scored(40)), origins(40), np.ones(40, dtype=np.bool_), Request())
+    chosen = assess(every(filled(scored(40))), origins(40), Request())
     page.show_found(RunAccuracy("made up", 0, N, True, (OVERALL,), (), chosen, score), None)
     QApplication.processEvents()
     return page
