@@ -28,12 +28,12 @@ from core.storage.database import open_database, write
 from core.storage.folder import DataFolder
 from core.storage.gradients import pack_gradients
 from core.storage.packed_forecasts import digest_of, unpack_exact
-from core.storage.packed_scores import MODES, NEWEST_FORM, NUMBERS, pack_losses_of, pack_scores
+from core.storage.packed_scores import MODES, NUMBERS
 from core.storage.record_tables import DETAILS, FORECASTS, FURTHER_SCORES, SCORES, STEPS
 from core.storage.record_thinning import Thinner, ThinningRules
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
-from core.storage.rows import forecast_values
+from core.storage.rows import forecast_values, score_values
 from core.storage.runs import RunStore
 from core.training.online.evidence import RunEvidence
 
@@ -159,11 +159,10 @@ class _Writer:
         digest = digest_of(self.at(place), self._close(place), values[8], *unpack_exact(exact, shape))
         return (*own, self._close(place), *values[8:13], digest), exact
 
-    def _scores(self, place: int, horizons: range) -> tuple[Row, bytes]:
+    def _scores(self, place: int, horizons: range) -> tuple[Row, bytes | None]:
         target, at_ms = self.at(place), self.at(place + 1) + 250
         scores = [self._score(place, horizon, target, at_ms) for horizon in horizons]
-        row = (self._run, target, 1, MODES[ForecastMode.LIVE], False, at_ms, NEWEST_FORM, pack_scores(scores))
-        return row, pack_losses_of(scores)
+        return score_values(self._run, scores)
 
     def _score(self, place: int, horizon: int, target: int, at_ms: int) -> StoredScore:
         numbers = self._numbers[(place + horizon) % _PATTERNS].tolist()

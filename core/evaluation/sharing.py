@@ -70,7 +70,6 @@ def read_shared(db: Database, run: Run, trade_cost: float, private: Sequence[str
     data folder's path. Raises StorageError."""
     settings = _with_names_alone(from_dict(json.loads(run.settings_json))[0])
     reader, horizons = RecordReader(db, run.run_id), settings.model.horizons
-    opened, _, _ = reader.origins()
     summary = {
         "file": f"{shown_symbol(run.market.venue, run.market.symbol)} ({run.market.venue})",
         **summarise(db, run),
@@ -84,7 +83,7 @@ def read_shared(db: Database, run: Run, trade_cost: float, private: Sequence[str
         settings=settings,
         summary=_without(summary, private),
         timeline=timeline_of(db, run, horizons),
-        first_ms=int(opened[0]) if opened.size else None,
+        first_ms=reader.nth_origin(0),
         newest=_newest(db, run, reader),
     )
 

@@ -20,7 +20,6 @@ from core.domain.events import ForecastMode
 from core.forecast.experts import Quantiles
 from core.storage.checksums import Row, SealedTable
 from core.storage.migrations import Progress
-from core.storage.packed_scores import pack_losses_of
 from core.storage.record_tables import DETAILS, FORECASTS, FURTHER_SCORES, SCORES, STEPS
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.rows import forecast_values, score_values
@@ -57,7 +56,7 @@ def convert(db: Database, on_progress: Progress) -> None:
             return values[:_FORECAST_COLUMNS], exact
 
         def scores(rows: list[sqlite3.Row], run: int = run) -> _Converted:
-            return _target(run, [_score(row) for row in rows])
+            return score_values(run, [_score(row) for row in rows])
 
         by_target = itemgetter("target_open_time_ms", "version")
         copy = _Copy(db, forecasts, itemgetter("origin_open_time_ms"))
@@ -154,10 +153,6 @@ def _score(row: sqlite3.Row) -> StoredScore:
 def _fields_of(kind: type[StoredForecast | StoredScore], row: sqlite3.Row) -> dict[str, Any]:
     stored = row.keys()
     return {name: row[name] for name in _NAMES[kind] if name in stored}
-
-
-def _target(run: int, scores: Sequence[StoredScore]) -> _Converted:
-    return score_values(run, scores), pack_losses_of(scores)
 
 
 def _step(run: int, row: sqlite3.Row) -> _Converted:

@@ -19,7 +19,6 @@ from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.evidence import EVIDENCE_COLUMNS, EvidenceBlock, evidence_row
 from core.storage.gradients import pack_gradients
-from core.storage.packed_scores import pack_losses_of
 from core.storage.record_reader import RecordReader
 from core.storage.record_tables import DETAILS, FORECASTS, KEYS, STEPS, scores_at
 from core.storage.records import ChallengerWork, StoredForecast, StoredScore
@@ -82,8 +81,7 @@ class TrainingRecord:
 
     def add_forecast(self, forecast: StoredForecast) -> int:
         """Store a new forecast; an existing one is kept. Returns 1 or 0. Raises ValueError if its arrays do not fit."""
-        values, exact = forecast_values(self._run_id, self._run, forecast)
-        return self._add_sealed(FORECASTS, values, exact)
+        return self._add_sealed(FORECASTS, *forecast_values(self._run_id, self._run, forecast))
 
     def add_scores(self, rows: Iterable[StoredScore]) -> int:
         """Store new scores, one row per target (one candle ahead has separate rows); each version of a score is a row,
@@ -93,15 +91,9 @@ class TrainingRecord:
         given = list(rows)
         self._require_forecasts({score.origin_open_time_ms for score in given})
         new = 0
-        for is_first in (True, False):
-            part = [score for score in given if (score.horizon == 1) == is_first]
-            for scores in _by_target(part):
-                new += len(scores) * self._add_target(scores)
+        for scores in _by_row(given):
+            new += len(scores) * self._add_sealed(scores_at(scores[0].horizon), *score_values(self._run, scores))
         return new
-
-    def _add_target(self, scores: Sequence[StoredScore]) -> int:
-        values = score_values(self._run, scores)
-        return self._add_sealed(scores_at(scores[0].horizon), values, pack_losses_of(scores) or None)
 
     def _require_forecasts(self, origins: set[int]) -> None:
         sql = (
@@ -228,9 +220,9 @@ def _insert(table: str, columns: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
-def _by_target(scores: Iterable[StoredScore]) -> list[list[StoredScore]]:
-    """Those of each target and version, in order of appearance; each ascending by horizon."""
+def _by_row(scores: Iterable[StoredScore]) -> list[list[StoredScore]]:
+    """Those of each row, in order of appearance; each ascending by horizon."""
     groups: dict[object, list[StoredScore]] = {}
     for score in scores:
-        groups.setdefault((score.target_open_time_ms, score.version), []).append(score)
+        groups.setdefault((score.horizon == 1, score.target_open_time_ms, score.version), []).append(score)
     return [sorted(group, key=attrgetter("horizon")) for group in groups.values()]

@@ -16,7 +16,7 @@ from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.forecast.experts import Quantiles
 from core.storage.gradients import unpack_gradients
 from core.storage.packed_forecasts import digest_of, pack_drawn, pack_exact, unpack_drawn, unpack_exact
-from core.storage.packed_scores import MODE_OF, MODES, NEWEST_FORM, pack_scores
+from core.storage.packed_scores import MODE_OF, MODES, NEWEST_FORM, pack_losses_of, pack_scores
 from core.storage.record_tables import FORECASTS, STEPS
 from core.storage.records import StoredForecast, StoredScore
 
@@ -41,10 +41,11 @@ drift_row = attrgetter(*DRIFT_COLUMNS)
 checkpoint_row = attrgetter(*CHECKPOINT_COLUMNS)
 
 
-def score_values(run: int, scores: Sequence[StoredScore]) -> Row:
-    """The scores of one target as a row, without its checksum. Raises ValueError as `pack_scores` does."""
+def score_values(run: int, scores: Sequence[StoredScore]) -> tuple[Row, bytes | None]:
+    """The scores of one target as a row, without its checksum, and the experts' losses if there are any. Raises
+    ValueError as `pack_scores` and `pack_losses_of` do."""
     first = scores[0]
-    return (
+    values = (
         run,
         first.target_open_time_ms,
         first.version,
@@ -54,6 +55,7 @@ def score_values(run: int, scores: Sequence[StoredScore]) -> Row:
         NEWEST_FORM,
         pack_scores(scores),
     )
+    return values, pack_losses_of(scores) or None
 
 
 def forecast_values(run_id: str, run: int, of: StoredForecast) -> tuple[Row, bytes]:
