@@ -1,9 +1,8 @@
-"""Forecasts as events for drawing. Of stored ones the columns that are kept permanently are enough."""
+"""What events of forecasts hold packed, for drawing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,35 +10,9 @@ from numpy.typing import NDArray
 from core.domain.candle import Interval
 from core.domain.events import ExpertForecasts, ForecastMade, Ghost
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
-from core.domain.regimes import MarketConditions
 from core.forecast.ghosts import ghosts
 from core.forecast.paths import Paths, sample_paths
 from core.storage.packed_forecasts import pack_drawn, unpack_drawn
-from core.storage.records import StoredForecast
-
-_ORIGIN_FIELDS = (
-    *("origin_open_time_ms", "inputs_until_ms", "made_at_ms", "mode", "step"),
-    *("checkpoint_id", "origin_close"),
-)
-
-
-def drawn_from_stored(
-    stored: StoredForecast, run_id: str, interval: Interval, conditions: MarketConditions | None
-) -> ForecastMade:
-    """The stored forecast; a thinned old one is enough. conditions: the market conditions stored with it."""
-    natural = stored.quantiles.shown
-    return ForecastMade(
-        run_id=run_id,
-        **origin_fields(stored),
-        ghosts=ghosts(natural, stored.origin_close, stored.origin_open_time_ms, interval),
-        conditions=conditions,
-        quantiles=packed_quantiles(natural) if np.isfinite(natural).all() else None,
-    )
-
-
-def origin_fields(of: Any) -> dict[str, Any]:
-    """What a forecast has in common as it is stored and drawn: `StoredForecast`, `ForecastMade`."""
-    return {name: getattr(of, name) for name in _ORIGIN_FIELDS}
 
 
 def packed_quantiles(natural: FloatArray) -> bytes:

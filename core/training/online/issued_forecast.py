@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from core.domain.candle import Candle, Interval
-from core.domain.events import ForecastMade, ForecastScored, Ghost
+from core.domain.events import ExpertForecasts, ForecastMade, ForecastScored, Ghost
 from core.domain.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quantity
 from core.domain.regimes import MarketConditions
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE, STORED, Quantiles, pack_losses
@@ -18,8 +18,12 @@ from core.forecast.score import pinball
 from core.storage.packed_scores import as_stored
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredForecast, StoredScore
-from core.training.online.forecast_events import drawn_experts, origin_fields, packed_quantiles
+from core.training.online.forecast_events import drawn_experts, packed_quantiles
 
+_SHOWN_OF_FORECAST = (
+    *("origin_open_time_ms", "inputs_until_ms", "made_at_ms", "mode", "step"),
+    *("checkpoint_id", "origin_close", "ghosts", "conditions"),
+)
 _SHOWN_OF_SCORE = (
     *("origin_open_time_ms", "target_open_time_ms", "horizon", "mode", "after_gap", "version"),
     *("loss", "model_loss", "reference_loss", "inside_50", "inside_90", "direction_hit"),
@@ -35,12 +39,13 @@ class IssuedForecast(StoredForecast):
     ghosts: tuple[Ghost, ...] = field(init=False)
     """Drawn from the quantiles."""
     reference_ghosts: tuple[Ghost, ...] = field(init=False)
+    """Empty without the exact arrays."""
 
     def __post_init__(self) -> None:
-        reference = self.quantiles.experts[REFERENCE]
+        reference = self.quantiles.experts[REFERENCE] if len(self.quantiles.experts) else None
         for name, natural in (("ghosts", self.quantiles.shown), ("reference_ghosts", reference)):
-            drawn = ghosts(natural, self.origin_close, self.origin_open_time_ms, self.interval)
-            object.__setattr__(self, name, drawn)
+            origin = self.origin_close, self.origin_open_time_ms, self.interval
+            object.__setattr__(self, name, () if natural is None else ghosts(natural, *origin))
 
     def moved_since(self, log_close: float) -> float:
         """Difference between returns from the origin's close at the time of the forecast and returns from this close;
@@ -57,15 +62,20 @@ class IssuedForecast(StoredForecast):
         experts[:, :, Quantity.CLOSE] -= moved
         return Quantiles(shown, experts)
 
-    def event(self, run_id: str) -> ForecastMade:
-        """The event for the window."""
+    def drawn(self, run_id: str, experts: ExpertForecasts | None = None) -> ForecastMade:
+        """The event for the window; a thinned old forecast is enough."""
+        shown = self.quantiles.shown
         return ForecastMade(
             run_id=run_id,
-            **origin_fields(self),
-            ghosts=self.ghosts,
-            conditions=self.conditions,
-            quantiles=packed_quantiles(self.quantiles.shown),
-            experts=drawn_experts([EXPERTS[expert] for expert in STORED], self.quantiles.experts[: len(STORED)]),
+            **{name: getattr(self, name) for name in _SHOWN_OF_FORECAST},
+            quantiles=packed_quantiles(shown) if np.isfinite(shown).all() else None,
+            experts=experts,
+        )
+
+    def event(self, run_id: str) -> ForecastMade:
+        """The event with the experts that are stored."""
+        return self.drawn(
+            run_id, drawn_experts([EXPERTS[expert] for expert in STORED], self.quantiles.experts[: len(STORED)])
         )
 
 

@@ -265,7 +265,7 @@ class MarketSession:
 
     def event(self, forecast: IssuedForecast) -> ForecastMade:
         """The event of the forecast that was committed last, with those of all experts."""
-        return replace(forecast.event(self.run_id), experts=self.forecaster.drawn_experts())
+        return forecast.drawn(self.run_id, self.forecaster.drawn_experts())
 
     def commit(self, forecast: IssuedForecast, candle: Candle) -> None:
         """Remember the forecast of every expert until its targets have closed."""

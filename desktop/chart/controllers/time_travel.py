@@ -12,7 +12,7 @@ from core.domain.candle import Interval
 from core.market.feeds.pace import ReplayPace
 from core.storage.errors import StorageError
 from core.storage.record_reader import RecordReader
-from core.training.online.forecast_events import drawn_from_stored
+from core.training.online.issued_forecast import from_stored
 from desktop.actions import ActionId, translated
 from desktop.chart.controllers.travel_bar import TravelBar
 from desktop.chart.data.model import Moment
@@ -261,7 +261,8 @@ def _read_moment(reader: RecordReader, time_ms: int, interval: Interval) -> Mome
     origin_ms = time_ms - interval.duration_ms
     stored = reader.forecast_of(origin_ms)
     if stored is not None:
-        return Moment(time_ms, drawn_from_stored(stored, reader.run_id, interval, reader.conditions_of(origin_ms)))
+        made = from_stored(stored, interval, reader.conditions_of(origin_ms))
+        return Moment(time_ms, made.drawn(reader.run_id))
     latest_ms = reader.latest_origin_ms()
     if latest_ms is not None and latest_ms < origin_ms:
         return Moment(time_ms, note=translate("Chart", "Training has not reached this candle: no forecast yet"))

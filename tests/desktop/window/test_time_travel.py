@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 
 from core.storage.record_reader import RecordReader
-from core.training.online.forecast_events import drawn_from_stored
+from core.training.online.issued_forecast import from_stored
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
@@ -25,7 +25,7 @@ def stored_at(application: Application, index: int) -> object:
     origin = int(series.open_time_ms[index])
     stored = reader.forecast_of(origin)
     assert stored is not None
-    return drawn_from_stored(stored, run_id, series.interval, reader.conditions_of(origin)).ghosts
+    return from_stored(stored, series.interval, reader.conditions_of(origin)).drawn(run_id).ghosts
 
 
 def button_of(application: Application, action_id: ActionId) -> QToolButton:

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from core.domain.events import ForecastMade
-from core.forecast.experts import EXPERTS, MODEL, REFERENCE, SEASONAL
+from core.forecast.experts import EXPERTS, MODEL, REFERENCE, SEASONAL, Quantiles
 from core.forecast.ghosts import ghosts
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
-from core.training.online.forecast_events import drawn_from_stored, expert_ghosts, quantiles_of
+from core.training.online.forecast_events import expert_ghosts, quantiles_of
 from core.training.online.issued_forecast import from_stored
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
@@ -59,9 +59,9 @@ def test_the_quantiles_of_a_stored_forecast_are_those_of_its_event_to_the_last_d
     stored = RecordReader(with_db, made.run_id).forecast_of(made.origin_open_time_ms)
     with_db.close()
     assert stored is not None
-    again, found = drawn_from_stored(stored, made.run_id, MINUTE, None), quantiles_of(made)
+    again, found = from_stored(stored, MINUTE).drawn(made.run_id), quantiles_of(made)
     assert found is not None and again.quantiles == made.quantiles
     assert np.array_equal(found, stored.quantiles.shown)
     left = np.where(np.arange(found.shape[2]) == 1, np.nan, found)
-    thinned = replace(stored, quantiles=replace(stored.quantiles, shown=left))
-    assert quantiles_of(drawn_from_stored(thinned, made.run_id, MINUTE, None)) is None
+    thinned = replace(stored, quantiles=Quantiles(left, stored.quantiles.experts[:0]))
+    assert quantiles_of(from_stored(thinned, MINUTE).drawn(made.run_id)) is None

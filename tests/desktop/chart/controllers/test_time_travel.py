@@ -20,7 +20,7 @@ from core.indicators.spec import IndicatorSpec
 from core.market.feeds.pace import ReplayPace
 from core.storage.record_reader import RecordReader
 from core.storage.record_writer import TrainingRecord
-from core.training.online.forecast_events import drawn_from_stored
+from core.training.online.issued_forecast import from_stored
 from desktop.actions import ActionId
 from desktop.chart.controllers.context_menu import ChartMenu
 from desktop.chart.controllers.saving import image_of
@@ -103,7 +103,7 @@ def made_at(index: int, reader: RecordReader):  # type: ignore[no-untyped-def]
     origin = SERIES[index].open_time_ms
     made = reader.forecast_of(origin)
     assert made is not None
-    return drawn_from_stored(made, reader.run_id, SERIES.interval, reader.conditions_of(origin))
+    return from_stored(made, SERIES.interval, reader.conditions_of(origin)).drawn(reader.run_id)
 
 
 def picture_of(traveller: Traveller, count: int, chart: ChartWidget) -> QImage:
