@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QTableVi
 from core.settings.window import AppearanceSettings
 from desktop.ui.icons import tabular
 from desktop.ui.resources import font_paths
+from desktop.ui.theme import Follower
 
 BUNDLED_FAMILY = "Golden Sans"
 _USUAL_SCREEN = (1920, 1080)
@@ -51,22 +52,10 @@ class _Changes(QObject):
 _changes = _Changes()
 
 
-class _Follower(QObject):
-    """Ends with its widget."""
-
-    def __init__(self, widget: QWidget, action: Callable[[], None]) -> None:
-        super().__init__(widget)
-        self._action = action
-        _changes.changed.connect(self._follow)
-
-    def _follow(self) -> None:
-        self._action()
-
-
 def follow_interface_size(widget: QWidget, action: Callable[[], None]) -> None:
     """Do this now, and again whenever the size of all text has changed, while the widget lives."""
     action()
-    _Follower(widget, action)
+    Follower(widget, _changes.changed, action)
 
 
 def enlarge_icons(widget: QToolBar | QAbstractButton, size_px: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette
 from PySide6.QtWidgets import QApplication, QProxyStyle, QStyle, QStyleOption, QTabBar, QWidget
 
@@ -226,16 +226,16 @@ def outline_palette(palette: Palette) -> QPalette:
     return result
 
 
-class _Follower(QObject):
-    """Ends with its owner."""
+class Follower(QObject):
+    """Calls an action at each signal, while its owner lives."""
 
-    def __init__(self, owner: QObject, take: Callable[[Palette], object], theme: Theme) -> None:
+    def __init__(self, owner: QObject, signal: SignalInstance, action: Callable[..., object]) -> None:
         super().__init__(owner)
-        self._take = take
-        theme.changed.connect(self._follow)
+        self._action = action
+        signal.connect(self._follow)
 
-    def _follow(self, palette: Palette) -> None:
-        self._take(palette)
+    def _follow(self, *said: object) -> None:
+        self._action(*said)
 
 
 class Theme(QObject):
@@ -257,7 +257,7 @@ class Theme(QObject):
     def follow(self, owner: QObject, take: Callable[[Palette], object]) -> None:
         """Have the palette's colours taken, now and whenever they change, while the owner lives."""
         take(self.palette)
-        _Follower(owner, take, self)
+        Follower(owner, self.changed, take)
 
     def set_mode(self, mode: Mode) -> None:
         """Follow the system, or hold to dark or light."""
