@@ -19,7 +19,6 @@ from desktop.chart.widget import ChartWidget
 from desktop.panels.accuracy.experts import Cell, HeatTable
 from desktop.panels.gradients.bars import Bar, BarList
 from desktop.ui import formatting
-from desktop.ui.accessible import InWords
 from desktop.ui.theme import Theme
 from tests.desktop import scenario
 
@@ -89,7 +88,6 @@ def test_painted_bars_and_tables_describe_their_numbers(qtbot: QtBot, theme: The
     bars, table = BarList(theme, is_log=False), HeatTable(theme)
     for widget in (bars, table):
         qtbot.addWidget(widget)
-        assert isinstance(widget, InWords)
     bars.show_bars([Bar("head", 0.5, "0.50"), Bar("blocks.0", 0.25, "0.25")])
     table.show_rows(("close", "range"), [("model", (Cell("12 %"), Cell("30 %")))])
     assert described(bars) == "head: 0.50. blocks.0: 0.25."
