@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
@@ -118,12 +118,9 @@ class RunDisplay(QObject):
         markets = self._state.markets
         markets.set_universe(universe)
         markets.set_opened(self._runs.always_learned)
-
-        def read() -> None:
+        with self._shell.banner.storage_errors_shown():
             for market in universe:
                 markets.add_closed(market, self._database.candles.newest(market, CANDLES_KEPT))
-
-        self._guard(read)
 
     def _take_holes(self, batch: EventBatch) -> None:
         """A candle that was set aside is a gap on the chart too."""
@@ -157,25 +154,18 @@ class RunDisplay(QObject):
         self._alerts_elsewhere.show_market(market)
         self._shell.window.setWindowTitle(translate("Window", "{0} – Ghostcandle").format(shown_market(market)))
         if self._runs.is_switching:
-            self._guard(self._show_switched)
+            with self._shell.banner.storage_errors_shown():
+                self._show_switched()
 
     def begin(self, market: Market | None = None) -> None:
         """Forget the former run. Until a trainer reports the run that it continues, the checkpoints of the last one of
         this market, or of any, are listed."""
         interval_ms = None if market is None else market.interval.duration_ms
-        try:
+        last = None
+        with self._shell.banner.storage_errors_shown():
             last = self._database.runs.last_trained(market)
-        except StorageError as error:
-            self._shell.banner.notify_storage_error(str(error))
-            last = None
         run_id, head_id = (None, None) if last is None else (last.run_id, last.head_id)
         self._state.begin(None, interval_ms, run_id, head_id, market)
-
-    def _guard(self, read: Callable[[], None]) -> None:
-        try:
-            read()
-        except StorageError as error:
-            self._shell.banner.notify_storage_error(str(error))
 
     def _on_feed_event(self, event: object) -> None:
         self._state.apply(event)  # type: ignore[arg-type]
@@ -203,7 +193,8 @@ class RunDisplay(QObject):
 
     def _show_stored(self, head: Run) -> None:
         if self._database.is_open:
-            self._guard(lambda: self._show_members(head, self._database.runs.members(head.run_id)))
+            with self._shell.banner.storage_errors_shown():
+                self._show_members(head, self._database.runs.members(head.run_id))
 
     def _show_members(self, head: Run, members: Sequence[Run]) -> None:
         """The model of these runs, of each market the newest forecast, then the scores, first of the one shown."""

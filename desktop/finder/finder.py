@@ -17,7 +17,6 @@ from core.domain.watchlist import WatchedMarket
 from core.market.shown_names import symbols_apart
 from core.settings.group import SECRET
 from core.settings.tree import Settings
-from core.storage.errors import StorageError
 from desktop.actions import ActionId, ActionRegistry, translated
 from desktop.dialogs.forms import field_infos
 from desktop.dialogs.market import USUAL_SYMBOLS
@@ -133,11 +132,9 @@ class Finder(QObject):
                 yield WatchedMarket(market.venue, symbol, market.interval)
 
     def _stored_markets(self) -> Iterable[Market]:
-        try:
+        with self._shell.banner.storage_errors_shown():
             return self._stored()
-        except StorageError as error:
-            self._shell.banner.notify_storage_error(str(error))
-            return ()
+        return ()
 
 
 def action_entries(registry: ActionRegistry, but: Container[ActionId] = ()) -> Iterator[Entry]:

@@ -15,7 +15,6 @@ from core.market.feeds.ticker_poller import MarketKey, Quoted
 from core.market.feeds.tickers import Quote
 from core.market.shown_names import shown_symbol
 from core.settings.tree import Settings
-from core.storage.errors import StorageError
 from desktop.notifications.messages import AlertMessages, DesktopMessages
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.state.database import WindowDatabase
@@ -63,11 +62,9 @@ class AlertsElsewhere(QObject):
             self._warn_if_unwatched(former, market)
 
     def _read(self) -> None:
-        try:
+        self._armed = {}
+        with self._shell.banner.storage_errors_shown():
             self._armed = self._database.lines.armed()
-        except StorageError as error:
-            self._shell.banner.notify_storage_error(str(error))
-            self._armed = {}
         if self._shown is not None:
             self._armed.pop(_key(self._shown), None)
 
@@ -108,10 +105,8 @@ class AlertsElsewhere(QObject):
         self._armed[key] = tuple(each for each in kept if each.is_watched)
         if not self._armed[key]:
             del self._armed[key]
-        try:
+        with self._shell.banner.storage_errors_shown():
             self._database.lines.put(*key, line)
-        except StorageError as error:
-            self._shell.banner.notify_storage_error(str(error))
 
     def _show_crossed(self, key: MarketKey, lines: list[PriceLine], quote: Quote) -> None:
         closes = () if quote.day is None else quote.day.closes

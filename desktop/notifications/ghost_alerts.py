@@ -22,7 +22,6 @@ from core.domain.price_lines import PriceLine
 from core.forecast.score import COVERAGE_WINDOW, NOMINAL_COVERAGE
 from core.market.shown_names import shown_market, shown_symbol
 from core.settings.window import NotificationSettings
-from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from desktop.notifications.messages import DesktopMessages
 from desktop.services.chance_reader import ChanceReader, FoundChances
@@ -107,13 +106,11 @@ class GhostAlerts(QObject):
 
     def _armed(self, market: Market) -> tuple[PriceLine, ...]:
         """The market's alert lines that are watched. What is known of other lines is forgotten."""
-        try:
+        with self._shell.banner.storage_errors_shown():
             armed = self._database.lines.armed()
-        except StorageError as error:
-            self._shell.banner.notify_storage_error(str(error))
-            return ()
-        self._forget({_line_name(line) for of in armed.values() for line in of})
-        return armed.get((market.venue, market.symbol), ())
+            self._forget({_line_name(line) for of in armed.values() for line in of})
+            return armed.get((market.venue, market.symbol), ())
+        return ()
 
     def _check_band(
         self, market: Market, forecast: ForecastMade, condition: LineCondition, lines: tuple[PriceLine, ...]
@@ -195,21 +192,17 @@ class GhostAlerts(QObject):
 
     def _known(self) -> dict[str, AlertState]:
         if self._states is None:
-            try:
+            self._states = {}
+            with self._shell.banner.storage_errors_shown():
                 stored = self._database.ghost_alerts.states()
-            except StorageError as error:
-                self._shell.banner.notify_storage_error(str(error))
-                stored = {}
-            self._states = {name: AlertState(state) for name, state in stored.items()}
+                self._states = {name: AlertState(state) for name, state in stored.items()}
         return self._states
 
     def _put(self, name: str, state: AlertState) -> None:
         """Even if it cannot be stored: it has happened."""
         self._known()[name] = state
-        try:
+        with self._shell.banner.storage_errors_shown():
             self._database.ghost_alerts.put(name, state.value, self._clock.now_ms())
-        except StorageError as error:
-            self._shell.banner.notify_storage_error(str(error))
 
     def _forget(self, kept: Collection[str]) -> None:
         """Alerts on lines that are gone, were moved, or have gone off. kept: names of lines."""
@@ -220,10 +213,8 @@ class GhostAlerts(QObject):
     def _remove(self, names: Collection[str]) -> None:
         for name in names:
             self._known().pop(name)
-        try:
+        with self._shell.banner.storage_errors_shown():
             self._database.ghost_alerts.remove(names)
-        except StorageError as error:
-            self._shell.banner.notify_storage_error(str(error))
 
 
 def _line_name(line: PriceLine) -> str:

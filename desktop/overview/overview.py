@@ -16,7 +16,6 @@ from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.settings.tree import Settings
 from core.settings.window import OverviewCharts
-from core.storage.errors import StorageError
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.layouts.pages import Pages
@@ -279,11 +278,9 @@ class Overview(QWidget):
         return {row.market: at_ms for row, at_ms in found if row.is_in_run or at_ms is not None}
 
     def _latest_ms(self, market: Market) -> int | None:
-        try:
+        with self._shell.banner.storage_errors_shown():
             return self._database.candles.latest_open_time_ms(market) if self._database.is_open else None
-        except StorageError as error:
-            self._shell.banner.notify_storage_error(str(error))
-            return None
+        return None
 
     @Slot()
     def _on_listed(self) -> None:

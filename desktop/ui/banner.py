@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -10,6 +11,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from core.domain.events import Severity
+from core.storage.errors import StorageError
 from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import enlarge_icons
 from desktop.ui.panel_base import mute
@@ -159,6 +161,14 @@ class Banner(QWidget):
     def notify_storage_error(self, sentence: str) -> None:
         """The database could not be read or written."""
         self.notify(sentence, Severity.ERROR, "storage")
+
+    @contextmanager
+    def storage_errors_shown(self) -> Iterator[None]:
+        """Work on the database that may fail; what follows does without its result then."""
+        try:
+            yield
+        except StorageError as error:
+            self.notify_storage_error(str(error))
 
     def withdraw(self, key: str) -> None:
         """Take a notice away: what it said no longer holds. An unknown key is no error."""
