@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from core.domain.candle import Interval
@@ -179,11 +179,6 @@ class FilePicker(QWidget):
             if named:
                 self._pause.start()
 
-    def look_again(self) -> None:
-        """They may have been mended meanwhile, if anything was wrong with them."""
-        if self.problem:
-            self.check_again()
-
     def check_again(self) -> None:
         """They are looked at for another purpose."""
         self._asked = ()
@@ -215,6 +210,12 @@ class FilePicker(QWidget):
         )
         dialog.filesSelected.connect(lambda names: self.line.setText(_BETWEEN_FILES.join(names)))
         return open_dialog(dialog)
+
+    def event(self, event: QEvent) -> bool:
+        """The user returns to the window, perhaps with a repaired file."""
+        if event.type() is QEvent.Type.WindowActivate and self.problem:
+            self.check_again()
+        return super().event(event)
 
     def _named(self) -> list[Path]:
         """In full, by their names alone: nothing asks the disk."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pydantic import ValidationError
-from PySide6.QtCore import QEvent, QSignalBlocker, Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -212,12 +212,6 @@ class MarketDialog(QDialog):
     def _end_checks(self) -> None:
         self.picker.end()
         self._end_question()
-
-    def changeEvent(self, event: QEvent) -> None:
-        """The user returns to the dialog, perhaps with a repaired file."""
-        super().changeEvent(event)
-        if event.type() is QEvent.Type.ActivationChange and self.isActiveWindow():
-            self.picker.look_again()
 
     def _on_checked(self) -> None:
         """The file is checked: replay it if accepting, or show why it cannot be used. Warnings are shown first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -88,12 +88,6 @@ class JobDialog(QDialog):
             return
         super().accept()
         self.ordered.emit(order)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Somebody comes back to the dialog, perhaps with a file that was mended."""
-        super().changeEvent(event)
-        if event.type() is QEvent.Type.ActivationChange and self.isActiveWindow() and self._picker is not None:
-            self._picker.look_again()
 
     def _on_answered(self) -> None:
         was_accepting, self._is_accepting = self._is_accepting, False

@@ -208,7 +208,7 @@ def test_a_file_fixed_meanwhile_is_checked_again(qtbot: QtBot, dialog: MarketDia
     dialog.picker.line.setText(str(path))
     qtbot.waitUntil(lambda: "is empty" in dialog._message.text())
     write_csv(path)
-    QApplication.sendEvent(dialog, QEvent(QEvent.Type.ActivationChange))
+    QApplication.sendEvent(dialog, QEvent(QEvent.Type.WindowActivate))
     qtbot.waitUntil(dialog.buttons.button(OK).isEnabled)
     assert dialog._message.text() == ""
 
