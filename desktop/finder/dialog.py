@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QSize,
-    Qt,
-)
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QDialog,
@@ -32,10 +22,10 @@ from core.domain.plain_text import plain
 from desktop.finder.search import Entry, EntryKind, found
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import NO_MARGINS, stacked
+from desktop.ui.tables import Index, RowsModel
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-Index = QModelIndex | QPersistentModelIndex
 MOST_SHOWN = 200
 _SIZE = QSize(640, 420)
 _MARGIN = 10
@@ -81,7 +71,7 @@ class FinderDialog(QDialog):
         self.list.setAccessibleName(translate("Finder", "Matches"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.model = _FoundModel(self)
+        self.model = _FoundModel(("",), self)
         self.list.setModel(self.model)
         self.list.setItemDelegate(_LineDelegate(theme.palette, self.list))
         self.empty = Label(translate("Finder", question.nothing), alignment=Qt.AlignmentFlag.AlignCenter)
@@ -145,7 +135,7 @@ class FinderDialog(QDialog):
         self.note.setText(words.format(typed.strip().upper()) if is_other else "")
         self.note.setVisible(is_other)
         if entries:
-            self.list.setCurrentIndex(self.model.index(-1 if is_other else 0))
+            self.list.setCurrentIndex(self.model.index(-1 if is_other else 0, 0))
             self.list.scrollToTop()
 
     def _choose(self, index: QModelIndex) -> None:
@@ -168,21 +158,14 @@ def _is_another_market(typed: str, entries: Sequence[Entry]) -> bool:
     return is_symbol and entries[0].text.casefold() != typed.strip().casefold()
 
 
-class _FoundModel(QAbstractListModel):
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._entries: Sequence[Entry] = ()
-
+class _FoundModel(RowsModel[Entry]):
     def show(self, entries: Sequence[Entry]) -> None:
         self.beginResetModel()
-        self._entries = entries
+        self.rows = list(entries)
         self.endResetModel()
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        return 0 if parent.isValid() else len(self._entries)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        entry = self._entries[index.row()]
+        entry = self.rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return plain(entry.text)
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -192,7 +175,7 @@ class _FoundModel(QAbstractListModel):
         return entry if role == _ENTRY_ROLE else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        is_enabled = self._entries[index.row()].is_enabled
+        is_enabled = self.rows[index.row()].is_enabled
         selectable = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
         return selectable | Qt.ItemFlag.ItemIsEnabled if is_enabled else selectable
 

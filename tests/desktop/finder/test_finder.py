@@ -47,7 +47,7 @@ def opened(bench: Bench, qtbot: QtBot) -> FinderDialog:
 
 
 def shown(dialog: FinderDialog) -> list[str]:
-    return [dialog.model.index(row).data() for row in range(dialog.model.rowCount())]
+    return [dialog.model.index(row, 0).data() for row in range(dialog.model.rowCount())]
 
 
 @pytest.mark.usefixtures("finder")
@@ -82,7 +82,7 @@ def test_a_disabled_action_is_shown_but_not_run(bench: Bench, qtbot: QtBot) -> N
     QTest.keyClicks(dialog.line, "stop")
     assert "Stop" in shown(dialog)
     row = shown(dialog).index("Stop")
-    dialog.list.setCurrentIndex(dialog.model.index(row))
+    dialog.list.setCurrentIndex(dialog.model.index(row, 0))
     QTest.keyClick(dialog.line, KEYS.Key_Return)
     assert not asked
     assert dialog.isVisible()
@@ -169,7 +169,7 @@ def test_a_files_market_is_shown_by_name_and_opened_with_its_fingerprint(bench: 
     dialog.line.selectAll()
     QTest.keyClicks(dialog.line, "rates stored")
     assert shown(dialog)[0] == "rates"
-    details = dialog.model.index(0).data(Qt.ItemDataRole.ToolTipRole)
+    details = dialog.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
     assert details == "1m from a file, stored"
     QTest.keyClick(dialog.line, KEYS.Key_Return)
     assert (chosen[-1].feed, chosen[-1].symbol) == ("stored", "rates#dd2830")

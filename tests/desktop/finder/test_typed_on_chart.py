@@ -62,7 +62,7 @@ def typing_in_whole_window(make_bench: MakeBench) -> Typing:
 
 
 def shown(box: FinderDialog) -> list[str]:
-    return [box.model.index(row).data() for row in range(box.model.rowCount())]
+    return [box.model.index(row, 0).data() for row in range(box.model.rowCount())]
 
 
 def test_typing_eth_opens_eth_usdt(typing_in_whole_window: Typing) -> None:
