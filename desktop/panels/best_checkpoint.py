@@ -55,8 +55,7 @@ class BestCheckpointPanel(Panel):
         theme.follow(self._trophy, lambda to: self._trophy.setPixmap(icon("trophy-outline", to.warning).pixmap(22, 22)))
         self._build_layout()
         self._empty = EmptyState(translate("Panels", _NONE_SCORED), self)
-        source.changed.connect(self.mark_stale)
-        state.status_changed.connect(self.mark_stale)
+        self.follow(source.changed, state.status_changed)
 
     def refresh(self) -> None:
         self._best = self._source.best()

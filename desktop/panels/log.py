@@ -118,8 +118,7 @@ class LogPanel(Panel):
         stacked(self, top, self._splitter, stretched=self._splitter, margins=(6, 4, 6, 4), spacing=4)
 
     def _connect(self) -> None:
-        self.level.currentIndexChanged.connect(self.mark_stale)
-        self.filter.textChanged.connect(self.mark_stale)
+        self.follow(self.level.currentIndexChanged, self.filter.textChanged)
         self.table.selectionModel().selectionChanged.connect(self._show_details)
         self.actions_of_panel.offer_menu(self.table, needs_row=False)
         self.actions_of_panel.wire({ActionId.LOG_COPY: self._copy, ActionId.LOG_FOLDER: self._open_folder})

@@ -197,9 +197,8 @@ class LossPanel(Panel):
         )
         mute(*self._names, self._legend, self._rate_label)
         theme.follow(self, self._take_colours)
-        state.diagnosis_changed.connect(self.mark_stale)
-        for signal in (state.steps_changed, state.drifts_changed, state.status_changed, state.record_changed):
-            signal.connect(self.mark_stale)
+        self.follow(state.diagnosis_changed, state.steps_changed, state.drifts_changed)
+        self.follow(state.status_changed, state.record_changed)
 
     def refresh(self) -> None:
         self._refresh_numbers()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QColor, QPalette, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
@@ -27,6 +27,11 @@ class Panel(QWidget):
         self.is_stale = self._is_new = True
         """True from a change to the next refresh."""
         theme.changed.connect(self.mark_stale)
+
+    def follow(self, *changes: SignalInstance) -> None:
+        """What these signals report is shown here."""
+        for signal in changes:
+            signal.connect(self.mark_stale)
 
     @property
     def palette_now(self) -> Palette:

@@ -147,10 +147,8 @@ class StatusPanel(Panel):
         self._first_dropped = (device, loss, step)
         beside(self, *self._parts, stretched=self.feed, margins=_MARGINS_PX, spacing=_SPACING_PX)
         self.device.setToolTip(translate("Panels", "Training device"))
-        for signal in (state.feed_changed, state.status_changed, state.steps_changed, state.jobs_changed):
-            signal.connect(self.mark_stale)
-        state.run_changed.connect(self.mark_stale)
-        state.forecast_changed.connect(self.mark_stale)
+        self.follow(state.feed_changed, state.status_changed, state.steps_changed, state.jobs_changed)
+        self.follow(state.run_changed, state.forecast_changed)
 
     def tick(self) -> None:
         self._refresh_feed()

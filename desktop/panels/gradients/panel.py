@@ -40,8 +40,7 @@ class GradientsPanel(Panel):
         self._empty = EmptyState(
             translate("Panels", "No training steps yet.\nGradients are measured from the first step."), self
         )
-        for signal in (state.steps_changed, state.status_changed, state.run_changed, state.diagnosis_changed):
-            signal.connect(self.mark_stale)
+        self.follow(state.steps_changed, state.status_changed, state.run_changed, state.diagnosis_changed)
 
     @property
     def measured(self) -> Measured:

@@ -63,8 +63,7 @@ class LeaderboardPanel(Panel):
         self.ranking.currentIndexChanged.connect(self.refresh)
         self.scope.currentIndexChanged.connect(self.refresh)
         self.model.tick_changed.connect(self._tick)
-        for signal in (state.status_changed, state.forecast_changed, state.record_changed, state.leaderboard.changed):
-            signal.connect(self.mark_stale)
+        self.follow(state.status_changed, state.forecast_changed, state.record_changed, state.leaderboard.changed)
 
     @property
     def request(self) -> LeaderboardRequest:

@@ -365,8 +365,7 @@ class MarketsPanel(Panel):
             actions[action_id].setEnabled(is_possible)
 
     def _connect(self) -> None:
-        for signal in (self._quotes.changed, self._record.changed, self._known.listed):
-            signal.connect(self.mark_stale)
+        self.follow(self._quotes.changed, self._record.changed, self._known.listed)
         self._known.changed.connect(self._on_market)
         self._record.price_changed.connect(self._on_price)
         self._record.changed.connect(self._update_wanted)
