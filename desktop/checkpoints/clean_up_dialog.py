@@ -70,15 +70,6 @@ class CleanUpDialog(QDialog):
             self._data = data
             self.problem.check(keeps_refusal=True)
 
-    def would_delete(self) -> list[CheckpointInfo]:
-        """What no rule of the form keeps, the newest first."""
-        reasons = self._reasons()
-        return [info for info in self._data.infos if not reasons[info.checkpoint_id]]
-
-    def _reasons(self) -> dict[str, tuple[str, ...]]:
-        data = self._data
-        return reasons_to_keep(data.infos, rules_of(self.form.value()), data.now_ms, data.held, data.offered)
-
     def _build(self) -> None:
         self.form.changed.connect(self.problem.check)
         self.form.refused.connect(self.problem.refuse)
@@ -104,12 +95,12 @@ class CleanUpDialog(QDialog):
         self.now.setEnabled(False)
         self.table.setEnabled(False)
         self.summary.clear()
-        reasons = self._reasons()
+        data, infos = self._data, self._data.infos
+        reasons = reasons_to_keep(infos, rules_of(self.form.value()), data.now_ms, data.held, data.offered)
         self.table.setEnabled(True)
-        infos = self._data.infos
         goes = [info for info in infos if not reasons[info.checkpoint_id]]
         self.summary.setText(self._account(goes))
-        self.now.setEnabled(bool(goes) and self._data.is_training)
+        self.now.setEnabled(bool(goes) and data.is_training)
         listed = sorted(infos[:_MOST_LISTED], key=lambda info: bool(reasons[info.checkpoint_id]))
         self.table.setRowCount(len(listed))
         for row, info in enumerate(listed):

@@ -33,11 +33,12 @@ def is_kept(application: Application, checkpoint_id: str | None) -> bool:
     dialog = application.browser.ask_for_rules()
     for name in ("keep_newest", "keep_best", "keep_every_steps"):
         dialog.form.editor(name).put(0 if name == "keep_every_steps" else 2)
-    goes = [info.checkpoint_id for info in dialog.would_delete()]
-    rows = range(dialog.table.rowCount())
-    assert any("offered as a recovery point" in dialog.table.item(row, 0).text() for row in rows)
+    rows = [[dialog.table.item(row, column).text() for column in (0, 1)] for row in range(dialog.table.rowCount())]
+    assert any("offered as a recovery point" in fate for fate, _step in rows)
     dialog.reject()
-    return bool(goes) and checkpoint_id not in goes
+    (step,) = (info.step for info in application.source.checkpoints() if info.checkpoint_id == checkpoint_id)
+    fates = [fate for fate, shown in rows if shown == f"{step:,}"]
+    return rows[0][0] == "would be deleted" and any(fate.startswith("kept") for fate in fates)
 
 
 @pytest.mark.parametrize("host", HOSTS)

@@ -35,7 +35,7 @@ def test_a_number_out_of_range_is_reported_while_it_is_typed(
 ) -> None:
     """Regression: the 1 of 10 raised ValueError out of the window's event loop."""
     box, save = dialog.form.editor("keep_newest").widget, dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
-    before = len(dialog.would_delete())
+    before = len(would_delete(dialog))
     box.setFocus()
     box.selectAll()  # type: ignore[attr-defined]
     qtbot.keyClicks(box, "1")
@@ -43,7 +43,7 @@ def test_a_number_out_of_range_is_reported_while_it_is_typed(
     assert not dialog.now.isEnabled() and not save.isEnabled() and not dialog.summary.text()
     qtbot.keyClicks(box, "0")
     assert not dialog.problem.isVisible() and dialog.now.isEnabled() and save.isEnabled()
-    assert len(dialog.would_delete()) == before - 5
+    assert len(would_delete(dialog)) == before - 5
     qtbot.keyClicks(box, "00000")
     assert not dialog.now.isEnabled()
     qtbot.keyClick(box, Qt.Key.Key_Return)
@@ -54,17 +54,18 @@ def test_a_number_out_of_range_is_reported_while_it_is_typed(
 
 def test_the_list_follows_the_checkpoints(dialog: CleanUpDialog, known: list[CleanUpData]) -> None:
     """Regression: it named a step in use that no longer was, and kept ones that a clean-up then deleted."""
-    before = dialog.would_delete()
+    before = would_delete(dialog)
     newer = [replace(INFOS[0], checkpoint_id=f"newer-{step}", step=step, is_in_use=step == 320) for step in (320, 310)]
     known.append(replace(known[-1], infos=[*newer, *INFOS]))
     dialog.refresh()
     assert fates(dialog)[320] == "kept: in use, among the newest"
-    assert [info.step for info in dialog.would_delete()][:3] == [270, 260, 250]
-    assert dialog.would_delete()[2:] == before and f"{len(before) + 2} checkpoints of 32" in dialog.summary.text()
-    known.append(replace(known[-1], held=[before[0].checkpoint_id], offered=before[1].checkpoint_id))
+    assert would_delete(dialog)[:3] == [270, 260, 250]
+    assert would_delete(dialog)[2:] == before and f"{len(before) + 2} checkpoints of 32" in dialog.summary.text()
+    held, offered = (next(info for info in INFOS if info.step == step) for step in before[:2])
+    known.append(replace(known[-1], held=[held.checkpoint_id], offered=offered.checkpoint_id))
     dialog.refresh()
-    assert fates(dialog)[before[0].step] == "kept: open in the window"
-    assert "offered as a recovery point" in fates(dialog)[before[1].step]
+    assert fates(dialog)[held.step] == "kept: open in the window"
+    assert "offered as a recovery point" in fates(dialog)[offered.step]
     known.append(replace(known[-1], is_training=False))
     dialog.refresh()
     assert not dialog.now.isEnabled() and "Training is stopped" in dialog.summary.text()
@@ -82,6 +83,11 @@ def test_a_change_meanwhile_leaves_the_number_that_is_being_typed(
     assert "1 is out of range" in dialog.problem.text() and not dialog.now.isEnabled()
     qtbot.keyClicks(box, "2")
     assert dialog.form.value().keep_newest == 12 and " of 29 " in dialog.summary.text()
+
+
+def would_delete(dialog: CleanUpDialog) -> list[int]:
+    """Steps, the newest first."""
+    return [step for step, fate in fates(dialog).items() if fate == "would be deleted"]
 
 
 def fates(dialog: CleanUpDialog) -> dict[int, str]:
