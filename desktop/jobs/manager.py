@@ -59,8 +59,6 @@ class JobManager(QObject):
 
     began = Signal()
     """A job of the user's was started: the list is to be shown."""
-    finished = Signal(str, object)
-    """A job's id and its JobState."""
     job_ended = Signal(object)
     """Job: done or failed, not cancelled."""
 
@@ -100,11 +98,6 @@ class JobManager(QObject):
         )
         shell.window.installEventFilter(self)
         FileDrop(shell.window, self.ask_import)
-
-    @property
-    def process_ids(self) -> list[int]:
-        """Of the children that run."""
-        return [child.process_id for child, _order in self._children.values()]
 
     def answer_cancel(self, prefix: str, cancel: Callable[[str], object], result: str) -> None:
         """Cancel jobs of other parts, whose ids begin with `prefix`. result: the sentence in the list."""
@@ -311,7 +304,6 @@ class JobManager(QObject):
         self._announce(order, state, result, page, market)
         if job is not None and not self._is_closed and state is not JobState.CANCELLED:
             self.job_ended.emit(job)
-        self.finished.emit(job_id, state)
 
     def _outcome(self, order: Order, ending: Ending) -> tuple[JobState, str, Market | None]:
         """With the market to open, if it is done and has one."""

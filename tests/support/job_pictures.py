@@ -25,6 +25,7 @@ from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.app.context import Context
+from desktop.jobs.child import ChildProcess
 from desktop.jobs.job_commands import import_order, pretrain_order
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
@@ -79,7 +80,7 @@ async def _begin(application: Application, folder: Path, aside: Path) -> None:
     dialog.picker.line.setText(str(later))
     dialog.accept()
     jobs.begin(import_order([odd]))
-    await _until(lambda: not application.jobs.process_ids)
+    await _until(lambda: not application.jobs.findChildren(ChildProcess))
     endless = pretrain_order([later], epochs=400, validation_share=0.2, patience=400, batch_size=32, device="cpu")
     jobs.begin(endless)
     await _until(
@@ -94,7 +95,7 @@ async def _begin(application: Application, folder: Path, aside: Path) -> None:
 async def _end(application: Application) -> None:
     for job in application.state.jobs.running():
         application.jobs.cancel(job.job_id)
-    await _until(lambda: not application.jobs.process_ids)
+    await _until(lambda: not application.jobs.findChildren(ChildProcess))
 
 
 def _wear(application: Application, theme: str) -> None:

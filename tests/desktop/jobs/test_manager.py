@@ -123,9 +123,18 @@ def newest(bench: Bench) -> Job:
 
 
 def done(qtbot: QtBot, bench: Bench, manager: JobManager, ordered: Order) -> Job:
-    with qtbot.waitSignal(manager.finished):
-        manager.begin(ordered)
+    manager.begin(ordered)
+    return ended(qtbot, bench)
+
+
+def ended(qtbot: QtBot, bench: Bench) -> Job:
+    """The newest one, once it has ended."""
+    qtbot.waitUntil(lambda: newest(bench).state.is_over)
     return newest(bench)
+
+
+def process_ids(manager: JobManager) -> list[int]:
+    return [child.process_id for child in manager.findChildren(ChildProcess) if child.process_id]
 
 
 def test_a_child_reports_progress_and_result(
@@ -151,7 +160,7 @@ def test_a_child_reports_progress_and_result(
         bench.window.banner.shown is not None
         and bench.window.banner.shown.text == "Import walk.csv: 3,000 candles stored."
     )
-    assert manager.process_ids == [] and list(folder.jobs.glob("*")) == [], "no temporary file is left"
+    assert process_ids(manager) == [] and list(folder.jobs.glob("*")) == [], "no temporary file is left"
 
 
 def test_a_finished_import_offers_to_open_its_market(
@@ -320,9 +329,8 @@ def test_the_run_on_the_chart_is_shared_as_one_page(
     bench.state.show_market(Market("binance", "BTC/USDT", scenario.MINUTE))
     fill(bench)
     stub("import sys, json; page = sys.argv[-1]; open(page, 'w').close(); print(json.dumps({'file': page}))")
-    with qtbot.waitSignal(manager.finished):
-        share.trigger()
-    job = newest(bench)
+    share.trigger()
+    job = ended(qtbot, bench)
     assert job.state is JobState.DONE and job.page is not None and job.page.parent == folder.reports
     assert job.page.suffix == ".html" and str(job.page) in job.result and "BTC/USDT" in job.report.title
     notice = bench.window.banner.shown
@@ -339,15 +347,14 @@ def test_a_cancelled_job_ends_and_leaves_no_temporary_file(
         stub(UNTIL_ASKED + ending)
         job_id = manager.begin(order(cancelled="Nothing was kept.", works_aside=True))
         assert job_id is not None and panel.selected() is not None
-        (process_id,) = manager.process_ids
+        (process_id,) = process_ids(manager)
         qtbot.waitUntil(lambda: newest(bench).result == "I am here.")
         assert list(folder.jobs.iterdir())
         panel.refresh()
         assert "I am here." in panel.details.toPlainText()
-        with qtbot.waitSignal(manager.finished):
-            panel.actions_of_panel[ActionId.JOB_CANCEL].trigger()
-            assert newest(bench).state is JobState.CANCELLING
-        job = newest(bench)
+        panel.actions_of_panel[ActionId.JOB_CANCEL].trigger()
+        assert newest(bench).state is JobState.CANCELLING
+        job = ended(qtbot, bench)
         assert (job.state, job.result) == (JobState.CANCELLED, words)
         notice = bench.window.banner.shown
         assert notice is not None and notice.text == f"Import walk.csv: cancelled. {words}" and not notice.action
@@ -360,7 +367,7 @@ def test_a_cancelled_job_ends_and_leaves_no_temporary_file(
 def test_the_number_of_concurrent_jobs_is_limited(bench: Bench, manager: JobManager, stub: Stub) -> None:
     stub(UNTIL_ASKED)
     begun = [manager.begin(order()) for _ in range(MOST_AT_ONCE + 1)]
-    assert begun[-1] is None and len(set(begun)) == MOST_AT_ONCE + 1 == len(manager.process_ids) + 1
+    assert begun[-1] is None and len(set(begun)) == MOST_AT_ONCE + 1 == len(process_ids(manager)) + 1
     assert bench.window.banner.shown is not None and "are running" in bench.window.banner.shown.text
 
 
@@ -382,9 +389,8 @@ def test_a_window_with_jobs_asks_before_it_closes_and_ends_them(
     assert again is not None
     button(again, "End").click()
     assert closed == [True]
-    with qtbot.waitSignal(manager.finished):
-        manager.begin_to_close()
-    assert newest(bench).state is JobState.CANCELLED and manager.begin(order()) is None
+    manager.begin_to_close()
+    assert ended(qtbot, bench).state is JobState.CANCELLED and manager.begin(order()) is None
 
 
 def test_a_child_that_ignores_stdin_does_not_outlive_the_window(
@@ -393,7 +399,7 @@ def test_a_child_that_ignores_stdin_does_not_outlive_the_window(
     monkeypatch.setattr("desktop.jobs.manager._PATIENCE_S", 0.0)
     stub('import sys, threading; print(\'{"say": "here"}\', file=sys.stderr, flush=True); threading.Event().wait()')
     manager.begin(order())
-    (process_id,) = manager.process_ids
+    (process_id,) = process_ids(manager)
     qtbot.waitUntil(lambda: newest(bench).result == "here")
     asyncio.run(manager.close())
     assert not psutil.pid_exists(process_id)
@@ -420,9 +426,8 @@ def test_the_dialog_refuses_invalid_and_orders_valid_jobs(
     assert "not a time zone" in dialog.message.text() and not accept.isEnabled()
     dialog.zone.setText("UTC")
     qtbot.waitUntil(accept.isEnabled)
-    with qtbot.waitSignal(manager.finished):
-        accept.click()
-    assert newest(bench).result == "1 candle of BTC/USDT 1m (binance) stored."
+    accept.click()
+    assert ended(qtbot, bench).result == "1 candle of BTC/USDT 1m (binance) stored."
 
 
 def test_an_unresponsive_child_is_killed(

@@ -23,6 +23,7 @@ from core.storage.ownership import own
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.app.context import Context
+from desktop.jobs.child import ChildProcess
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
 from desktop.jobs.job_commands import Order, pretrain_order
 from desktop.jobs.model_dialogs import EvaluateDialog
@@ -237,7 +238,7 @@ def test_a_cancelled_job_leaves_no_process_and_no_temporary_file(qapp: QApplicat
         await until(lambda: application.database.is_open, "the database")
         job_id = application.jobs.begin(endless(tmp_path))
         assert job_id is not None and panel.selected() is not None
-        (process_id,) = application.jobs.process_ids
+        (process_id,) = [child.process_id for child in application.jobs.findChildren(ChildProcess)]
         await until(lambda: newest(application).doing == "Pretraining", "the first step", PATIENCE_S)
         await until(lambda: newest(application).report.seconds_left is not None, "a pace")
         await until(lambda: newest(application).result.startswith("Epoch"), "the first epoch's result", PATIENCE_S)
