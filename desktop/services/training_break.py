@@ -19,7 +19,8 @@ _LOOK_EVERY_MS = 1_000
 
 class TrainingBreak(QObject):
     """A paused trainer keeps its memory on the GPU; only one that has ended gives it back. The candles that close
-    meanwhile are stored, and caught up with afterwards."""
+    meanwhile are stored, and caught up with afterwards. `RunState.is_on_break` from `begin` until training begins
+    again, for whatever reason."""
 
     stop_requested = Signal()
     start_requested = Signal()
@@ -28,8 +29,6 @@ class TrainingBreak(QObject):
         super().__init__(parent)
         self._state, self._banner, self._clock = state, banner, clock
         self._until_ms: int | None = None
-        self.is_on = False
-        """From `begin` until training begins again, for whatever reason."""
         self._was_starting = False
         """The trainer was still being started when the break began: that start is no end of it."""
         self._said = ""
@@ -40,7 +39,7 @@ class TrainingBreak(QObject):
 
     def begin(self, minutes: int | None) -> None:
         """Stop training; None: until `end`."""
-        self.is_on, self._was_starting = True, self._state.is_starting
+        self._was_starting = self._state.is_starting
         self._state.take_break(is_on=True)
         self._until_ms = None if minutes is None else self._clock.now_ms() + minutes * 60_000
         self.stop_requested.emit()
@@ -50,7 +49,7 @@ class TrainingBreak(QObject):
 
     def end(self) -> None:
         """Train again now."""
-        if self.is_on:
+        if self._state.is_on_break:
             self._over()
             self.start_requested.emit()
 
@@ -64,14 +63,14 @@ class TrainingBreak(QObject):
 
     def _on_status(self) -> None:
         """Starting training ends the break; it continues while the trainer is still ending."""
-        if self.is_on and self._state.is_starting and not self._was_starting:
+        if self._state.is_on_break and self._state.is_starting and not self._was_starting:
             self._over()
-        elif self.is_on:
+        elif self._state.is_on_break:
             self._was_starting = self._state.is_starting
             self._update_banner()
 
     def _over(self) -> None:
-        self.is_on, self._until_ms, self._said = False, None, ""
+        self._until_ms, self._said = None, ""
         self._timer.stop()
         self._banner.withdraw(_KEY)
         self._state.take_break(is_on=False)

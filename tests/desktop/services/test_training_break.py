@@ -60,7 +60,7 @@ def test_training_resumes_when_the_break_is_over(
     with qtbot.waitSignal(pause.start_requested):
         clock.advance_ms(60_000)
         look(pause)
-    assert not pause.is_on and banner.isHidden()
+    assert not state.is_on_break and banner.isHidden()
 
 
 def test_a_click_resumes_at_once(qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner) -> None:
@@ -68,7 +68,7 @@ def test_a_click_resumes_at_once(qtbot: QtBot, pause: TrainingBreak, state: RunS
     state.trainer_is_over()
     with qtbot.waitSignal(pause.start_requested):
         qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
-    assert not pause.is_on
+    assert not state.is_on_break
 
 
 def test_a_starting_trainer_is_stopped_and_does_not_end_the_break(
@@ -78,9 +78,9 @@ def test_a_starting_trainer_is_stopped_and_does_not_end_the_break(
     state.trainer_starts(has_run=True)
     pause.begin(15)
     state.status_changed.emit()
-    assert pause.is_on and "is stopping" in banner.text.text(), "it holds the device until it has ended"
+    assert state.is_on_break and "is stopping" in banner.text.text(), "it holds the device until it has ended"
     state.trainer_is_over()
-    assert pause.is_on and "its device released" in banner.text.text()
+    assert state.is_on_break and "its device released" in banner.text.text()
     with qtbot.waitSignal(pause.start_requested):
         clock.advance_ms(15 * 60_000)
         look(pause)
@@ -93,7 +93,7 @@ def test_starting_training_elsewhere_ends_the_break(
     state.trainer_is_over()
     with qtbot.assertNotEmitted(pause.start_requested):
         state.trainer_starts(has_run=True)
-    assert not pause.is_on and banner.isHidden()
+    assert not state.is_on_break and banner.isHidden()
 
 
 def test_a_dismissed_banner_stays_dismissed(pause: TrainingBreak, state: RunState, banner: Banner) -> None:
@@ -101,4 +101,4 @@ def test_a_dismissed_banner_stays_dismissed(pause: TrainingBreak, state: RunStat
     state.trainer_is_over()
     banner.dismiss()
     state.status_changed.emit()
-    assert banner.isHidden() and pause.is_on
+    assert banner.isHidden() and state.is_on_break
