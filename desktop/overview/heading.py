@@ -11,11 +11,10 @@ from PySide6.QtWidgets import QWidget
 from core.domain.candle import Market
 from core.domain.events import AccuracySummary
 from core.domain.plain_text import plain
-from core.market.feeds.base import FeedState
 from core.market.shown_names import shown_symbol
 from desktop.panels.accuracy.answers import Answers, Found, answers_of
 from desktop.panels.accuracy.words import value_of
-from desktop.panels.feed.words import in_one_line, state_colour, state_word
+from desktop.panels.feed.words import USUAL, in_one_line, state_colour, state_word
 from desktop.state.markets import MarketRow
 from desktop.ui.formatting import format_percent
 from desktop.ui.icons import tabular
@@ -24,7 +23,6 @@ from desktop.ui.theme import Palette
 from desktop.ui.translation import translate
 from desktop.ui.words import with_venue
 
-_USUAL = frozenset({FeedState.LIVE, FeedState.SIMULATED, FeedState.REPLAYING})
 _DOT_PX, _GAP_PX, _MARGIN_PX = 8, 8, 6
 _LONGEST_NAME = 40
 
@@ -54,7 +52,7 @@ def heading(row: MarketRow, palette: Palette) -> Heading:
         worth_colour=palette.text if answers is None else _worth_colour(answers, palette),
         feed=feed,
         feed_colour=state_colour(row.feed, palette),
-        is_in_trouble=row.is_in_run and row.feed not in _USUAL,
+        is_in_trouble=row.is_in_run and row.feed not in USUAL,
         tooltip=_tooltip(row, answers, feed),
     )
 

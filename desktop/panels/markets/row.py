@@ -16,7 +16,7 @@ from core.market.feeds.tickers import Quote
 from core.market.shown_names import shown_symbol
 from desktop.panels.accuracy.answers import Found, answers_of
 from desktop.panels.accuracy.words import how_many, proof_in_full, span, value_of
-from desktop.panels.feed.words import in_one_line, state_colour, state_within
+from desktop.panels.feed.words import USUAL, in_one_line, state_colour, state_within
 from desktop.services.universe import fits
 from desktop.state.markets import MarketRow
 from desktop.state.quotes import STALE_AFTER_MS, QuoteState, Standing
@@ -25,8 +25,8 @@ from desktop.ui.formatting import MISSING, decimals_of_prices, format_age, forma
 from desktop.ui.theme import Palette
 from desktop.ui.translation import translate
 
+_AGE_STEP_S = 10
 _UNCERTAIN = frozenset({QuoteState.OLD, QuoteState.NO_ANSWER, QuoteState.NOT_ASKED, QuoteState.NOT_RUNNING})
-_USUAL = frozenset({FeedState.LIVE, FeedState.SIMULATED, FeedState.REPLAYING})
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Row:
     @property
     def is_usual(self) -> bool:
         """Whether there is nothing to be said of its price."""
-        is_well = self.feed in _USUAL if self.feed is not None else self.standing.state is QuoteState.FRESH
+        is_well = self.feed in USUAL if self.feed is not None else self.standing.state is QuoteState.FRESH
         return is_well and not self.is_uncertain
 
     @property
@@ -218,10 +218,6 @@ def worth_colour(accuracy: AccuracySummary | None, palette: Palette, *, is_of_mo
     return answers.colour(answer, palette) if answer.found in (Found.YES, Found.NO) else palette.muted_text
 
 
-_COMING = frozenset({FeedState.LIVE, FeedState.SIMULATED, FeedState.REPLAYING})
-_AGE_STEP_S = 10
-
-
 class RowReader:
     """Prices of the chart's market are the chart's, of others of the run their feed's, and of all others polled: two
     numbers for one thing make two things of it."""
@@ -285,7 +281,7 @@ def _of_run(known: MarketRow, polled: Standing, now_ms: int) -> Standing:
     if newest is None:
         return replace(polled, state=QuoteState.WAITING) if polled.state is QuoteState.NOT_ASKED else polled
     closes_ms = known.market.interval.close_time_ms(newest.open_time_ms)
-    is_old = known.feed not in _COMING and now_ms - closes_ms > STALE_AFTER_MS
+    is_old = known.feed not in USUAL and now_ms - closes_ms > STALE_AFTER_MS
     return _standing(newest.close, min(now_ms, closes_ms), polled, is_old=is_old)
 
 
