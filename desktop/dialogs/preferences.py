@@ -28,8 +28,7 @@ class PreferencesDialog(QDialog):
 
     applied = Signal(object)
 
-    def __init__(self, settings: Settings, parent: QWidget | None = None, room: QSize | None = None) -> None:
-        """room: how large it may be; None: as large as the screen allows."""
+    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Preferences"))
         self._settings = settings
@@ -50,7 +49,7 @@ class PreferencesDialog(QDialog):
         parts = (self.search, self.tabs, self.nothing, self.message, self.buttons)
         layout = stacked(self, *parts, stretched=self.nothing)
         self._check()
-        self.resize(self._fitting_size(layout, room_on_screen(self) if room is None else room))
+        self.resize(self._fitting_size(layout, room_on_screen(self)))
 
     def form(self, group: str) -> GroupForm[object]:
         return self._forms[group]

@@ -50,14 +50,13 @@ def shortcut_lines(ids: Iterable[ActionId]) -> list[ShortcutLine]:
 class ShortcutsDialog(QDialog):
     """As many columns as there is room for; what is higher scrolls."""
 
-    def __init__(self, lines: Iterable[ShortcutLine], parent: QWidget | None = None, room: QSize | None = None) -> None:
-        """room: how large it may be; None: as large as the screen allows."""
+    def __init__(self, lines: Iterable[ShortcutLine], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Keyboard shortcuts"))
         sections: dict[str, list[ShortcutLine]] = {}
         for line in lines:
             sections.setdefault(line.section, []).append(line)
-        room = room_on_screen(self) if room is None else room
+        room = room_on_screen(self)
         self.area = QScrollArea(widgetResizable=True)
         self.area.setFrameShape(QScrollArea.Shape.NoFrame)
         self.area.setAccessibleName(translate("Dialogs", "Keyboard shortcuts"))

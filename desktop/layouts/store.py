@@ -58,12 +58,9 @@ class _Read:
 class LayoutStore:
     """Reads and writes the layout file. A broken or missing one means the default layout, never an error."""
 
-    def __init__(
-        self, path: Path, appearance: AppearanceSettings | None = None, screen_factor: float | None = None
-    ) -> None:
-        """appearance: of text that is to have its size before the docks have theirs, None to leave it as it is;
-        screen_factor: as `fit_text` has it."""
-        self._path, self._appearance, self._screen_factor = path, appearance, screen_factor
+    def __init__(self, path: Path, appearance: AppearanceSettings | None = None) -> None:
+        """appearance: of text that is to have its size before the docks have theirs, None to leave it as it is."""
+        self._path, self._appearance = path, appearance
         self.notice: str | None = None
         """What became of a file that could not be used, for the user; None where all was well."""
 
@@ -93,7 +90,7 @@ class LayoutStore:
             is_sized = window.restoreGeometry(geometry)  # refused on another screen or at another scale
             begin_in_a_window(window)
             if is_sized and self._appearance is not None:
-                fit_text(window, self._appearance, self._screen_factor)
+                fit_text(window, self._appearance)
             is_taken = window.restoreState(docks, LAYOUT_VERSION)
         if is_taken:
             return True

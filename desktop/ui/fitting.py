@@ -16,9 +16,9 @@ def room_on_screen(widget: QWidget) -> QSize:
     return widget.screen().availableGeometry().size() * _SHARE_OF_SCREEN
 
 
-def keep_on_screen(dialog: QDialog, room: QSize | None = None) -> None:
-    """Call it before the dialog is shown. room: what it may take; None: ask the screen."""
-    room = room_on_screen(dialog) if room is None else room
+def keep_on_screen(dialog: QDialog) -> None:
+    """Call it before the dialog is shown."""
+    room = room_on_screen(dialog)
     dialog.ensurePolished()
     if _is_ours(dialog) and not _fits(dialog.minimumSizeHint(), room):
         bar = dialog.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)

@@ -89,11 +89,11 @@ class InterfaceSize(QObject):
     changed = Signal()
     """It has."""
 
-    def __init__(self, window: QWidget, appearance: AppearanceSettings, screen_factor: float | None = None) -> None:
-        """appearance: what `set_font` was called with; screen_factor: what the screen needs, None to ask it."""
+    def __init__(self, window: QWidget, appearance: AppearanceSettings) -> None:
+        """appearance: what `set_font` was called with."""
         super().__init__(window)
         self._window, self._appearance = window, appearance
-        self._screen_factor = _factor_of_screen() if screen_factor is None else screen_factor
+        self._screen_factor = _factor_of_screen()
         self._settling = QTimer(self)  # not amid the window's layout, and once for all sizes on the way
         self._settling.setSingleShot(True)
         self._settling.timeout.connect(self._follow)
@@ -121,10 +121,10 @@ class InterfaceSize(QObject):
         self.changed.emit()
 
 
-def fit_text(window: QWidget, appearance: AppearanceSettings, screen_factor: float | None = None) -> None:
+def fit_text(window: QWidget, appearance: AppearanceSettings) -> None:
     """Give an automatic size its value for a window that is not shown yet: what is laid out in it then need not change
     once it is. Arguments as InterfaceSize has them."""
-    screen_factor = _factor_of_screen() if screen_factor is None else screen_factor
+    screen_factor = _factor_of_screen()
     if appearance.interface_percent is not None or screen_factor <= _LEAST:
         return
     size = window.screen().availableGeometry().size() if window.isMaximized() else window.size()

@@ -43,8 +43,9 @@ def press(qtbot: QtBot, dialog: PreferencesDialog, button: QDialogButtonBox.Stan
     qtbot.mouseClick(dialog.buttons.button(button), Qt.MouseButton.LeftButton)
 
 
-def test_no_page_scrolls_on_a_large_screen(qtbot: QtBot) -> None:
-    dialog = PreferencesDialog(Settings(), room=QSize(1280, 736))
+def test_no_page_scrolls_on_a_large_screen(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("desktop.dialogs.preferences.room_on_screen", lambda _dialog: QSize(1280, 736))
+    dialog = PreferencesDialog(Settings())
     qtbot.addWidget(dialog)
     dialog.show()
     assert dialog.height() <= 736

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -17,11 +18,21 @@ from desktop.ui.interface_size import set_font
 LINES = (*shortcut_lines(ActionId), *chart_gestures())
 
 
-def opened(qtbot: QtBot, room: QSize | None = None) -> ShortcutsDialog:
-    dialog = ShortcutsDialog(LINES, room=room)
-    qtbot.addWidget(dialog)
-    dialog.show()
-    return dialog
+Open = Callable[[QSize], ShortcutsDialog]
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Opens it where there is so much room."""
+
+    def open_it(room: QSize) -> ShortcutsDialog:
+        monkeypatch.setattr("desktop.dialogs.shortcuts.room_on_screen", lambda _dialog: room)
+        dialog = ShortcutsDialog(LINES)
+        qtbot.addWidget(dialog)
+        dialog.show()
+        return dialog
+
+    return open_it
 
 
 def columns(dialog: ShortcutsDialog) -> int:
@@ -33,10 +44,10 @@ def columns(dialog: ShortcutsDialog) -> int:
 
 
 @pytest.mark.parametrize("percent", [100, 150, 200, 300])
-def test_it_fits_the_available_area_and_scrolls(qtbot: QtBot, qapp: QApplication, percent: int) -> None:
+def test_it_fits_the_available_area_and_scrolls(qapp: QApplication, opened: Open, percent: int) -> None:
     set_font(qapp, AppearanceSettings(interface_percent=percent))
     room = QSize(1470, 828)
-    dialog = opened(qtbot, room)
+    dialog = opened(room)
     assert dialog.size().boundedTo(room) == dialog.size()
     assert dialog.minimumSizeHint().boundedTo(room) == dialog.minimumSizeHint()
     body, sight = dialog.area.widget(), dialog.area.viewport()
@@ -45,14 +56,14 @@ def test_it_fits_the_available_area_and_scrolls(qtbot: QtBot, qapp: QApplication
     assert dialog.area.horizontalScrollBar().maximum() == 0 or columns(dialog) == 1
 
 
-def test_it_has_fewer_columns_in_a_narrow_area(qtbot: QtBot) -> None:
-    counts = [columns(opened(qtbot, QSize(width, 700))) for width in (2000, 1000, 600)]
+def test_it_has_fewer_columns_in_a_narrow_area(opened: Open) -> None:
+    counts = [columns(opened(QSize(width, 700))) for width in (2000, 1000, 600)]
     assert counts == [3, 2, 1]
 
 
-def test_shortcuts_are_next_to_their_actions(qtbot: QtBot) -> None:
+def test_shortcuts_are_next_to_their_actions(opened: Open) -> None:
     """Regression: the widest line of a column moved them 375 px away."""
-    dialog = opened(qtbot, QSize(2000, 700))
+    dialog = opened(QSize(2000, 700))
     sheet = dialog.area.widget()
     placed = {label.mapTo(sheet, QPoint(0, 0)).toTuple(): label for label in sheet.findChildren(QLabel)}
     in_order = [label for _place, label in sorted(placed.items(), key=lambda pair: (pair[0][1], pair[0][0]))]

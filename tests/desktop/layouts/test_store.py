@@ -30,11 +30,12 @@ def test_size_and_docks_are_restored(make_bench: MakeBench, tmp_path: Path) -> N
 
 
 def test_docks_of_a_small_window_on_a_large_screen_are_as_wide_and_high_at_the_next_start(
-    qapp: QApplication, qtbot: QtBot, tmp_path: Path
+    qapp: QApplication, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At the start text has the screen's size: docks laid out for it get its minimum sizes."""
-    appearance, screen_factor = AppearanceSettings(), 1.5
-    store = LayoutStore(tmp_path / "layout.json", appearance, screen_factor)
+    monkeypatch.setattr("desktop.ui.interface_size._factor_of_screen", lambda: 1.5)
+    appearance = AppearanceSettings()
+    store = LayoutStore(tmp_path / "layout.json", appearance)
 
     def started() -> tuple[QMainWindow, list[QDockWidget]]:
         set_font(qapp, AppearanceSettings(interface_percent=150))
@@ -45,7 +46,7 @@ def test_docks_of_a_small_window_on_a_large_screen_are_as_wide_and_high_at_the_n
         docks = [dock_of_text(window, area) for area in (areas.RightDockWidgetArea, areas.BottomDockWidgetArea)]
         if not store.restore(window):
             window.resize(780, 700)  # the offscreen screen is 800 x 800
-        DockSizes(window, docks).follow(InterfaceSize(window, appearance, screen_factor))
+        DockSizes(window, docks).follow(InterfaceSize(window, appearance))
         window.show()
         for _ in range(6):
             qapp.processEvents()

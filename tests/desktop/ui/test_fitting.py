@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QScrollArea, QVBoxLayout
 from pytestqt.qtbot import QtBot
@@ -28,11 +29,12 @@ class LongForm(QDialog):
 
 
 def test_a_dialog_larger_than_the_screen_scrolls_and_keeps_its_buttons(
-    qtbot: QtBot,
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("desktop.ui.fitting.room_on_screen", lambda _dialog: ROOM)
     dialog = LongForm()
     qtbot.addWidget(dialog)
-    keep_on_screen(dialog, ROOM)
+    keep_on_screen(dialog)
     dialog.show()
     assert dialog.size() == ROOM and dialog.minimumSizeHint().boundedTo(ROOM) == dialog.minimumSizeHint()
     place = QRect(dialog.buttons.mapTo(dialog, QPoint(0, 0)), dialog.buttons.size())
@@ -47,11 +49,12 @@ def test_a_dialog_larger_than_the_screen_scrolls_and_keeps_its_buttons(
     assert area.verticalScrollBar().value() > 0 and area.horizontalScrollBar().maximum() > 0
 
 
-def test_a_dialog_that_fits_is_unchanged(qtbot: QtBot) -> None:
+def test_a_dialog_that_fits_is_unchanged(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("desktop.ui.fitting.room_on_screen", lambda _dialog: QSize(2000, 2000))
     dialog = LongForm()
     qtbot.addWidget(dialog)
     dialog.resize(600, 1200)
-    keep_on_screen(dialog, QSize(2000, 2000))
+    keep_on_screen(dialog)
     assert dialog.size() == QSize(600, 1200) and not dialog.findChildren(QScrollArea)
 
 

@@ -129,6 +129,12 @@ def settled(bench: Bench, qapp: QApplication) -> Bench:
     return bench
 
 
+@pytest.fixture
+def large_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("desktop.ui.interface_size._factor_of_screen", lambda: 1.5)
+
+
+@pytest.mark.usefixtures("large_screen")
 def test_a_shrunk_window_looks_like_one_that_started_small(qapp: QApplication, make_bench: MakeBench) -> None:
     fresh = make_bench(scenario.checkpoints())
     fill(fresh)
@@ -139,7 +145,7 @@ def test_a_shrunk_window_looks_like_one_that_started_small(qapp: QApplication, m
     fill(bench)
     window, large = settled(bench, qapp).window, qapp.font()
     assert sizes_of(bench) != wanted
-    follower = InterfaceSize(window, AppearanceSettings(), screen_factor=1.5)
+    follower = InterfaceSize(window, AppearanceSettings())
     DockSizes(window, window.docks.values()).follow(follower)
     window.resize(1280, 720)
     assert sizes_of(settled(bench, qapp)) == wanted
@@ -152,6 +158,7 @@ def test_a_shrunk_window_looks_like_one_that_started_small(qapp: QApplication, m
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("large_screen")
 def test_docks_keep_their_heights_after_enlarging_the_window_temporarily(
     qapp: QApplication, make_bench: MakeBench
 ) -> None:
@@ -159,7 +166,7 @@ def test_docks_keep_their_heights_after_enlarging_the_window_temporarily(
     bench = make_bench(scenario.checkpoints(), size=(1280, 720))
     fill(bench)
     window = settled(bench, qapp).window
-    DockSizes(window, window.docks.values()).follow(InterfaceSize(window, AppearanceSettings(), screen_factor=1.5))
+    DockSizes(window, window.docks.values()).follow(InterfaceSize(window, AppearanceSettings()))
     shown = (ActionId.SHOW_LOSS, ActionId.SHOW_ACCURACY, ActionId.SHOW_BEST, ActionId.SHOW_CHECKPOINTS)
 
     def heights() -> list[int]:
@@ -183,11 +190,12 @@ def sizes_of(bench: Bench) -> dict[str, tuple[float, QSize]]:
     return sizes | {name: (0.0, QSize(0, row.defaultSectionSize())) for name, row in rows.items()}
 
 
+@pytest.mark.usefixtures("large_screen")
 def test_a_set_size_applies_in_a_small_window_too(qapp: QApplication, make_bench: MakeBench) -> None:
     set_font(qapp, AppearanceSettings(interface_percent=150))
     points = qapp.font().pointSizeF()
     window = make_bench(size=(1920, 1080)).window
-    InterfaceSize(window, AppearanceSettings(interface_percent=150), screen_factor=1.5)
+    InterfaceSize(window, AppearanceSettings(interface_percent=150))
     window.resize(1280, 720)
     for _ in range(6):
         qapp.processEvents()
