@@ -8,7 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Slot
 
 from core.checkpoints.catalog import CheckpointRow
-from core.domain.events import Severity, TrainerState
+from core.domain.events import Severity
 from core.settings.tree import CheckpointSettings
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
@@ -27,7 +27,6 @@ from desktop.state.run_state import RunState
 from desktop.state.shell import Shell
 
 STEPS_COMPARED = 50_000
-_WORKING = frozenset({TrainerState.TRAINING, TrainerState.PAUSED, TrainerState.CATCHING_UP})
 
 
 class CheckpointTools(QObject):
@@ -92,7 +91,7 @@ class CheckpointTools(QObject):
         return CleanUpData(
             self._source.checkpoints(),
             self._clock.now_ms(),
-            is_training=self._state.trainer_state in _WORKING,
+            is_training=self._state.has_answering_trainer,
             offered=None if way is None else way.checkpoint_id,
             held=self._source.held,
         )
