@@ -62,7 +62,7 @@ class CheckpointsPanel(Panel):
         self._filter: Expression | None = None
         self.table = CheckpointTable(theme)
         self.model = self.table.rows
-        self.message = Label()
+        self.message = Label(wraps=True)
         theme.follow(self, lambda palette: colour_text(self.message, palette.bad))
         self.filter = FilterLine(source.clock, self.message)
         self._count = Label()
@@ -136,7 +136,6 @@ class CheckpointsPanel(Panel):
         self._more.setMenu(menu)
         buttons.addWidget(self._more)
         top = beside(None, self.filter, self._count, buttons, stretched=self.filter, spacing=8)
-        self.message.setWordWrap(True)
         stacked(self, top, self.message, self.table, stretched=self.table, margins=(6, 4, 6, 4), spacing=4)
 
     def _connect(self) -> None:

@@ -57,7 +57,7 @@ class DocumentationDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Documentation"))
         self.search, self.pages, self.browser = QLineEdit(), QListWidget(), PageBrowser()
-        self.none = Label(translate("Dialogs", "No page contains these words."))
+        self.none = Label(translate("Dialogs", "No page contains these words."), wraps=True)
         self.page: Path | None = None
         """The one that is shown."""
         self._texts = {page: page.read_text(encoding="utf-8") for page in pages_of(folder)}
@@ -75,7 +75,6 @@ class DocumentationDialog(QDialog):
         self.search.setAccessibleName(translate("Dialogs", "Search all pages"))
         self.search.setClearButtonEnabled(True)
         self.pages.setAccessibleName(translate("Dialogs", "Pages"))
-        self.none.setWordWrap(True)
         self.none.hide()
         left = QWidget()
         stacked(left, self.search, self.none, self.pages, margins=NO_MARGINS)

@@ -245,8 +245,6 @@ def _colour(button: QAbstractButton, *, is_down: bool) -> None:
 
 
 def _words(text: str) -> Label:
-    label = Label(text)
-    label.setWordWrap(True)
-    label.setAlignment(Qt.AlignmentFlag.AlignLeft)
+    label = Label(text, alignment=Qt.AlignmentFlag.AlignLeft, wraps=True)
     label.setMinimumWidth(_COLUMNS * _BUTTON_WIDTH)
     return label

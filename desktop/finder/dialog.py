@@ -75,9 +75,8 @@ class FinderDialog(QDialog):
         self.list.setModel(self.model)
         self.list.setItemDelegate(_LineDelegate(theme.palette, self.list))
         self.empty = Label(translate("Finder", question.nothing), alignment=Qt.AlignmentFlag.AlignCenter)
-        self.note = Label()
+        self.note = Label(wraps=True)
         """Why none of what fits is marked."""
-        self.note.setWordWrap(True)
         self._build()
         self.line.textChanged.connect(self._search)
         self.line.installEventFilter(self)

@@ -56,9 +56,8 @@ class BannerRow(QWidget):
         super().__init__()
         self._theme = theme
         self._notice: Notice | None = None
-        self._icon, self._more, self.text = Label(), Label(), Label()
+        self._icon, self._more, self.text = Label(), Label(), Label(wraps=True)
         mute(self._more)
-        self.text.setWordWrap(True)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.action = QPushButton()

@@ -133,10 +133,8 @@ class EmptyState(Label):
     """The calm sentence that a panel shows while it has nothing: it covers `host` and lets the mouse through."""
 
     def __init__(self, text: str, host: QWidget) -> None:
-        super().__init__(text, host)
+        super().__init__(text, host, alignment=Qt.AlignmentFlag.AlignCenter, wraps=True)
         self._text = text
-        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.setWordWrap(True)
         self.setMargin(12)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         mute(self)

@@ -53,7 +53,8 @@ class AccuracyDetails(QWidget):
         self._theme = theme
         self._pages: dict[str, Page] = {}
         self.horizon, self.group = QComboBox(), QComboBox()
-        self._n, self._waiting = Label(), Label(translate("Panels", _WAITING))
+        self._n = Label()
+        self._waiting = Label(translate("Panels", _WAITING), alignment=Qt.AlignmentFlag.AlignCenter, wraps=True)
         self._first = WrappedLabel()
         """Which candles “all” are not."""
         self._stack = QStackedWidget()
@@ -152,8 +153,6 @@ class AccuracyDetails(QWidget):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         mute(self._n, self._first, self._waiting)
         self._n.setFont(tabular(self.font()))
-        self._waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._waiting.setWordWrap(True)
         self._first.hide()
         top = beside(None, self.horizon, self.group, None, self._n, spacing=6)
         parts = (top, self._first, self._stack, self._waiting)

@@ -141,14 +141,12 @@ class ExpertsPage(Page):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self._weights_title, self._losses_title = Label(), Label()
+        self._weights_title, self._losses_title = Label(wraps=True), Label(wraps=True)
         self.weights, self.losses = HeatTable(theme), HeatTable(theme)
         inside = QWidget()
         parts = (self._weights_title, self.weights, self._losses_title, self.losses)
         stacked(inside, *parts, None, margins=(0, 0, 6, 2), spacing=2)
-        for title in (self._weights_title, self._losses_title):
-            title.setWordWrap(True)
-            mute(title)
+        mute(self._weights_title, self._losses_title)
         stacked(self, DownScrolling(inside, translate("Panels", "Experts in numbers")), margins=NO_MARGINS)
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:

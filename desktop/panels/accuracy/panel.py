@@ -50,9 +50,9 @@ class AccuracyPanel(Panel):
     def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._state = state
-        self._verdict_icon, self._verdict, self._reason = Label(), Label(), Label()
+        self._verdict_icon, self._verdict, self._reason = Label(), Label(wraps=True), Label(wraps=True)
         self._table = AccuracyTable(theme)
-        self._footer = Label()
+        self._footer = Label(wraps=True)
         """How many candles that is of, and how much of the ghosts is the model's."""
         self._model, self._learning = AnswerLine(), AnswerLine()
         self.apart = QToolButton()
@@ -124,10 +124,7 @@ class AccuracyPanel(Panel):
         self.details.hide()
 
     def _build_layout(self) -> QWidget:
-        self._verdict.setWordWrap(True)
         scale_text(self._verdict, 1.15, bold=True)
-        self._reason.setWordWrap(True)
-        self._footer.setWordWrap(True)
         mute(self._reason, self._footer)
         self.apart.setAutoRaise(True)
         self.apart.setCheckable(True)

@@ -77,12 +77,10 @@ class TitledPlot(QWidget):
         top: type[pg.AxisItem] | None = None,
     ) -> None:
         super().__init__()
-        self.title, self.missing = Label(), Label()
+        self.title, self.missing = Label(), Label(alignment=Qt.AlignmentFlag.AlignCenter, wraps=True)
         self.title.setTextFormat(Qt.TextFormat.RichText)
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         self.title.setWordWrap(True)  # it carries numbers: none of them may be cut
-        self.missing.setWordWrap(True)
-        self.missing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         mute(self.title, self.missing)
         self.plot = plot_widget(name, PercentAxis, bottom=bottom, top=top)
         self.plot.setMinimumHeight(_LOWEST_PLOT_PX)

@@ -76,7 +76,8 @@ class FeedPanel(Panel):
         super().__init__(theme, parent)
         self._record, self._clock = state.feed_record, state.clock
         self._dot = Dot()
-        self.state_word, self.since, self.market, self.sentence, self.reasons = (Label() for _ in range(5))
+        self.state_word, self.market = Label(), Label()
+        self.since, self.sentence, self.reasons = (Label(wraps=True) for _ in range(3))
         mute(self.since, self.market, self.reasons)
         self.try_again, self.use_next = QPushButton(translate("Panels", "Try again now")), QPushButton()
         put_icon(self.try_again, "refresh", theme)
@@ -258,8 +259,6 @@ class FeedPanel(Panel):
     def _head(self) -> QVBoxLayout:
         self.state_word.setFont(tabular(self.font(), bold=True))
         self.since.setFont(tabular(self.font()))
-        self.sentence.setWordWrap(True)
-        self.since.setWordWrap(True)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         top = beside(None, self._dot, self.state_word, self.since, stretched=self.since, spacing=6)
         return stacked(None, top, self.sentence, spacing=1)
@@ -273,7 +272,6 @@ class FeedPanel(Panel):
         return beside(None, self.use_next, self.try_again, None, spacing=6)
 
     def _fill_lists(self) -> None:
-        self.reasons.setWordWrap(True)
         self._sides.setChildrenCollapsible(False)
         self._sides.addWidget(self.rejected_table)
         self._sides.addWidget(self.raw)

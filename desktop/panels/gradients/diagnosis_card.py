@@ -120,7 +120,6 @@ class DiagnosisCard(QWidget):
         for label in (self.headline, self.evidence, self.advice, self.note):
             label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
         self._icon.setFixedSize(QSize(18, 18))
         top = beside(None, self._icon, self.headline, self.step, stretched=self.headline, spacing=6)
         buttons = beside(None, self.apply_button, self.undo_button, None, spacing=6)

@@ -100,9 +100,8 @@ class NormPlot(QWidget):
         self._theme = theme
         self._steps: StepHistory | None = None
         self._pointed_at: float | None = None
-        self.legend = Label()
+        self.legend = Label(wraps=True)
         self.legend.setTextFormat(Qt.TextFormat.RichText)
-        self.legend.setWordWrap(True)
         mute(self.legend)
         self.plot = plot_widget(translate("Panels", "Norms of the gradients"), LogAxis, _PointedPlot)
         self.plot.setMinimumHeight(_LEAST_HEIGHT)

@@ -74,7 +74,8 @@ class LayerSection(QWidget):
             self.measure.setItemData(
                 self.measure.count() - 1, paragraphs(translate("Panels", meaning)), Qt.ItemDataRole.ToolTipRole
             )
-        self._title, self._none = Label(translate("Panels", "Layers")), Label(translate("Panels", _NO_LAYERS))
+        self._title = Label(translate("Panels", "Layers"))
+        self._none = Label(translate("Panels", _NO_LAYERS), wraps=True)
         self._title.setFont(tabular(self.font(), bold=True))
         self._title.setToolTip(
             paragraphs(
@@ -85,7 +86,6 @@ class LayerSection(QWidget):
                 ).format(_NEWEST)
             )
         )
-        self._none.setWordWrap(True)
         mute(self._none)
         top = beside(None, self._title, None, self.measure)
         stacked(self, top, self._none, self.bars, margins=NO_MARGINS, spacing=3)

@@ -66,7 +66,7 @@ class MarketsPanel(Panel):
         self.table = MarketsTable(self.model, theme)
         self.filter = FilterLine(theme)
         self.adder = MarketAdder(theme)
-        self.note = Label()
+        self.note = Label(wraps=True)
         mute(self.note)
         self.actions_of_panel = ActionRegistry(panel_actions("Markets"), self.table, theme)
         self._build_layout()
@@ -392,7 +392,6 @@ class MarketsPanel(Panel):
         )
 
     def _build_layout(self) -> None:
-        self.note.setWordWrap(True)
         buttons = self.actions_of_panel.tool_bar(translate("Panels", "Actions on markets"), has_texts=False)
         head = beside(None, self.filter, buttons, stretched=self.filter, spacing=6)
         parts = (head, self.table, self.note, self.adder)  # what is typed into stays where it is
