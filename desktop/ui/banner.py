@@ -134,11 +134,6 @@ class Banner(QWidget):
         """The button of `shown` that does what it offers."""
         return self._upper_row.action
 
-    @property
-    def dismiss_button(self) -> QToolButton:
-        """The button that takes `shown` away."""
-        return self._upper_row.dismiss_button
-
     def show_notice(self, notice: Notice) -> None:
         """Show it, or keep it until graver ones are dismissed; an answer is shown until something graver comes. What
         is there already comes no more, though its words are new."""

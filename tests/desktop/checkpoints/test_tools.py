@@ -86,7 +86,7 @@ def test_a_preview_shows_ghosts_until_its_notice_is_dismissed_or_restored(
         restore.trigger()
         await until(lambda: bool(tools.previews.layer.shown) and banner.action.text() == "Restore", "its ghosts")
         await still_there_after_a_clean_up(application, chosen)
-        QTest.mouseClick(banner.dismiss_button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(banner.other_row.dismiss_button, Qt.MouseButton.LeftButton)
         assert tools.previews.layer.shown == () and not tools.previews.is_shown, "they go with their notice"
         newest = step_of(application)
         gate.release(1)

@@ -41,7 +41,7 @@ def test_the_most_severe_notice_is_shown_and_the_next_after_dismissal(qtbot: QtB
     shown = []
     for _ in range(3):
         shown.append(banner.text.text())
-        qtbot.mouseClick(banner.dismiss_button, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(banner.other_row.dismiss_button, Qt.MouseButton.LeftButton)
     assert shown == ["Grave.", "Newer.", "Mild."]
     assert banner.isHidden()
 
