@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 
 from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Interval
+from core.market.history.reading import interval_of
 from core.market.shown_names import shown_symbol
-from desktop.dialogs.file_check import FilePicker, check_replayable
+from desktop.dialogs.file_check import FilePicker, Watch, check_readable, check_replayable
 from desktop.jobs.form import JobDialog, chosen_device
 from desktop.jobs.job_commands import Order, evaluate_order, pretrain_order
 from desktop.ui.formatting import format_count, format_time
@@ -30,7 +31,9 @@ class PretrainDialog(JobDialog):
             "is not changed.",
         )
         super().__init__(translate("Jobs", "Pretrain"), about, translate("Jobs", "Pretrain"), parent)
-        self.picker = FilePicker(several=True)
+        self._intervals: dict[Path, Interval] = {}
+        """Of the files that were looked at, by the thread that does this."""
+        self.picker = FilePicker(several=True, look=self._look)
         self.epochs = _whole(10, 1, 10_000)
         self.patience = _whole(3, 1, 1_000)
         self.batch_size = _whole(32, 1, 65_536)
@@ -58,14 +61,24 @@ class PretrainDialog(JobDialog):
         self.check()
 
     def order(self) -> Order:
+        files = self.picker.files()
+        if len({self._intervals[file] for file in files if file in self._intervals}) > 1:
+            mixed = translate("Jobs", "The candles are of different lengths ({0}). Choose files of one interval.")
+            named = (f"{file.name}: {self._intervals[file]}" for file in files if file in self._intervals)
+            raise ValueError(mixed.format(", ".join(named)))
         return pretrain_order(
-            self.picker.files(),
+            files,
             epochs=self.epochs.entered(),
             validation_share=self.share.entered() / 100.0,
             patience=self.patience.entered(),
             batch_size=self.batch_size.entered(),
             device=self.device.currentData(),
         )
+
+    def _look(self, path: Path, watch: Watch) -> str:
+        check_readable(path, watch)
+        self._intervals[path] = interval_of(path)
+        return check_replayable(path, watch)
 
 
 class EvaluateDialog(JobDialog):

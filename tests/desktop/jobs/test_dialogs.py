@@ -41,8 +41,12 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def candles(tmp_path: Path) -> Path:
-    path = tmp_path / "my candles.csv"
-    path.write_text("time,open,high,low,close,volume\n1900000020000,1,2,1,2,3\n")
+    return of_minutes(tmp_path / "my candles.csv", 1)
+
+
+def of_minutes(path: Path, minutes: int) -> Path:
+    rows = (f"{LATER_MS + 60_000 * minutes * row},1,2,1,2,3\n" for row in range(40))
+    path.write_text("time,open,high,low,close,volume\n" + "".join(rows))
     return path
 
 
@@ -102,6 +106,29 @@ def test_pretraining_has_the_defaults_of_the_command(qtbot: QtBot, candles: Path
     assert arguments[-3:] == ("--", str(candles), str(candles))
 
 
+def test_pretraining_does_not_start_with_a_file_without_candles(qtbot: QtBot, tmp_path: Path) -> None:
+    """Regression: the job was started, and failed seconds later."""
+    people = tmp_path / "people.csv"
+    people.write_text("name,age\nAda,36\nAlan,41\n")
+    dialog = PretrainDialog("auto")
+    qtbot.addWidget(dialog)
+    dialog.picker.line.setText(f"{of_minutes(tmp_path / 'sound.csv', 1)}; {people}")
+    qtbot.waitUntil(lambda: people.name in dialog.message.text())
+    assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
+
+
+def test_pretraining_does_not_start_with_files_of_two_intervals(qtbot: QtBot, tmp_path: Path) -> None:
+    """Regression: as above."""
+    one, five = of_minutes(tmp_path / "one.csv", 1), of_minutes(tmp_path / "five.csv", 5)
+    dialog = PretrainDialog("auto")
+    qtbot.addWidget(dialog)
+    dialog.picker.line.setText(f"{one}; {five}")
+    qtbot.waitUntil(lambda: "five.csv: 5m" in dialog.message.text())
+    assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
+    dialog.picker.line.setText(str(five))
+    assert ordered(qtbot, dialog).arguments[-1:] == (str(five),)
+
+
 def test_an_evaluation_names_its_checkpoint_and_whether_it_learns(qtbot: QtBot, tmp_path: Path, candles: Path) -> None:
     dialog = evaluate(tmp_path)
     qtbot.addWidget(dialog)
@@ -130,10 +157,7 @@ def test_a_file_without_candles_is_not_evaluated(qtbot: QtBot, tmp_path: Path) -
 
 def test_a_file_of_another_interval_than_the_checkpoints_is_not_evaluated(qtbot: QtBot, tmp_path: Path) -> None:
     """Regression: the job was started, and failed seconds later."""
-    five, one = (tmp_path / f"{minutes} minutes.csv" for minutes in (5, 1))
-    for path, minutes in ((five, 5), (one, 1)):
-        rows = (f"{LATER_MS + 60_000 * minutes * row},1,2,1,2,3\n" for row in range(40))
-        path.write_text("time,open,high,low,close,volume\n" + "".join(rows))
+    five, one = (of_minutes(tmp_path / f"{minutes} minutes.csv", minutes) for minutes in (5, 1))
     dialog = evaluate(tmp_path)
     qtbot.addWidget(dialog)
     start = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
