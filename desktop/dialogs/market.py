@@ -11,7 +11,6 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
-    QDoubleSpinBox,
     QFormLayout,
     QLineEdit,
     QSpinBox,
@@ -29,6 +28,7 @@ from desktop.dialogs.setting_words import description
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketQuestion
 from desktop.services.market_feed import WATCHABLE_SPEED
 from desktop.ui.dialog_parts import Problem, ok_and_cancel
+from desktop.ui.inputs import DecimalSpinBox
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.stacks import stacked
@@ -266,6 +266,7 @@ class MarketDialog(QDialog):
         for widget in (self.feed, self.venue, self.symbol, self.interval, self.fallback):
             listen(widget, self._on_change)
         self.speed.valueChanged.connect(lambda _value: self._on_speed())
+        self.speed.refused.connect(self._message.refuse)
         self.picker.changed.connect(self._on_change)
         self.picker.answered.connect(self._on_checked)
 
@@ -300,5 +301,9 @@ class MarketDialog(QDialog):
                 self.speed.setValue(0.0 if is_simulated else WATCHABLE_SPEED)
 
 
-def _speed() -> QDoubleSpinBox:
-    return QDoubleSpinBox(minimum=0.0, maximum=10_000.0, decimals=1, suffix=translate("Dialogs", " candles per second"))
+def _speed() -> DecimalSpinBox:
+    box = DecimalSpinBox(0.0, 10_000.0)
+    box.setSingleStep(1.0)
+    box.setSuffix(translate("Dialogs", " candles per second"))
+    box.setKeyboardTracking(True)
+    return box

@@ -51,12 +51,17 @@ class _RefusingBox(QDoubleSpinBox):
         return readable_decimal(value, self.digits)
 
     def valueFromText(self, text: str) -> float:
-        number = _parse(text.removesuffix(self.suffix()))
+        number = self._parse(text)
         return self.value() if number is None else number
 
     def validate(self, text: str, position: int) -> object:
         bare = text.removesuffix(self.suffix())
-        return _state(bare, _parse(bare), self.minimum(), self.maximum()), text, position
+        return _state(bare, self._parse(text), self.minimum(), self.maximum()), text, position
+
+    def _parse(self, text: str) -> float | None:
+        if text and text == self.specialValueText():  # which Qt shows in place of the minimum
+            return self.minimum()
+        return _parse(text.removesuffix(self.suffix()))
 
     def fixup(self, text: str) -> str:
         bare = text.removesuffix(self.suffix())

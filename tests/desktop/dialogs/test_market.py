@@ -258,6 +258,26 @@ def test_a_replay_has_a_watchable_default_speed(dialog: MarketDialog, tmp_path: 
     assert dialog.speed.text() == "as fast as possible" and dialog.market().speed == 0.0
 
 
+@pytest.mark.parametrize("text", ["0.5", "0,5"])
+def test_a_decimal_speed_may_be_typed_with_a_comma(
+    qtbot: QtBot, dialog: MarketDialog, tmp_path: Path, text: str
+) -> None:
+    """Regression: Qt took the one or the other for what parts thousands, and half a candle became five."""
+    dialog.picker.line.setText(str(write_csv(tmp_path / "candles.csv")))
+    choose_feed(dialog, "replay")
+    dialog.speed.selectAll()
+    qtbot.keyClicks(dialog.speed, text)
+    dialog.speed.interpretText()
+    assert dialog.speed.value() == 0.5 and dialog.market().speed == 0.5
+
+
+def test_the_words_for_no_limit_are_not_refused_as_a_number(qtbot: QtBot, dialog: MarketDialog) -> None:
+    choose_feed(dialog, "simulate")
+    with qtbot.assertNotEmitted(dialog.speed.refused):
+        dialog.speed.interpretText()
+    assert dialog.speed.text() == "in real time" and dialog.speed.value() == 0.0
+
+
 def test_browse_opens_a_chooser_without_blocking(qtbot: QtBot, dialog: MarketDialog, tmp_path: Path) -> None:
     choose_feed(dialog, "replay")
     qtbot.mouseClick(dialog.picker.browse, Qt.MouseButton.LeftButton)

@@ -9,6 +9,8 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 from pytestqt.qtbot import QtBot
 
+from desktop.ui.formatting import format_count
+from desktop.ui.inputs import WholeSpinBox
 from desktop.ui.translation import install_translations, translate
 
 GERMAN = QLocale(QLocale.Language.German, QLocale.Country.Germany)
@@ -38,8 +40,9 @@ def german(tmp_path: Path) -> Path:
 def application(qtbot: QtBot) -> Iterator[QCoreApplication]:
     application = QCoreApplication.instance()
     assert application is not None
-    before = set(application.findChildren(QTranslator))
+    before, locale = set(application.findChildren(QTranslator)), QLocale()
     yield application
+    QLocale.setDefault(locale)
     for translator in set(application.findChildren(QTranslator)) - before:
         application.removeTranslator(translator)
         translator.deleteLater()
@@ -55,3 +58,16 @@ def test_a_shipped_language_applies_to_our_and_qts_texts(application: QCoreAppli
 def test_without_a_translation_all_of_the_window_stays_english(application: QCoreApplication, tmp_path: Path) -> None:
     assert install_translations(application, GERMAN, tmp_path) == ()
     assert translate("QPlatformTheme", "Cancel") == "Cancel"
+
+
+@pytest.mark.parametrize("language", [QLocale.Language.German, QLocale.Language.Arabic])
+def test_fields_write_numbers_as_the_rest_of_the_window(
+    application: QCoreApplication, qtbot: QtBot, tmp_path: Path, language: QLocale.Language
+) -> None:
+    """Regression: 1.000 or ١٬٠٠٠ candles in a field, beside a text that says 1,000."""
+    QLocale.setDefault(QLocale(language))
+    install_translations(application, GERMAN, tmp_path)
+    box = WholeSpinBox(0, 20_000)
+    qtbot.addWidget(box)
+    box.setValue(1_000)
+    assert box.text() == format_count(1_000)
