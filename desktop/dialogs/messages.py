@@ -36,9 +36,9 @@ _SIGNS = {
 def open_dialog(dialog: D) -> D:
     """Show a dialog over its window without a nested event loop; it is deleted on close."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    style_icons(dialog)
     keep_on_screen(dialog)
     dialog.open()
+    style_icons(dialog)  # Qt's own dialogs have no buttons before they are shown
     return dialog
 
 

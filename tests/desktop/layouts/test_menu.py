@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu
+from PySide6.QtWidgets import QDialogButtonBox, QInputDialog, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from desktop.actions import ActionId
 from desktop.layouts.arrangements import TRAIN, WATCH
 from desktop.layouts.store import LayoutStore
+from desktop.ui.icons import icon
 from desktop.window.main_window import MainWindow
 from tests.desktop.conftest import MakeBench
 
@@ -44,6 +45,18 @@ def keep(qtbot: QtBot, window: MainWindow, name: str) -> None:
     qtbot.keyClicks(line, name)
     qtbot.keyClick(line, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: not window.findChildren(QInputDialog))
+
+
+def test_the_question_for_a_name_has_the_icons_of_other_dialogs(window: MainWindow) -> None:
+    """Regression: Qt adds these buttons when the dialog is shown, so they kept the style's own."""
+    window.shell.actions[ActionId.KEEP_LAYOUT].trigger()
+    (dialog,) = window.findChildren(QInputDialog)
+    box = dialog.findChild(QDialogButtonBox)
+    assert box is not None
+    ok = box.button(QDialogButtonBox.StandardButton.Ok)
+    ours = icon("check", dialog.palette().buttonText().color())
+    assert ok.icon().pixmap(16).toImage() == ours.pixmap(16).toImage()
+    dialog.reject()
 
 
 def test_a_saved_layout_is_restored_also_in_another_window(
