@@ -427,5 +427,9 @@ class Application(QObject):
 
     @Slot(str)
     def _on_not_saved(self, why: str) -> None:
-        words = translate("Window", "The settings could not be saved ({0}).").format(why)
-        self.banner.notify(words, Severity.WARNING)
+        words = translate(
+            "Window",
+            "The settings could not be saved ({0}). They apply now; the next change, or closing the window, tries to "
+            "save them again.",
+        )
+        self.banner.notify(words.format(why), Severity.WARNING)

@@ -33,7 +33,8 @@ class SettingsWriter(QObject):
         self._pool.start(self._write)
 
     def finish(self) -> bool:
-        """Wait until all is written. False on a timeout."""
+        """Wait until all is written; what could not be is tried once more. False on a timeout."""
+        self._pool.start(self._write)
         return self._pool.waitForDone(_ENDS_WITHIN_MS)
 
     def _write(self) -> None:

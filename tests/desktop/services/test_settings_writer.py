@@ -52,3 +52,14 @@ def test_a_failure_has_its_reason_and_the_next_change_is_tried(qtbot: QtBot, tmp
     path.rmdir()
     writer.save(of_seed(1))
     assert writer.finish() and tree.load(path) == (of_seed(1), ())
+
+
+def test_what_could_not_be_written_is_tried_again_at_the_end(qtbot: QtBot, tmp_path: Path) -> None:
+    """Regression: settings chosen while the disk was full were lost, though there was room long before the end."""
+    path = tmp_path / "settings.json"
+    path.mkdir()
+    writer = SettingsWriter(path)
+    with qtbot.waitSignal(writer.failed):
+        writer.save(of_seed(1))
+    path.rmdir()
+    assert writer.finish() and tree.load(path) == (of_seed(1), ())
