@@ -109,14 +109,13 @@ class AlertMessages:
             crossing = translate("Chart", "{0} ({1} alerts)").format(crossing, len(lines))
         if time:
             crossing = translate("Chart", "{0}, crossed {1}").format(crossing, time)
-        alert = translate("Chart", "Alert: {0}.").format(crossing)
-        text = " ".join((alert, *dict.fromkeys(line.text for line in lines if line.text)))
+        text = " ".join((f"{crossing}.", *dict.fromkeys(line.text for line in lines if line.text)))
         key, crossed_at_ms = f"alert {lines[0].number}", lines[0].crossed_at_ms
         self._shell.banner.show_notice(
             Notice(
                 key,
                 Severity.WARNING,
-                text,
+                translate("Chart", "Alert: {0}").format(text),
                 action=self._action,
                 on_action=lambda: self._on_action(crossed_at_ms),
                 is_alert=True,

@@ -557,8 +557,9 @@ def test_placing_a_note_lets_the_chart_follow_the_newest_candle(bench: ToolBench
 
 @pytest.mark.parametrize("has_sound", [True, False])
 def test_an_alert_is_shown_before_all_other_banners_with_a_sound(bench: ToolBench, has_sound: bool) -> None:
-    window, sounds = bench.bench.window, list[None]()
+    window, sounds, sent = bench.bench.window, list[None](), list[Alert]()
     window.messages.sounded.connect(lambda: sounds.append(None))
+    window.messages.alerted.connect(sent.append)
     notifications = replace(window.shell.settings.current.notifications, alert_sound=has_sound)
     window.shell.settings.change(replace(window.shell.settings.current, notifications=notifications))
     window.banner.notify("The exchange does not answer.", Severity.ERROR, key="feed", is_answer=True)
@@ -566,6 +567,7 @@ def test_an_alert_is_shown_before_all_other_banners_with_a_sound(bench: ToolBenc
     bench.key(Qt.Key.Key_Up, SHIFT)
     tick(bench, the_line(bench).price)
     assert window.banner.text.text().startswith("Alert: BTC/USDT rose to ")
+    assert [each.to_json()["text"].partition(" rose")[0] for each in sent] == ["Price alert: BTC/USDT"], "said once"
     assert len(sounds) == has_sound
     window.banner.dismiss()
     assert window.banner.text.text() == "The exchange does not answer."
