@@ -308,8 +308,8 @@ _REPEATED_LATER = (
 
 def _failed(death: HostDiedError, why: str = "") -> TrainerFailed:
     needs_room = death.cause is DeathCause.FULL_DISK
-    advice = "training can continue once there is room" if needs_room else "restart training when the cause is fixed"
-    return TrainerFailed(f"{death.sentence}{why} The chart continues; {advice}.", death.details, needs_room=needs_room)
+    advice = "Training can continue once there is room." if needs_room else "Restart training when the cause is fixed."
+    return TrainerFailed(f"{death.sentence}{why} {advice}", death.details, needs_room=needs_room)
 
 
 def _unfinished(unanswered: Sequence[TrainerCommand]) -> str:
