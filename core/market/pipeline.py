@@ -90,7 +90,7 @@ class MarketPipeline:
         try:
             await self._consume()
         except StorageError as error:
-            _log.warning("the candles of %s cannot be stored: %s", self._feed.market, error)
+            _log.warning("the candles of %s cannot be stored: %s", shown_market(self._feed.market), error)
             sentence = f"Candles cannot be stored, so the feed was stopped. {error}"
             self._fail(sentence, needs_room=isinstance(error, FullDiskError))
         finally:

@@ -36,7 +36,7 @@ def print_summary(summary: dict[str, Any]) -> None:
 def _print_pairs(rows: Iterable[tuple[str, str]]) -> None:
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="bold")
-    table.add_column()
+    table.add_column(overflow="fold")  # a path that is cut off names nothing
     for name, text in rows:
         table.add_row(name, text)
     Console(markup=False).print(table)
@@ -95,7 +95,7 @@ def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     alone = _percent(accuracy["candle_reference"])
     steps, checkpoints = _rows_of_model(summary)
     return [
-        ("Run", f"{summary['run_id']}, {summary['market']}"),
+        ("Run", f"{summary['run_id']}, {shown_market(Market.parse(summary['market']))}"),
         ("Candles", f"{summary['candles']:,}, {summary['scored']:,} scored"),
         *steps,
         ("Direction", _share(accuracy["direction"])),

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 import resources
+from core.domain.candle import Market
 from core.domain.events import EventBatch, ForecastScored
+from core.market.shown_names import shown_market
 from desktop.app.terminal_progress import TerminalProgress
 from tests.support import commands
 
@@ -98,6 +100,8 @@ def test_metrics_reads_the_same_from_the_database(data: Path, summary: dict[str,
     assert metrics.items() <= summary.items() and metrics["checkpoints"]["kept"] > 0
     text = commands.invoke("metrics", "--data-dir", str(data))
     assert text.returncode == 0 and "Verdict" in text.stdout
+    market = Market.parse(metrics["market"])
+    assert shown_market(market) in " ".join(text.stdout.split()) and market.symbol not in text.stdout
 
 
 @pytest.mark.usefixtures("summary")

@@ -63,6 +63,8 @@ def test_without_json_it_prints_a_table(data: Path, candles: Path) -> None:
     for word in ("Epochs", "Skill, close", "held back", "pretrained-"):
         assert word in done.stdout
     assert "Epoch 1 of 1" in done.stderr
+    (kept,) = (data / "models").rglob("pretrained-*.safetensors")
+    assert str(kept.relative_to(data)) in "".join(done.stdout.split()), "in full, also where a line has no room for it"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
