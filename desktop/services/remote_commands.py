@@ -167,7 +167,8 @@ class RemoteCommand(QObject):
         if self._is_open or self._is_over:
             return
         self._is_over = True
-        self._show(replace(self._progress, is_over=True))
+        total = max(self._progress.total, 1)  # one that went before it had measured anything is not done
+        self._show(replace(self._progress, total=total, is_over=True))
         self.over.emit(self._title, self._changed)
 
     def cancel(self) -> None:
@@ -206,7 +207,8 @@ class RemoteCommand(QObject):
                 if done < total:
                     self._show(replace(self._progress, done=done, total=total))
             case "end":
-                self._progress = replace(self._progress, done=self._progress.total)
+                total = max(self._progress.total, 1)
+                self._progress = replace(self._progress, done=total, total=total)
                 self.close()
             case unknown:
                 raise WireError(f"'{unknown}' is unknown")

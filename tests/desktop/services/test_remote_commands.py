@@ -25,6 +25,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Candle, Interval, Market
+from core.domain.clock import ManualClock
 from core.domain.spans import TimeSpan
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
@@ -45,6 +46,7 @@ from desktop.services.remote_protocol import (
     packed,
 )
 from desktop.services.single_instance import SingleInstance
+from desktop.state.job_list import JobList, JobState
 from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
 from tests.support.candles import MINUTE, random_walk
 from tests.support.commands import ROOT, command
@@ -111,6 +113,28 @@ def test_a_malformed_command_is_answered_and_disconnected(
         socket.write(GREETING + packed({"op": "begin", "title": "Mischief"}) + packed({"op": "candles"}))
         socket.flush()
     assert b"does not understand" in bytes(socket.readAll().data())
+
+
+@pytest.mark.parametrize(
+    ("last", "state"), [({"op": "end"}, JobState.DONE), (None, JobState.ENDED)], ids=["done", "interrupted"]
+)
+def test_a_command_is_done_only_if_it_says_so(
+    qtbot: QtBot, commands: RemoteCommands, tmp_path: Path, last: dict[str, str] | None, state: JobState
+) -> None:
+    """Regression: one that was interrupted before it had counted anything was listed as done."""
+    jobs = JobList(ManualClock())
+    commands.progressed.connect(jobs.apply)
+    socket = QLocalSocket()
+    socket.connectToServer(address(tmp_path))
+    assert socket.waitForConnected(60_000)
+    with qtbot.waitSignal(commands.progressed):
+        socket.write(GREETING + packed({"op": "begin", "title": "Fetching"}))
+        socket.flush()
+    if last is not None:
+        socket.write(packed(last))
+    socket.disconnectFromServer()
+    qtbot.waitUntil(lambda: not jobs.running())
+    assert [job.state for job in jobs.jobs()] == [state]
 
 
 def columns_from(candles: Sequence[Candle]) -> StoredColumns:
