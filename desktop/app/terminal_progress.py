@@ -21,12 +21,13 @@ class TerminalProgress:
     """Shows jobs, the newest status, and incidents. Its methods may be called from any thread."""
 
     def __init__(self, is_shown: bool, lines: ProgressLines | None = None, *, evaluated: str = "") -> None:
-        """lines: takes the output in place of the terminal. evaluated: the file that a copy of the run is evaluated
-        on; empty for a run that is not a copy."""
+        """lines: takes the output in place of the terminal. evaluated: the file, or how many, that a copy of the run
+        is evaluated on; empty for a run that is not a copy."""
         self._lines = lines
         self._evaluated = evaluated
         self._has_begun = False
         """The trainer has loaded its model."""
+        self._is_read = False
         is_shown = is_shown and lines is None
         self._console = Console(stderr=True, markup=False)
         columns = (
@@ -65,8 +66,9 @@ class TerminalProgress:
         """A change of the feed's state. An evaluation has not ended with its file: it says what it does next."""
         if not self._evaluated or status.state is not FeedState.ENDED:
             self.say(status.sentence)
-        elif not self._has_begun:
-            self.say(f"{self._evaluated} was read. Its candles are evaluated once the model is loaded.")
+        elif not (self._has_begun or self._is_read):
+            self._is_read = True
+            self.say(f"The end of {self._evaluated} was reached. Candles are evaluated once the model is loaded.")
             if self._lines is not None:
                 self._lines.start_part("Loading the model")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,14 +16,12 @@ from core.evaluation.report.page import page
 from core.evaluation.timeline import Timeline, timeline_of
 from core.files.durable import write_durably
 from core.storage.database import open_database
-from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.evaluate_together import evaluate_together
-from desktop.commands.headless import run_headless
 from desktop.commands.options import common_options, model_option, print_json, with_context
-from desktop.commands.start_from import find, starting_point, with_start
+from desktop.commands.start_from import find, run_over, starting_point
 from desktop.commands.text import print_evaluation, print_together
 
 _BASIS_POINT = 1e-4
@@ -83,25 +80,14 @@ def evaluate(
         _check_report(report, candle_file)
     if checkpoint is None and (frozen or count_seen):
         raise UserError("--frozen and --count-seen say how a --checkpoint is evaluated; name one.", 2)
-    settings, start, beginning = context.settings, None, {}
+    start, beginning = None, {}
     if checkpoint is not None:
         chosen = find(checkpoint, context.folder)
-        settings = chosen.settings_over(settings)
+        context = dataclasses.replace(context, settings=chosen.settings_over(context.settings))
         start, description = starting_point(chosen, candle_file, count, counts_seen=count_seen, learns=not frozen)
         beginning = {"checkpoint": description}
-    with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
-        replayed = dataclasses.replace(
-            context,
-            settings=with_start(settings, candle_file),
-            folder=DataFolder(Path(folder)),
-            candles=count,
-            start=start,
-        )
-        replayed.folder.ensure()
-        stopped = "Stopped before the end of the file; nothing was judged and nothing written."
-        summary = {"file": candle_file.name, **beginning, **run_headless(replayed, stopped, evaluated=candle_file.name)}
-        if context.lines is not None:
-            context.lines.start_part("Judging the forecasts")
+    with run_over(context, files, count, start) as (replayed, of_run):
+        summary = {"file": candle_file.name, **beginning, **of_run}
         found, timeline = _evaluated(replayed, summary["run_id"], trade_cost, has_timeline=report is not None)
     summary |= found
     print_json(summary) if context.as_json else print_evaluation(summary)

@@ -54,8 +54,8 @@ def headless(context: Context) -> None:
 def run_headless(context: Context, stopped: str | None = None, *, evaluated: str = "") -> dict[str, Any]:
     """Run to the end and return the summary. Raises the errors that `with_context` turns into sentences.
 
-    stopped: what is said where it was interrupted; None: what has been learned by then is summed up all the same.
-    evaluated: it is a copy's run on this file, and said so.
+    stopped: what is said where it was interrupted; None: what has been learned by then is summed up all the same, also
+    where one of several feeds has failed. evaluated: it is a copy's run on this file or so many, and said so.
     """
     with own(context.folder, "headless") as owner:
         incidents = [] if owner.left_behind is None else [_unclean_end(owner.left_behind)]
@@ -106,7 +106,9 @@ async def _run(
         await run.run()
         if run.failure is not None:
             raise UserError(run.failure)
-        if run.is_stopped and stopped is not None:
+        if stopped is not None and run.feed_failures:
+            raise UserError(run.feed_failures[min(run.feed_failures)])
+        if stopped is not None and run.is_stopped:
             raise UserError(stopped, INTERRUPTED)
         return _summary(context, spec, progress, clock.monotonic_s() - started_s)
 

@@ -229,9 +229,9 @@ FAULTS = (
     ),
     Fault(
         "closes-by-market",
-        "core/training/hosting/together.py",
-        "key=lambda each: (each[1].open_time_ms, each[0])",
-        "key=lambda each: (each[0], each[1].open_time_ms)",
+        "core/training/hosting/closes.py",
+        "opened_ms = min((page[0].open_time_ms",
+        "opened_ms = max((page[0].open_time_ms",
     ),
     Fault(
         "export-counts-superseded-directions",

@@ -53,8 +53,8 @@ class HeadlessRun:
         self._on_feed = on_feed
         self._inbox = Inbox()
         self._ending = threading.Event()
-        self._failures: dict[int, str] = {}
-        """Of feeds, by their market."""
+        self.feed_failures: dict[int, str] = {}
+        """By the market of the feed."""
         self._failure: str | None = None
         self.is_stopped = False
         """Whether `stop` was called."""
@@ -62,8 +62,8 @@ class HeadlessRun:
     @property
     def failure(self) -> str | None:
         """Why training stopped, or why the feeds did, if none of them has ended well; None without a failure."""
-        have_all_failed = len(self._failures) == len(self._feeds)
-        return self._failure or (self._failures[min(self._failures)] if have_all_failed else None)
+        have_all_failed = len(self.feed_failures) == len(self._feeds)
+        return self._failure or (self.feed_failures[min(self.feed_failures)] if have_all_failed else None)
 
     async def run(self) -> None:
         """Run until every feed has ended and every candle is taken, or `stop`. `failure` then has the error, if any."""
@@ -114,7 +114,7 @@ class HeadlessRun:
 
     def _take_status(self, market: int, status: FeedStatus) -> None:
         if status.state is FeedState.FAILED:
-            self._failures[market] = status.sentence
+            self.feed_failures[market] = status.sentence
         self._on_feed(status)
 
     async def _back_up(self) -> None:

@@ -27,10 +27,10 @@ from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.records import SHOWN_LOSSES
 from core.training.hosting.service import TrainingService
-from core.training.hosting.together import learn_together
 from core.training.online.trainer_spec import SessionSpec
 from tests.core.known_answers.markets import INTERVAL, KnownMarket
 from tests.core.training import rigs
+from tests.support.plain_loop import learn_together
 
 DEFAULTS = Settings(
     model=ModelSettings(horizons=1),
@@ -104,7 +104,7 @@ def of_session_together(universe: Sequence[KnownMarket], root: Path, settings: S
     try:
         for market, known in zip(markets, universe, strict=True):
             CandleStore(db).save(market, known.candles)
-        runs = learn_together(spec, db, SystemClock(), lambda candles, events: None)
+        runs = learn_together(spec, db, SystemClock())
         return [_lost(db, run.run_id, known) for run, known in zip(runs, universe, strict=True)]
     finally:
         db.close()

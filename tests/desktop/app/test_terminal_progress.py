@@ -62,6 +62,7 @@ def test_an_evaluation_is_not_over_at_the_end_of_its_file(capsys: pytest.Capture
     with TerminalProgress(is_shown=False, lines=ProgressLines(), evaluated="mine.csv") as progress:
         progress.take_feed(FeedStatus(FeedState.CATCHING_UP, "Reading mine.", 0))
         progress.take_feed(ended)
+        progress.take_feed(ended)  # of another of several files
         lines += [json.loads(line) for line in capsys.readouterr().err.splitlines()]
         progress.take_batch(EventBatch((ready, report)))
         progress.take_feed(ended)
@@ -69,7 +70,7 @@ def test_an_evaluation_is_not_over_at_the_end_of_its_file(capsys: pytest.Capture
     unknown = {"done": 0, "total": 0, "seconds_left": None}
     assert lines == [
         {"say": "Reading mine."},
-        {"say": "mine.csv was read. Its candles are evaluated once the model is loaded."},
+        {"say": "The end of mine.csv was reached. Candles are evaluated once the model is loaded."},
         {"progress": {"title": "Loading the model", **unknown}},
         {"say": "Evaluating the checkpoint on CPU."},
         {"progress": {**unknown, "title": "Evaluating candles of mine.csv", "total": 800}},

@@ -38,13 +38,13 @@ from core.training.hosting.host import Host, HostDiedError, ThreadHost
 from core.training.hosting.inbox import Inbox
 from core.training.hosting.process_host import ProcessHost
 from core.training.hosting.service import TrainingService
-from core.training.hosting.together import learn_together
 from core.training.online.issued_forecast import Outcome, from_stored
 from core.training.online.market_session import MarketSession
 from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs
 from tests.support import thread_child
 from tests.support.candles import MINUTE, random_walk
+from tests.support.plain_loop import learn_together
 from tests.support.thread_child import ThreadContext
 
 CLOCK = SystemClock()
@@ -102,11 +102,11 @@ def record(root: Path) -> list[tuple[str, int, int, int]]:
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, int, int, int]]:
-    """Learned by the plain loop of `evaluate --together`."""
+    """Learned by the plain loop."""
     root = tmp_path_factory.mktemp("plain")
     spec = stored(root)
     with closing(open_database(DataFolder(root).database)) as db:
-        learn_together(spec, db, CLOCK, lambda candles, events: None)
+        learn_together(spec, db, CLOCK)
     return record(root)
 
 

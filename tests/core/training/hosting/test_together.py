@@ -24,13 +24,13 @@ from core.storage.record_reader import RecordReader
 from core.storage.runs import Run
 from core.training.engine.device import Device
 from core.training.hosting.opening import open_run
-from core.training.hosting.together import closes, learn_together
 from core.training.online.drift import Rise
 from core.training.online.forecaster import forecast_together
 from core.training.online.session import TrainingSession
 from core.training.online.trainer_spec import SessionSpec, for_markets
 from tests.core.training import rigs
 from tests.support.candles import MINUTE, START_MS, random_walk
+from tests.support.plain_loop import closes, learn_together
 
 COUNT = 36
 CPU = Device(torch.device("cpu"), "CPU")
@@ -50,7 +50,7 @@ def learned(root: Path, candles: dict[str, Sequence[Candle]]) -> dict[str, tuple
         CandleStore(db).save(market(name), list(those))
     first, *others = map(market, candles)
     spec = SessionSpec(root, first, SETTINGS, others=tuple(others))
-    runs = learn_together(spec, db, ManualClock(START_MS), lambda candles, events: None)
+    runs = learn_together(spec, db, ManualClock(START_MS))
     return {name: (run, RecordReader(db, run.run_id), db) for name, run in zip(candles, runs, strict=True)}
 
 

@@ -20,12 +20,12 @@ from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError
 from core.training.engine.device import Device
 from core.training.hosting.opening import OpenedRun, open_run
-from core.training.hosting.together import Candles, closes
 from core.training.online import snapshot
 from core.training.online.snapshot import pack, unpack_all, unpack_learned
 from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs
 from tests.support.candles import MINUTE, START_MS, random_walk
+from tests.support.plain_loop import Candles, closes
 
 SETTINGS = replace(rigs.SMALL, online=replace(rigs.SMALL.online, twin_age=20))
 NAMES = ("a", "b", "c")

@@ -1,9 +1,9 @@
-"""Stored candles of several markets, learned by one model in this process: for `evaluate --together`."""
+"""Stored candles of several markets, learned close after close by a session alone: what every host has to equal."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import groupby, repeat
 
@@ -11,9 +11,7 @@ from sqlite_utils import Database
 
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
-from core.domain.events import TrainerEvent
 from core.storage.candles import CandleStore
-from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.runs import Run, RunStore
 from core.training.commands import MarketCandle
@@ -28,14 +26,8 @@ Candles = list[tuple[int, Candle]]
 """Of one opening time, each with the index of its market."""
 
 
-def learn_together(
-    spec: SessionSpec, db: Database, clock: Clock, on_close: Callable[[int, Sequence[TrainerEvent]], None]
-) -> Sequence[Run]:
-    """Learn all stored candles of its markets, in order of opening time, then of market. Returns a run of each.
-
-    on_close: called after each close with how many candles it had and what came of it; may raise to stop. Raises
-    StorageError, also if training had to pause; and ChallengerError.
-    """
+def learn_together(spec: SessionSpec, db: Database, clock: Clock) -> Sequence[Run]:
+    """Learn all stored candles of its markets, in order of opening time, then of market. Returns a run of each."""
     with ExitStack() as closing:
         closing.callback(release_thread)
         prepare_thread()
@@ -43,10 +35,8 @@ def learn_together(
         opened = open_run(spec, db, device, clock)
         closing.callback(opened.session.challengers.close)
         for closed in closes([_stored(CandleStore(db), market) for market in spec.markets]):
-            taken = [MarketCandle(candle, spec.own_mode, market) for market, candle in closed]
-            on_close(len(closed), opened.session.on_close(taken))
-            if opened.session.is_paused:
-                raise StorageError("Training had to stop, so nothing was judged. The incident above says why.")
+            opened.session.on_close([MarketCandle(candle, spec.own_mode, market) for market, candle in closed])
+            assert not opened.session.is_paused
     return RunStore(db).members(opened.run.run_id)
 
 
