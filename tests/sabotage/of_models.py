@@ -68,7 +68,7 @@ FAULTS = (
     Fault(
         "missing-forecast-without-incident",
         "core/training/external/model.py",
-        "        self._incidents.append(_missing(self.name, happened))\n",
+        "            self._incidents.append(_missing(self.name, happened))\n",
         "",
     ),
     Fault(

@@ -45,8 +45,6 @@ class Conversation:
         self.started_s = clock.monotonic_s()
         self.is_ready = False
         self.knows_history = False
-        self.late = 0
-        """Answers that came after they had been waited for."""
         self.skipped = ""
         """The fault of the first line that was skipped at the newest question; completes "Its answer"."""
         self._silent_closes: set[int] = set()
@@ -114,8 +112,6 @@ class Conversation:
         self._newest_answer_s = self._clock.monotonic_s()
         if answered[1] == awaited[1]:
             self._answers[answered] = message
-        else:
-            self.late += 1
 
     def _question_of(self, message: dict[str, Any]) -> Question:
         """Raises InvalidAnswerError if it is none of those that are not answered."""

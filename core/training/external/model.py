@@ -54,15 +54,6 @@ class ExternalModel:
         self._history_ends: dict[str, int] = {}
         """Of each market that has sent candles, right after its newest one (ms)."""
         self._incidents: list[IncidentDraft] = []
-        self._late = 0
-        """Of earlier lives."""
-        self.missing = 0
-        """Forecasts that were asked for and not given in time."""
-
-    @property
-    def late(self) -> int:
-        """Answers that came too late."""
-        return self._late + (0 if self._conversation is None else self._conversation.late)
 
     def begin(self) -> None:
         """Start it."""
@@ -101,15 +92,15 @@ class ExternalModel:
         try:
             found = talk.answer(question, self._wait_s)
         except InvalidAnswerError as error:
-            self._note_missing(f"Its answer {error}.")
+            self._incidents.append(_missing(self.name, f"Its answer {error}."))
             return None
         except TransportEndedError as error:
-            self.missing += 1
             self._died(str(error))
             return None
         if found is None:
             wrong = f"Its answer {talk.skipped}." if talk.skipped else ""
-            self._note_missing(wrong or f"It gave no answer within {1000.0 * self._wait_s:,.0f} ms.")
+            happened = wrong or f"It gave no answer within {1000.0 * self._wait_s:,.0f} ms."
+            self._incidents.append(_missing(self.name, happened))
             if talk.is_hung:
                 self._died("it gave no answers any more")
             return None
@@ -131,7 +122,6 @@ class ExternalModel:
     def close(self) -> None:
         """End the process."""
         if self._transport is not None:
-            self._late = self.late
             self._transport.close()
         self._transport = self._conversation = None
         self._unclaimed.clear()
@@ -165,10 +155,6 @@ class ExternalModel:
                 self._unclaimed.append((market, candle.open_time_ms))
         except TransportEndedError as error:
             self._died(str(error))
-
-    def _note_missing(self, happened: str) -> None:
-        self.missing += 1
-        self._incidents.append(_missing(self.name, happened))
 
     def _died(self, reason: str) -> None:
         last_words = "" if self._transport is None else self._transport.last_words()

@@ -58,7 +58,7 @@ def test_a_forecast_is_the_answer_and_candles_are_sent_once_in_order() -> None:
         assert made is not None
         expected = close_after({"open": candle.open, "close": candle.close})
         np.testing.assert_array_equal(made.quantiles[Quantity.CLOSE], expected)
-    assert rig.kinds() == [] and rig.model.missing == rig.model.late == 0
+    assert rig.kinds() == []
     rig.model.close()
     assert rig.lives[0].is_closed
 
@@ -72,12 +72,12 @@ def test_a_forecast_does_not_depend_on_how_fast_it_came(is_live: bool) -> None:
     assert slow.kinds() == []
 
 
-def test_a_late_answer_is_dropped_and_counted() -> None:
+def test_a_late_answer_is_dropped() -> None:
     rig = Rig(at([4, 9], lambda message: sound(message, 1.5)))
     found, on_time = rig.take_all(CANDLES[:12]), Rig().take_all(CANDLES[:12])
     assert [place for place, made in enumerate(found) if made is None] == [4, 9]
     assert all(same(made, other) for made, other in zip(found, on_time, strict=True) if made is not None)
-    assert (rig.model.late, rig.model.missing, rig.kinds()) == (2, 2, [MISSING, MISSING])
+    assert rig.kinds() == [MISSING, MISSING]
     assert len(rig.lives) == 1
 
 
@@ -189,7 +189,7 @@ def test_a_forecaster_that_falls_behind_for_ever_is_ended() -> None:
     rig = Rig(lambda message: sound(message, next(due_s) if message["type"] == "candle" else 0.0))
     rig.take_all(random_walk(150))
     kinds = rig.kinds()
-    assert kinds[kinds.index(ENDED) - 1] is MISSING and kinds.index(ENDED) > 64 and rig.model.late > 20
+    assert kinds[kinds.index(ENDED) - 1] is MISSING and kinds.index(ENDED) > 64
 
 
 @pytest.mark.parametrize(
