@@ -89,8 +89,8 @@ class CheckpointKeeper:
         self._best_skill: float | None = None
         self.held_open: frozenset[str] = frozenset()
         """Open in the window: they stay until they are closed."""
-        self.circumstances: Callable[[], Circumstances] | None = None
-        """Called for each checkpoint; None: nothing of this is stored."""
+        self.circumstances: Callable[[], Circumstances]
+        """Called for each checkpoint and deletion; to be set before the first."""
         best = rows.best(self._run_id)
         if best is not None:
             self._best_skill = best.skill
@@ -130,18 +130,14 @@ class CheckpointKeeper:
             return None
         if not session.engine.is_finite():
             raise CheckpointError("The model holds numbers that are not finite, so no checkpoint was written.")
-        around = None if self.circumstances is None else self.circumstances()
-        settings_id, settings_json = (None, None) if around is None else describe(around.settings)
-        health = None if around is None else around.health
-        info = replace(self._write(session, reason, health), settings_id=settings_id)
-        if around is not None:
-            info = replace(info, device=around.device, health=health)
+        around = self.circumstances()
+        settings_id, settings_json = describe(around.settings)
+        info = replace(self._write(session, reason, around), settings_id=settings_id)
         if reason == RESTORE:
             info = replace(info, **self._figures_of(session.checkpoint_id))
-        if info.settings_id != settings_id:
-            settings_json = None  # the settings of the restored checkpoint are stored already
+        is_stored = info.settings_id != settings_id  # those of the restored checkpoint
         with self._record.write():
-            self._record.add_checkpoint(info, settings_json)
+            self._record.add_checkpoint(info, None if is_stored else settings_json)
         session.checkpoint_id = info.checkpoint_id
         self._saved_state = self._newest_state = _state_of(session)
         self._saved_at_s = self._clock.monotonic_s()
@@ -156,17 +152,16 @@ class CheckpointKeeper:
         """Delete checkpoints that no rule keeps. Returns the ids."""
         known = self._rows.list(self._run_id)
         rules, now_ms = rules_of(self._settings), self._clock.now_ms()
-        return self.delete(checkpoints_to_delete(known, rules, now_ms, in_use | self.held_open, self._offered()))
+        offered = self.circumstances().recovery_checkpoint_id
+        return self.delete(checkpoints_to_delete(known, rules, now_ms, in_use | self.held_open, offered))
 
     def apply_requests(self, in_use: set[str]) -> tuple[str, ...]:
         """Carry out deletions that the window requested, of any run, once they can no longer be undone. Checkpoints
         that are in use, open or recommended, and the newest of each run, stay."""
         until_ms = self._clock.now_ms() - self._settings.undo_minutes * _MINUTE_MS
-        kept = {*in_use, *self.held_open, *self._rows.newest_ids(), self._offered()}
+        offered = self.circumstances().recovery_checkpoint_id
+        kept = {*in_use, *self.held_open, *self._rows.newest_ids(), offered}
         return self.delete(id_ for id_ in self._rows.requested_deletions(until_ms) if id_ not in kept)
-
-    def _offered(self) -> str | None:
-        return None if self.circumstances is None else self.circumstances().recovery_checkpoint_id
 
     def delete(self, ids: Iterable[str]) -> tuple[str, ...]:
         """Mark the rows, then delete the files: a crash in between leaves an orphan, not a row without a file."""
@@ -228,18 +223,17 @@ class CheckpointKeeper:
                 continue
             yield info, tensors, metadata
 
-    def sweep_orphans(self) -> int:
-        """Delete files of this run without a row, and unfinished ones of the reference model, which a crash has left.
-        Returns how many."""
+    def sweep_orphans(self) -> None:
+        """Delete files of this run without a row, and unfinished ones of the reference model, which a crash has
+        left."""
         folder = self._folder.checkpoints(self._run_id)
         if not folder.is_dir():
-            return 0
+            return
         known = {self._folder.absolute(info.file) for info in self._rows.list(self._run_id)}
         orphans = [path for path in folder.iterdir() if path.resolve() not in known and _is_ours(path)]
         orphans += folder.glob(UNFINISHED_SNAPSHOTS)
         for path in orphans:
             path.unlink(missing_ok=True)
-        return len(orphans)
 
     def _load(self, info: CheckpointInfo) -> tuple[dict[str, Tensor], dict[str, Any]]:
         path = self._folder.absolute(info.file)
@@ -255,12 +249,12 @@ class CheckpointKeeper:
             return {}
         return {name: getattr(restored, name) for name in _FIGURES}
 
-    def _write(self, session: TrainingSession, reason: str, health: str | None) -> CheckpointInfo:
+    def _write(self, session: TrainingSession, reason: str, around: Circumstances) -> CheckpointInfo:
         pairs = [(market.scores, market.history) for market in session.markets]
         scores = score_together(pairs, session.engine, self._model.context)
         skill = _finite(scores.model)
         direction, coverage = hits_together([market.scores for market in session.markets])
-        is_sound = session.ladder.is_sound and health != Disease.DIVERGED
+        is_sound = session.ladder.is_sound and around.health != Disease.DIVERGED
         checkpoint_id = f"{self._run_id}-{session.step:08d}-{secrets.token_hex(3)}"
         path = self._folder.checkpoints(self._run_id) / f"step-{session.step:08d}-{checkpoint_id[-6:]}{_SUFFIX}"
         tensors, metadata = pack(session, self._model)
@@ -293,6 +287,8 @@ class CheckpointKeeper:
             coverage=coverage,
             direction=direction,
             is_in_use=True,
+            device=around.device,
+            health=around.health,
         )
         return self._as_best(info) if is_sound and self._is_new_best(info) else info
 

@@ -19,6 +19,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError
 from core.training.engine.device import Device
+from core.training.hosting.checkpoint_keeper import Circumstances
 from core.training.hosting.opening import OpenedRun, open_run
 from core.training.online import snapshot
 from core.training.online.snapshot import pack, unpack_all, unpack_learned
@@ -43,7 +44,9 @@ def opened(root: Path, names: Sequence[str] = NAMES, new_run: bool = False) -> I
     db = open_database(DataFolder(root).database)
     first, *others = (Market(FILE_VENUE, name, MINUTE) for name in names)
     spec = SessionSpec(root, first, SETTINGS, new_run, others=tuple(others))
-    yield open_run(spec, db, Device(torch.device("cpu"), "CPU"), ManualClock(START_MS))
+    run = open_run(spec, db, Device(torch.device("cpu"), "CPU"), ManualClock(START_MS))
+    run.keeper.circumstances = lambda: Circumstances(run.spec.settings, "CPU", "healthy", None)
+    yield run
     db.close()
 
 
