@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,13 +41,15 @@ class StopReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """batch_size: samples of one step, over all processes. patience: epochs without progress before stopping."""
+class PretrainingRequest:
+    """The user's request. batch_size: samples of a step, over all processes. patience: epochs without progress before
+    stopping. validation_share: of each file, its last part."""
 
+    files: tuple[Path, ...]
     epochs: int
-    batch_size: int
-    patience: int
-    seed: int
+    batch_size: int = 32
+    patience: int = 3
+    validation_share: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,8 @@ class Pretraining:
 
     def __init__(
         self,
-        plan: Plan,
+        request: PretrainingRequest,
+        seed: int,
         dataset: Dataset,
         engine: TrainingEngine,
         ladder: RecoveryLadder,
@@ -102,7 +106,8 @@ class Pretraining:
         after each step. on_progress: takes the number of samples trained or validated on so far; each counts once an
         epoch."""
         self.history = TrainingHistory()
-        self._plan = plan
+        self._request = request
+        self._seed = seed
         self._dataset = dataset
         self._engine = engine
         self._ladder = ladder
@@ -119,11 +124,11 @@ class Pretraining:
 
     def run(self) -> StopReason:
         """Train to the end. Raises what the ladder lets through, and what `keep` raises."""
-        for number in range(1, self._plan.epochs + 1):
+        for number in range(1, self._request.epochs + 1):
             stop_reason = self._train_epoch(number)
             if stop_reason is not None:
                 return stop_reason
-            if self._without_progress >= self._plan.patience and number < self._plan.epochs:
+            if self._without_progress >= self._request.patience and number < self._request.epochs:
                 return StopReason.NO_PROGRESS
         return StopReason.COMPLETE
 
@@ -131,7 +136,7 @@ class Pretraining:
         """Returns why the epoch was stopped early, or None. The first epoch is validated even then, as the only one."""
         started_s, steps_before = self._clock.monotonic_s(), self.history.steps
         trained: list[_Trained] = []
-        stop_reason = self._train_on(self._dataset.order(self._plan.seed, number), trained)
+        stop_reason = self._train_on(self._dataset.order(self._seed, number), trained)
         is_whole = stop_reason is None
         if is_whole or (not self.history.epochs and self.history.steps > steps_before):
             validation = validate(self._engine, self._dataset, self._team)
@@ -143,8 +148,8 @@ class Pretraining:
         return stop_reason
 
     def _train_on(self, order: NDArray[np.int64], trained: list[_Trained]) -> StopReason | None:
-        for start in range(0, order.shape[0], self._plan.batch_size):
-            places = order[start : start + self._plan.batch_size]
+        for start in range(0, order.shape[0], self._request.batch_size):
+            places = order[start : start + self._request.batch_size]
             must_pause = self._step(places, trained)
             self._add_progress(places.shape[0])
             if must_pause:
@@ -175,7 +180,7 @@ class Pretraining:
     def _rows(self) -> int:
         """The batch size, rounded up so that every process has the same number of rows."""
         size = self._team.world_size
-        return -(-min(self._plan.batch_size, self._dataset.samples) // size) * size
+        return -(-min(self._request.batch_size, self._dataset.samples) // size) * size
 
     def _own_share(self, batch: Batch, reference: FloatArray) -> tuple[Batch, FloatArray]:
         """A batch that will be quarantined is given whole to all processes: then all of them quarantine it."""

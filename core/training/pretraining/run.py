@@ -6,7 +6,6 @@ import logging
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,7 +25,7 @@ from core.training.hosting.threads import choose_threads
 from core.training.pretraining.dataset import Dataset, Series, build_series
 from core.training.pretraining.errors import Interrupted, PretrainingError
 from core.training.pretraining.keeping import BestKeeper
-from core.training.pretraining.loop import Epoch, Plan, Pretraining, StopReason, TrainingHistory
+from core.training.pretraining.loop import Epoch, Pretraining, PretrainingRequest, StopReason, TrainingHistory
 from core.training.pretraining.sources import Source, read_sources
 from core.training.pretraining.team import Team, is_one_of_several, join_team
 from core.training.recovery.incident_draft import IncidentDraft
@@ -40,17 +39,6 @@ _LEARNING_TO_READING = 9.0
 """Candles trained on in the time of reading one, on one thread: the basis of the first estimate of the time left."""
 _REPORT_EVERY_S = 0.25
 _log = logging.getLogger("ghostcandle.training")
-
-
-@dataclass(frozen=True, slots=True)
-class PretrainingRequest:
-    """The user's request. batch_size: samples of a step, over all processes."""
-
-    files: tuple[Path, ...]
-    epochs: int
-    batch_size: int = 32
-    patience: int = 3
-    validation_share: float = 0.2
 
 
 class ProgressListener(Protocol):
@@ -138,10 +126,9 @@ def _learn(request: PretrainingRequest, context: PretrainingContext, sources: Se
     keeper = BestKeeper(
         PretrainedStore(context.folder), engine, context.settings.model, sources, seed, team, context.clock
     )
-    plan = Plan(request.epochs, request.batch_size, request.patience, seed)
     of_an_epoch = dataset.samples + dataset.validation_samples
     meter.next_part("Pretraining", candles, candles + request.epochs * of_an_epoch)
-    work = _prepare(plan, dataset, engine, team, context, keeper, meter)
+    work = _prepare(request, seed, dataset, engine, team, context, keeper, meter)
     stop_reason = work.run()
     return _Outcome(stop_reason, work.history, dataset, seed, device, team.rank, team.world_size, keeper.kept)
 
@@ -189,7 +176,8 @@ def _series(context: PretrainingContext, sources: Sequence[Source], meter: Meter
 
 
 def _prepare(
-    plan: Plan,
+    request: PretrainingRequest,
+    seed: int,
     dataset: Dataset,
     engine: TrainingEngine,
     team: Team,
@@ -201,14 +189,15 @@ def _prepare(
     ladder = RecoveryLadder(
         engine,
         context.settings.recovery,
-        KnownGood(engine, np.random.default_rng(plan.seed)),
+        KnownGood(engine, np.random.default_rng(seed)),
         Quarantine(folder),
         may_retry=team.world_size == 1,
         when_paused="Training ends here. A lower learning rate may help.",
     )
     is_first, say = team.rank == 0, context.listener.say
     return Pretraining(
-        plan,
+        request,
+        seed,
         dataset,
         engine,
         ladder,
@@ -217,7 +206,7 @@ def _prepare(
         keep=keeper.keep,
         should_stop=context.should_stop,
         on_progress=meter.at,
-        on_epoch=lambda epoch: say(_epoch_sentence(epoch, plan)) if is_first else None,
+        on_epoch=lambda epoch: say(_epoch_sentence(epoch, request.epochs)) if is_first else None,
         on_incident=lambda draft: say(f"{draft.happened} {draft.done}") if is_first else None,
     )
 
@@ -226,11 +215,11 @@ def _progress_callback(context: PretrainingContext, team: Team) -> Callable[[Job
     return context.listener.show if team.rank == 0 else lambda job: None
 
 
-def _epoch_sentence(epoch: Epoch, plan: Plan) -> str:
+def _epoch_sentence(epoch: Epoch, epochs: int) -> str:
     loss = "every step was skipped" if epoch.loss is None else f"loss {epoch.loss:.4f}"
     validation = epoch.validation
     skills = f"close {_skill_text(validation.close)}, range {_skill_text(validation.range)}"
-    return f"Epoch {epoch.number} of {plan.epochs}: {loss}; skill on {validation.n:,} held-back candles: {skills}."
+    return f"Epoch {epoch.number} of {epochs}: {loss}; skill on {validation.n:,} held-back candles: {skills}."
 
 
 def _skill_text(skill: Estimate) -> str:
