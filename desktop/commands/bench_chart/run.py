@@ -6,7 +6,6 @@ import json
 import os
 import platform
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -33,6 +32,7 @@ from desktop.commands.bench_chart.measures import (
 )
 from desktop.commands.bench_chart.report import with_ratios
 from desktop.commands.bench_chart.rig import MeasureError, Rig, application
+from desktop.jobs.child import own_program
 
 HOSTS = ("none", "process", "thread")
 _MOST_WITH_EVERYTHING = 200
@@ -109,7 +109,7 @@ def _frames(host: str, seconds: float, settings: Settings, say: Say) -> dict[str
     with tempfile.TemporaryDirectory(prefix="ghostcandle-bench-") as folder:
         settings_file.save(settings, DataFolder(Path(folder)).settings)
         options = ["--host", host, "--seconds", str(seconds), "--json", "--data-dir", folder]
-        command = [*_ourselves(), "bench", "frames", *options]
+        command = [*own_program(), "bench", "frames", *options]
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=_START_WITHIN_S + seconds, check=False
@@ -127,11 +127,6 @@ def _answer(done: subprocess.CompletedProcess[str], host: str) -> dict[str, Any]
     if "error" in answer:
         raise MeasureError(f"The frames beside host {host} were not measured: {answer['error']}")
     return answer
-
-
-def _ourselves() -> list[str]:
-    """This program once more, frozen or not."""
-    return [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "desktop"]
 
 
 def _machine() -> dict[str, Any]:
