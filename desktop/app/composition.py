@@ -9,7 +9,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from core.domain.candle_series import CandleSeries
-from core.domain.clock import Clock, SystemClock
+from core.domain.clock import SystemClock
 from core.domain.events import JobProgress, Severity
 from core.market.feeds.rate_limits import RateLimitHolds
 from core.settings.tree import Settings
@@ -70,10 +70,10 @@ _log = logging.getLogger("ghostcandle")
 class Application(QObject):
     """Everything that one window needs. Lives from `start` to `finished`."""
 
-    def __init__(self, context: Context, qt: QApplication, clock: Clock | None = None) -> None:
+    def __init__(self, context: Context, qt: QApplication) -> None:
         super().__init__()
         self._context = context
-        self._clock = clock or SystemClock()
+        self._clock = SystemClock()
         self.database = WindowDatabase(context.folder)
         self.theme = Theme(parent=self)
         self.theme.apply_to(qt)

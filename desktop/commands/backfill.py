@@ -48,7 +48,7 @@ def backfill(
     title = f"Fetching {market}"
     with (
         TerminalProgress(is_shown=not context.as_json, lines=context.lines) as progress,
-        open_history(context.folder, "backfill", title, progress, is_shown=context.lines is None) as history,
+        open_history(context, "backfill", title, progress) as history,
     ):
         open_venue = partial(CcxtVenue, market, context.urls, _REQUEST_S)
         job = Backfill(market, history.store, history.holes, history.writer, SystemClock(), open_venue, history)

@@ -14,6 +14,7 @@ from core.storage.folder import DataFolder
 from core.storage.holes import HoleStore
 from core.storage.ownership import FolderInUse, own
 from core.storage.recovering import open_or_recover
+from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 
 _WINDOW = "window"
@@ -42,14 +43,13 @@ class HistoryAccess:
 
 
 @contextmanager
-def open_history(
-    folder: DataFolder, role: str, title: str, progress: TerminalProgress, *, is_shown: bool = True
-) -> Iterator[HistoryAccess]:
-    """role: shown to a second start as the owner of the folder. title: shown by the window meanwhile, unless
-    is_shown is False.
+def open_history(context: Context, role: str, title: str, progress: TerminalProgress) -> Iterator[HistoryAccess]:
+    """role: shown to a second start as the owner of the folder. title: shown by the window meanwhile, unless it has
+    started the command.
 
     Raises FolderInUse where neither this process nor a window can store, and StorageError.
     """
+    folder = context.folder
     with ExitStack() as stack:
         try:
             stack.enter_context(own(folder, role))
@@ -59,7 +59,7 @@ def open_history(
             from desktop.services.remote_client import WindowWriter  # noqa: PLC0415 - Qt only for this
 
             progress.say("A window has this data folder open: it stores what comes.")
-            through = stack.enter_context(WindowWriter(folder.root, title, is_shown=is_shown))
+            through = stack.enter_context(WindowWriter(folder.root, title, is_shown=context.lines is None))
             db = open_database(folder.database, readonly=True)
             stack.callback(db.close)
             yield HistoryAccess(CandleStore(db), HoleStore(db), through, progress, title, through.show)

@@ -100,9 +100,7 @@ def _imported(
     files: tuple[Path, ...], wanted: dict[str, Any], context: Context, progress: TerminalProgress
 ) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []
-    with open_history(
-        context.folder, "candle import", "Importing candles", progress, is_shown=context.lines is None
-    ) as history:
+    with open_history(context, "candle import", "Importing candles", progress) as history:
         for file in files:
             results.append(_import_after(results, file, wanted, history))
             if not context.as_json and file is not files[-1]:

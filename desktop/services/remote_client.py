@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtNetwork import QLocalSocket
 
 from core.domain.candle import Market
-from core.domain.clock import Clock, SystemClock
+from core.domain.clock import SystemClock
 from core.domain.spans import TimeSpan
 from core.market.history.importing import OnRows
 from core.storage.candles import StoredColumns
@@ -40,15 +40,13 @@ class WindowWriter:
         self,
         data_folder: Path,
         title: str,
-        clock: Clock | None = None,
-        patience_s: float = _PATIENCE_S,
         *,
         is_shown: bool = True,
     ) -> None:
         """is_shown: False if the window gets the progress in another way."""
         self._qt = QCoreApplication.instance() or QCoreApplication([])  # a socket wants one, though none runs
         self._folder, self._title, self._is_shown = data_folder, title, is_shown
-        self._clock, self._patience_s = clock or SystemClock(), patience_s
+        self._clock = SystemClock()
         self._socket = QLocalSocket()
         self._unpacker = Unpacker()
 
@@ -60,7 +58,7 @@ class WindowWriter:
                 f"The window that has this data folder open cannot be asked ({error}). Close it, then run the same "
                 "command again."
             ) from error
-        if not self._socket.waitForConnected(int(1000 * self._patience_s)):
+        if not self._socket.waitForConnected(int(1000 * _PATIENCE_S)):
             raise StorageError(
                 "A window has this data folder open but does not answer. Close it, then run the same command again."
             )
@@ -71,7 +69,7 @@ class WindowWriter:
                 "the user who has the window open."
             )
         self._socket.write(GREETING)
-        deadline_s = self._clock.monotonic_s() + self._patience_s
+        deadline_s = self._clock.monotonic_s() + _PATIENCE_S
         while "later" in (answer := self._ask({"op": "begin", "title": self._title, "is_shown": self._is_shown})):
             if self._clock.monotonic_s() > deadline_s:
                 raise StorageError(str(answer["later"]))
@@ -116,7 +114,7 @@ class WindowWriter:
     def _ask(self, message: dict[str, Any], payload: bytes = b"") -> dict[str, Any]:
         """Send, and wait for the answer in short turns, so that Ctrl+C is handled."""
         self._send(message, payload)
-        deadline_s = self._clock.monotonic_s() + self._patience_s
+        deadline_s = self._clock.monotonic_s() + _PATIENCE_S
         while (answer := self._next()) is None:
             self._socket.waitForReadyRead(_LOOK_MS)
             self._unpacker.feed(bytes(self._socket.readAll().data()))
@@ -129,7 +127,7 @@ class WindowWriter:
                 )
             if self._clock.monotonic_s() > deadline_s:
                 raise StorageError(
-                    f"The window has not answered for {self._patience_s:g} s. What has been stored stays; "
+                    f"The window has not answered for {_PATIENCE_S:g} s. What has been stored stays; "
                     "close it, then run the same command again."
                 )
         if "error" in answer:

@@ -63,17 +63,17 @@ class RunController(WatchedMarkets):
         clock: Clock,
         urls: ExchangeUrls | None,
         *,
-        limit: int | None = None,
-        new_run: bool = False,
-        group: Sequence[MarketSettings] = (),
-        holds: RateLimitHolds | None = None,
-        check: MarketCheck | None = None,
-        parent: QObject | None = None,
+        limit: int | None,
+        new_run: bool,
+        group: Sequence[MarketSettings],
+        holds: RateLimitHolds,
+        check: MarketCheck,
+        parent: QObject,
     ) -> None:
         """group: as in `WatchedMarkets`. holds: shared with all others who ask exchanges. check: whether an exchange
-        has a market; None: no check before the one that is watched ends."""
+        has a market, before the one that is watched ends."""
         super().__init__(folder, database, clock, group, new_run=new_run, parent=parent)
-        self._holds = holds or RateLimitHolds(clock)
+        self._holds = holds
         self._check = check
         self._database = database
         self._urls = urls
@@ -106,7 +106,7 @@ class RunController(WatchedMarkets):
             return
         self._pending = settings
         self.cancel_reading()
-        is_asked_for = self._market is not None and self._check is not None and settings.market.feed in EXCHANGE_FEEDS
+        is_asked_for = self._market is not None and settings.market.feed in EXCHANGE_FEEDS
         if not is_asked_for and (settings.market.feed not in _BUILT_FIRST or self._market is None):
             self._leave_for(settings.market)
         self._spawn(self._open(settings, is_asked_for=is_asked_for))
@@ -218,7 +218,6 @@ class RunController(WatchedMarkets):
 
     async def _may_open(self, settings: Settings) -> bool:
         """Whether the exchange has the market. Where it has not, that has been said, unless another was chosen."""
-        assert self._check is not None
         self._question = question = self._check.ask(settings.market)
         question.asking.connect(self.asking)
         try:

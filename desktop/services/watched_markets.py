@@ -67,7 +67,7 @@ class WatchedMarkets(QObject):
         group: Sequence[MarketSettings],
         *,
         new_run: bool,
-        parent: QObject | None = None,
+        parent: QObject,
     ) -> None:
         """group: markets of the command line, learned together if one of them is opened."""
         super().__init__(parent)

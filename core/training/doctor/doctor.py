@@ -26,20 +26,18 @@ from core.training.doctor.divergence_rule import RECENT, Divergence, DivergenceW
 from core.training.doctor.evidence import Evidence, RunStart, measure
 from core.training.doctor.remedies import lower_rate, text
 from core.training.doctor.verdicts import Verdict, judge
-from core.training.doctor.window import WINDOW, StepWindow
+from core.training.doctor.window import StepWindow
 
 
 class GradientDoctor:
     """Owns the last few hundred steps of one run. Deterministic: the same steps give the same sentences."""
 
-    def __init__(
-        self, run_id: str, layers: Sequence[str], settings: Callable[[], Settings] = Settings, capacity: int = WINDOW
-    ) -> None:
-        """layers: their names, as in `TrainerReady`. settings: returns the current ones; by default, the defaults."""
+    def __init__(self, run_id: str, layers: Sequence[str], settings: Callable[[], Settings]) -> None:
+        """layers: their names, as in `TrainerReady`. settings: returns the current ones."""
         self._run_id = run_id
         self._names = tuple(layers)
         self._settings = settings
-        self._window = StepWindow(len(self._names), capacity)
+        self._window = StepWindow(len(self._names))
         self._start = RunStart()
         self._divergence = DivergenceWatch()
         self._step = 0

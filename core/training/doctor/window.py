@@ -22,12 +22,11 @@ Numbers = npt.NDArray[np.float64]
 class StepWindow:
     """The newest steps, oldest first. Missing values are NaN inside."""
 
-    def __init__(self, layers: int, capacity: int = WINDOW) -> None:
+    def __init__(self, layers: int) -> None:
         self.layers = layers
-        self._capacity = capacity
-        self._columns = np.full((2 * capacity, len(_COLUMNS)), np.nan)
-        self._norms = np.full((2 * capacity, layers), np.nan)
-        self._ratios = np.full((2 * capacity, layers), np.nan)
+        self._columns = np.full((2 * WINDOW, len(_COLUMNS)), np.nan)
+        self._norms = np.full((2 * WINDOW, layers), np.nan)
+        self._ratios = np.full((2 * WINDOW, layers), np.nan)
         self._end = 0
         self.seen = 0
         """Steps since the start or the last `clear`, including those that have left the window."""
@@ -37,10 +36,10 @@ class StepWindow:
         """What steps have counted since, for a sentence; empty: the start."""
 
     def __len__(self) -> int:
-        return min(self._end, self._capacity)
+        return min(self._end, WINDOW)
 
     def append(self, step: StepDone) -> None:
-        if self._end == 2 * self._capacity:
+        if self._end == 2 * WINDOW:
             self._move_to_front()
         statistics = step.gradients
         self._columns[self._end] = _row(step)
@@ -95,8 +94,8 @@ class StepWindow:
 
     def _move_to_front(self) -> None:
         for table in (self._columns, self._norms, self._ratios):
-            table[: self._capacity] = table[self._capacity :]
-        self._end = self._capacity
+            table[:WINDOW] = table[WINDOW:]
+        self._end = WINDOW
 
 
 _COLUMNS = (
