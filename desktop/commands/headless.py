@@ -10,13 +10,13 @@ from typing import Any
 
 import click
 
-from core.domain.candle import SIMULATED_VENUE, Interval, Market
+from core.domain.candle import Market
 from core.domain.clock import Clock, SystemClock
 from core.domain.events import Incident, Severity
 from core.domain.incident_kinds import IncidentKind
-from core.market.feeds.auto import BuiltFeed, build_feed
+from core.market.feeds.auto import BuiltFeed, build_feed, market_of, open_as_set
 from core.market.feeds.base import Feed, FeedError
-from core.market.feeds.many import open_feeds, play_together
+from core.market.feeds.many import play_together
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -114,11 +114,14 @@ async def _run(
 
 
 async def _feeds(context: Context, clock: Clock, progress: TerminalProgress) -> dict[Market, Feed]:
-    """In the order of their markets. Raises UserError, FeedError and CandleFileError."""
+    """In the order of their markets; of several none is replaced by the sample. Raises UserError, FeedError and
+    CandleFileError."""
     first = context.settings.market
     wanted = (first, *context.others)
     if context.others and first.feed not in ("replay", "stored"):
-        return _feeds_of_venue(context, clock, wanted)
+        with wrong_usage(FeedError):
+            markets = [market_of(each) for each in wanted]
+        return open_as_set(_ordered(markets), first, clock, context.candles, context.urls)
     feeds = [await _feed(context, clock, progress, each) for each in wanted]
     if context.others and first.feed == "replay":
         with wrong_usage(FeedError):
@@ -140,25 +143,6 @@ async def _feed(context: Context, clock: Clock, progress: TerminalProgress, mark
     if built.notice is not None:
         progress.say(built.notice)
     return built.feed
-
-
-def _feeds_of_venue(context: Context, clock: Clock, wanted: Sequence[MarketSettings]) -> dict[Market, Feed]:
-    """Of several markets, with one connection. None of them is replaced by the sample."""
-    first, is_simulated = wanted[0], wanted[0].feed == "simulate"
-    venue, limit = SIMULATED_VENUE if is_simulated else first.venue, context.candles
-    try:
-        interval = Interval.parse(first.interval)
-    except ValueError as error:
-        raise UserError(f"{error}.", 2) from error
-    return open_feeds(
-        _ordered([Market(venue, each.symbol, interval) for each in wanted]),
-        clock,
-        catch_up=first.catch_up_candles,
-        limit=limit,
-        speed=first.speed or (0.0 if limit is not None else None),
-        urls=context.urls,
-        fallback_venues=first.fallback_venues,
-    )
 
 
 def _ordered(markets: Sequence[Market]) -> tuple[Market, ...]:

@@ -8,11 +8,11 @@ import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval, Market
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Market
 from core.domain.clock import Clock
-from core.market.feeds.auto import BuiltFeed, build_feed
+from core.market.feeds.auto import BuiltFeed, build_feed, market_of, open_as_set
 from core.market.feeds.base import Feed, FeedError
-from core.market.feeds.many import open_feeds, play_together
+from core.market.feeds.many import play_together
 from core.market.feeds.pace import JointPace, ReplayPace
 from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.urls import ExchangeUrls
@@ -103,19 +103,10 @@ class MarketFeeds:
             ordered = _ordered(feed.market for feed in feeds)
             self._feeds = {feed.market: feed for feed in feeds}
         else:
-            self.asked |= {_market(each): each for each in others if _market(each) not in self.asked}
+            self.asked |= {market_of(each): each for each in others if market_of(each) not in self.asked}
             ordered = _ordered(self.asked)
             await self.aclose()
-            self._feeds = open_feeds(
-                ordered,
-                self._clock,
-                catch_up=first.catch_up_candles,
-                limit=limit,
-                speed=first.speed or (0.0 if limit is not None else None),
-                urls=self._urls,
-                fallback_venues=first.fallback_venues,
-                holds=self._venue_holds,
-            )
+            self._feeds = open_as_set(ordered, first, self._clock, limit, self._urls, self._venue_holds)
         self.asked = {market: self.asked[market] for market in ordered}
 
     @property
@@ -152,15 +143,6 @@ class MarketFeeds:
         for feed in feeds.values():
             with contextlib.suppress(asyncio.CancelledError):
                 await feed.aclose()
-
-
-def _market(asked: MarketSettings) -> Market:
-    """That of an exchange, or simulated. Raises FeedError."""
-    try:
-        venue = SIMULATED_VENUE if asked.feed == "simulate" else asked.venue
-        return Market(venue, asked.symbol, Interval.parse(asked.interval))
-    except ValueError as error:
-        raise FeedError(str(error)) from error
 
 
 def _ordered(markets: Iterable[Market]) -> tuple[Market, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from core.domain.candle import SIMULATED_VENUE, Interval, Market
 from core.domain.clock import Clock
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.exchange import ExchangeFeed, probe
+from core.market.feeds.many import open_feeds
 from core.market.feeds.rate_limits import RateLimitHold, RateLimitHolds
 from core.market.feeds.replay import ReplayFeed, StoredFeed, replay_name, sample_feed
 from core.market.feeds.simulated import SimulatedFeed, seed_of
@@ -59,7 +60,7 @@ async def build_feed(
         case "replay":
             return BuiltFeed(await _replay(settings, clock, limit, watch))
         case "simulate":
-            named = seed_of(Market(SIMULATED_VENUE, settings.symbol, _interval(settings)))
+            named = seed_of(market_of(settings))
             wanted = _seed_to_continue(last_simulated()) if seed is None else seed
             return BuiltFeed(_simulated(settings, wanted if named is None else named, clock, limit))
         case "live":
@@ -67,6 +68,36 @@ async def build_feed(
         case "stored":
             return BuiltFeed(_stored(settings, clock, is_known))
     return await _live_or_sample(settings, clock, limit, urls, is_known, hold)
+
+
+def open_as_set(
+    markets: Sequence[Market],
+    settings: MarketSettings,
+    clock: Clock,
+    limit: int | None,
+    urls: ExchangeUrls | None,
+    holds: RateLimitHolds | None = None,
+) -> dict[Market, Feed]:
+    """The feeds of several markets, of exchanges or simulated, all as `settings` has it for one. See `open_feeds`."""
+    return open_feeds(
+        markets,
+        clock,
+        catch_up=settings.catch_up_candles,
+        limit=limit,
+        speed=_simulated_speed(settings, limit),
+        urls=urls,
+        fallback_venues=settings.fallback_venues,
+        holds=holds,
+    )
+
+
+def market_of(settings: MarketSettings) -> Market:
+    """The stored, simulated or exchange's market of the settings. Raises FeedError."""
+    venue = SIMULATED_VENUE if settings.feed == "simulate" else settings.venue
+    try:
+        return Market(venue, settings.symbol, Interval.parse(settings.interval))
+    except ValueError as error:
+        raise FeedError(str(error)) from error
 
 
 async def _live_or_sample(
@@ -95,9 +126,8 @@ async def _live_or_sample(
 def _exchange(
     settings: MarketSettings, clock: Clock, limit: int | None, urls: ExchangeUrls | None, hold: RateLimitHold
 ) -> ExchangeFeed:
-    market = Market(settings.venue, settings.symbol, _interval(settings))
     return ExchangeFeed(
-        market,
+        market_of(settings),
         clock,
         catch_up=settings.catch_up_candles,
         limit=limit,
@@ -108,7 +138,7 @@ def _exchange(
 
 
 def _stored(settings: MarketSettings, clock: Clock, is_known: Callable[[Market], bool]) -> StoredFeed:
-    market = Market(settings.venue, settings.symbol, _interval(settings))
+    market = market_of(settings)
     if not is_known(market):
         raise FeedError(f"No candles of {shown_market(market)} are stored. Import some, or choose another market.")
     return StoredFeed(market, clock)
@@ -128,12 +158,10 @@ def _seed_to_continue(last: Market | None) -> int:
 
 
 def _simulated(settings: MarketSettings, seed: int, clock: Clock, limit: int | None) -> SimulatedFeed:
-    pace = settings.speed or (0.0 if limit is not None else None)
-    return SimulatedFeed(_interval(settings), seed, clock, pace, settings.catch_up_candles, limit)
+    interval, speed = market_of(settings).interval, _simulated_speed(settings, limit)
+    return SimulatedFeed(interval, seed, clock, speed, settings.catch_up_candles, limit)
 
 
-def _interval(settings: MarketSettings) -> Interval:
-    try:
-        return Interval.parse(settings.interval)
-    except ValueError as error:
-        raise FeedError(str(error)) from error
+def _simulated_speed(settings: MarketSettings, limit: int | None) -> float | None:
+    """Candles a second; None: in real time."""
+    return settings.speed or (0.0 if limit is not None else None)
