@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.clock import SystemClock
@@ -29,6 +26,7 @@ from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.history_store import HistoryAccess, open_history, stored_candles
 from desktop.commands.market_options import market_options, read_interval, require_known_venue
 from desktop.commands.options import common_options, print_json, with_context
+from desktop.commands.text import print_pairs
 
 
 @click.command("import")
@@ -153,20 +151,9 @@ def _zone(name: str) -> tzinfo:
 
 
 def _print(results: list[dict[str, Any]], is_dry_run: bool, replaces: bool) -> None:
-    console = Console(markup=False)
     for report in results:
-        table = Table(
-            show_header=False,
-            box=None,
-            pad_edge=False,
-            title=Text(plain(report["file"]), style="table.title"),
-            title_justify="left",
-        )
-        table.add_column(style="bold")
-        table.add_column()
-        for name, text in _rows(report, is_dry_run, replaces):
-            table.add_row(name, plain(text))
-        console.print(table)
+        rows = ((name, plain(text)) for name, text in _rows(report, is_dry_run, replaces))
+        print_pairs(rows, plain(report["file"]))
 
 
 def _rows(report: dict[str, Any], is_dry_run: bool, replaces: bool) -> list[tuple[str, str]]:

@@ -29,12 +29,14 @@ def print_summary(summary: dict[str, Any]) -> None:
     if "pooled" in summary:
         _print_markets(summary)
     else:
-        _print_pairs(summary_rows(summary))
+        print_pairs(summary_rows(summary))
     Console(markup=False).print(_INTERVALS_NOTE)
 
 
-def _print_pairs(rows: Iterable[tuple[str, str]]) -> None:
-    table = Table(show_header=False, box=None, pad_edge=False)
+def print_pairs(rows: Iterable[tuple[str, str]], title: str | None = None) -> None:
+    """Names in bold, each with its text."""
+    heading = None if title is None else Text(title, style="table.title")
+    table = Table(show_header=False, box=None, pad_edge=False, title=heading, title_justify="left")
     table.add_column(style="bold")
     table.add_column(overflow="fold")  # a path that is cut off names nothing
     for name, text in rows:
@@ -127,7 +129,7 @@ def _checkpoints(saved: dict[str, Any]) -> str:
 
 def print_pretraining(account: dict[str, Any]) -> None:
     """What came of pretraining, as a short table on stdout."""
-    _print_pairs(pretraining_rows(account))
+    print_pairs(pretraining_rows(account))
 
 
 def pretraining_rows(account: dict[str, Any]) -> list[tuple[str, str]]:
