@@ -22,8 +22,8 @@ from desktop.app.context import Context
 from desktop.commands.errors import UserError, wrong_usage
 from desktop.commands.start_from import run_over
 
-_OF_RUN = ("steps_per_s", "wall_s", "notices")
-_OF_MODEL = ("steps", "loss", "checkpoints", *_OF_RUN)
+_OF_RUN = ("wall_s", "notices")
+_OF_MODEL = ("steps", "loss", "checkpoints", "steps_per_s", *_OF_RUN)
 """What is the same under each file, so that each has all that `evaluate` finds for it alone."""
 
 
@@ -80,7 +80,8 @@ def _judged(
     runs = {str(run.market): run for run in store.members(store.list()[0].head_id)}
     found = summary if "pooled" in summary else summarise_together(db, runs, horizons)
     pooled = found["pooled"] | {key: summary.get("pooled", summary)[key] for key in _OF_RUN}
-    pooled["candles_per_s"] = round(pooled["candles"] / pooled["wall_s"], 3)
+    for name in ("candles", "steps"):
+        pooled[f"{name}_per_s"] = round(pooled[name] / pooled["wall_s"], 3)
     of_model = {key: pooled[key] for key in _OF_MODEL}
     judged_apart = {}
     for market, run in runs.items():
