@@ -10,6 +10,7 @@ import numpy as np
 from sqlite_utils import Database
 
 from core.domain.quantities import FloatArray, Quantity
+from core.evaluation.columns import ScoreColumns
 from core.evaluation.details import compared, verdicts, with_interval
 from core.evaluation.judged_scores import (
     JUDGED_QUANTITIES,
@@ -55,13 +56,18 @@ def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[st
     """
     readers = [RecordReader(db, run.run_id) for run in runs]
     since_ms = [judged_from_nth(reader.nth_origin)[0] for reader in readers]
-    columns = [read_columns(reader, run, range(1, horizons + 1)) for reader, run in zip(readers, runs, strict=True)]
 
-    def scores(horizon: int) -> list[JudgedScores]:
-        return [judged(each[horizon], from_ms) for each, from_ms in zip(columns, since_ms, strict=True)]
+    def columns_at(horizon: int) -> list[ScoreColumns]:
+        """Of one horizon at a time: those of all markets at all horizons may be more than fits into memory."""
+        return [read_columns(reader, run, [horizon])[horizon] for reader, run in zip(readers, runs, strict=True)]
 
-    first = scores(1)
-    by_horizon = {str(horizon): _of_horizon(scores(horizon), horizon) for horizon in range(1, horizons + 1)}
+    def scores(columns: Sequence[ScoreColumns]) -> list[JudgedScores]:
+        return [judged(each, from_ms) for each, from_ms in zip(columns, since_ms, strict=True)]
+
+    one_ahead = columns_at(1)
+    first = scores(one_ahead)
+    further = {str(horizon): _of_horizon(scores(columns_at(horizon)), horizon) for horizon in range(2, horizons + 1)}
+    by_horizon = {"1": _of_horizon(first, 1), **further}
     return {
         "markets": len(runs),
         "judged": sum(map(len, first)),
@@ -69,7 +75,7 @@ def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[st
         "pinball": by_horizon["1"],
         "horizons": by_horizon,
         "coverage": _coverage(first),
-        "anytime": _anytime([judged(each[1], 0) for each in columns]),
+        "anytime": _anytime([judged(each, 0) for each in one_ahead]),
     }
 
 

@@ -24,7 +24,7 @@ from core.training.online.trainer_spec import own_mode_of
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-_AT_ONCE = 100
+_AT_ONCE = 500
 _TENTHS = 10
 
 

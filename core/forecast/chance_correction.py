@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from core.domain.quantities import FloatArray
 
 _DOUBT = 30.0
-"""Precision before the first outcome, when the chance counts as right: as after 120 outcomes of even chances."""
+"""Precision of intercept and slope before the first outcome, when the chance counts as right; of the intercept that of
+120 outcomes of even chances that count whole."""
 _MOST_STEPS = 500
 _SMALL_STEP = 1e-9
 

@@ -133,13 +133,13 @@ def _forecast(rows: Sequence[sqlite3.Row]) -> StoredForecast:
     """Of its horizons. Raises ValueError if one is missing or makes no sense."""
     if [row["horizon"] for row in rows] != list(range(1, len(rows) + 1)):
         raise ValueError("a forecast has all its horizons")
-    mode, *_ = [ForecastMode(row["mode"]) for row in rows]
+    modes = [ForecastMode(row["mode"]) for row in rows]
     shapes = [(row["expert_count"], row["quantity_count"], row["level_count"]) for row in rows]
     pairs = list(zip(rows, shapes, strict=True))
     shown = np.stack([np.frombuffer(row["quantiles"], "<f8").reshape(shape[1:]) for row, shape in pairs])
     experts = np.stack([np.frombuffer(row["experts"], "<f8").reshape(shape) for row, shape in pairs], axis=1)
     return StoredForecast(
-        **_fields_of(StoredForecast, rows[0]) | {"mode": mode, "quantiles": Quantiles(shown, experts)}
+        **_fields_of(StoredForecast, rows[0]) | {"mode": modes[0], "quantiles": Quantiles(shown, experts)}
     )
 
 

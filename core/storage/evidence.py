@@ -73,8 +73,8 @@ def touched_kind(within: int) -> str:
 
 
 def newest_block(db: Database, run_id: str, kind: str, before_ms: int, most_number: int) -> EvidenceBlock | None:
-    """The newest whole block of this kind whose last target opened before this time, of those up to this number: the
-    lower it is, the fewer are looked at. Raises StorageError."""
+    """The newest whole block of this kind whose last target opened before this time; most_number: an upper bound of its
+    number, which keeps the search short. Raises StorageError."""
     sql = (
         f"SELECT {_COLUMNS} FROM evidence WHERE run_id = ? AND kind = ? AND block <= ? AND last_target_ms < ? "
         "ORDER BY block DESC LIMIT 3"

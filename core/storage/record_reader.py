@@ -129,17 +129,16 @@ class RecordReader:
         return int(rows[0][0]) if rows else -(2**63)
 
     def log_ranges(
-        self, horizons: int, until_ms: int | None, most: int | None, after_ms: int | None = None
+        self, horizons: int, until_ms: int, most: int, after_ms: int = -1
     ) -> tuple[NDArray[np.int64], FloatArray]:
-        """Origins [n], ascending, and medians of the log range [n, horizons] of the newest `most` forecasts (None: of
-        all) that reach so many candles and whose origin opened after the one time and by the other (None: whenever)."""
+        """Origins [n], ascending, and medians of the log range [n, horizons] of the newest `most` forecasts that reach
+        so many candles and whose origin opened after the one time and by the other."""
         sql = (
             f"SELECT {FORECASTS.select()} FROM forecasts WHERE run = {RUN} AND horizons >= ? "
             "AND origin_open_time_ms > ? AND origin_open_time_ms <= ? ORDER BY origin_open_time_ms DESC LIMIT ?"
         )
-        first_ms, last_ms = -1 if after_ms is None else after_ms, _FOREVER if until_ms is None else until_ms
-        values = horizons, first_ms, last_ms, _limit(most)
-        rows = whole_rows(FORECASTS, self._select(sql, *values), self._on_damage)[::-1]
+        found = self._select(sql, horizons, after_ms, until_ms, most)
+        rows = whole_rows(FORECASTS, found, self._on_damage)[::-1]
         of = [dict(zip(FORECASTS.names, row, strict=True)) for row in rows]
         drawn = [unpack_drawn(each["drawn"], each["quantities"], each["levels"])[:horizons] for each in of]
         medians = [each[:, Quantity.RANGE, each.shape[2] // 2] for each in drawn]

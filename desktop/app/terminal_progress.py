@@ -68,7 +68,7 @@ class TerminalProgress:
             self.say(status.sentence)
         elif not (self._has_begun or self._is_read):
             self._is_read = True
-            self.say(f"The end of {self._evaluated} was reached. Candles are evaluated once the model is loaded.")
+            self.say(f"The candles of {self._evaluated} are evaluated once the model is loaded.")
             if self._lines is not None:
                 self._lines.start_part("Loading the model")
 

@@ -20,8 +20,9 @@ from core.storage.runs import RunStore
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.evaluate_together import evaluate_together
+from desktop.commands.evaluation_run import run_over
 from desktop.commands.options import common_options, model_option, print_json, with_context
-from desktop.commands.start_from import find, run_over, starting_point
+from desktop.commands.start_from import find, starting_point
 from desktop.commands.text import print_evaluation, print_together
 
 _BASIS_POINT = 1e-4

@@ -20,7 +20,7 @@ from core.storage.database import open_database
 from core.storage.runs import RunStore
 from desktop.app.context import Context
 from desktop.commands.errors import UserError, wrong_usage
-from desktop.commands.start_from import run_over
+from desktop.commands.evaluation_run import run_over
 
 _OF_RUN = ("wall_s", "notices")
 _OF_MODEL = ("steps", "loss", "checkpoints", "steps_per_s", *_OF_RUN)

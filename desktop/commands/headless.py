@@ -15,7 +15,7 @@ from core.domain.clock import Clock, SystemClock
 from core.domain.events import Incident, Severity
 from core.domain.incident_kinds import IncidentKind
 from core.market.feeds.auto import BuiltFeed, build_feed, market_of, open_as_set
-from core.market.feeds.base import Feed, FeedError
+from core.market.feeds.base import Feed, FeedError, FeedState, FeedStatus
 from core.market.feeds.many import play_together
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
@@ -55,7 +55,8 @@ def run_headless(context: Context, stopped: str | None = None, *, evaluated: str
     """Run to the end and return the summary. Raises the errors that `with_context` turns into sentences.
 
     stopped: what is said where it was interrupted; None: what has been learned by then is summed up all the same, also
-    where one of several feeds has failed. evaluated: it is a copy's run on this file or so many, and said so.
+    where one of several feeds has failed. evaluated: the file, or how many, that a copy is
+    evaluated on; shown with the progress.
     """
     with own(context.folder, "headless") as owner:
         incidents = [] if owner.left_behind is None else [_unclean_end(owner.left_behind)]
@@ -100,7 +101,13 @@ async def _run(
     first, *others = feeds
     root, settings = context.folder.root, context.settings
     spec = SessionSpec(root, first, settings, context.new_run, context.start, tuple(others))
-    run = HeadlessRun(list(feeds.values()), spec, clock, progress.take_batch, progress.take_feed)
+
+    def take_feed(status: FeedStatus) -> None:
+        progress.take_feed(status)
+        if stopped is not None and status.state is FeedState.FAILED:
+            run.stop()  # nothing will be judged
+
+    run = HeadlessRun(list(feeds.values()), spec, clock, progress.take_batch, take_feed)
     run.record(incidents)
     with stopped_by_signals(run.stop):  # a last checkpoint is written first
         await run.run()

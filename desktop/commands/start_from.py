@@ -1,12 +1,9 @@
-"""The run of an evaluation, and the checkpoint that it begins with: one of the data folder, read only, or a folder that
-was exported."""
+"""The checkpoint that an evaluation begins with: one of the data folder, read only, or a folder that was exported."""
 
 from __future__ import annotations
 
-import dataclasses
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,16 +16,14 @@ from core.domain.checkpoint_info import CheckpointInfo
 from core.market.history.files import read_candle_file
 from core.market.shown_names import shown_market
 from core.settings import tree as settings_file
-from core.settings.tree import ARCHITECTURE, MarketSettings, Settings
+from core.settings.tree import ARCHITECTURE, Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
 from core.storage.setting_sets import settings_of
 from core.training.online.trainer_spec import StartingPoint
-from desktop.app.context import Context
 from desktop.commands.errors import UserError
-from desktop.commands.headless import run_headless
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,46 +138,3 @@ def _require_one_market(description: Mapping[str, Any], checkpoint_id: str) -> N
             f"The model of checkpoint {checkpoint_id} has learned several markets, and reads in each the others' "
             "candles, which one file does not have. Give a checkpoint of a model of one market."
         )
-
-
-@contextmanager
-def run_over(
-    context: Context, files: Sequence[Path], count: int | None, start: StartingPoint | None = None
-) -> Iterator[tuple[Context, dict[str, Any]]]:
-    """Go through the files once, as fast as it goes, in a temporary folder: several are learned by one model. Gives the
-    context of that run, and its summary. Raises UserError if it was stopped.
-
-    count: only the first so many candles of each file.
-    """
-    whole = "file" if len(files) == 1 else "files"
-    first, *others = (_replay(context.settings.market, file) for file in files)
-    with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
-        replayed = dataclasses.replace(
-            context,
-            settings=dataclasses.replace(_judged(context.settings), market=first),
-            folder=DataFolder(Path(folder)),
-            candles=count,
-            start=start,
-            others=tuple(others),
-        )
-        replayed.folder.ensure()
-        stopped = f"Stopped before the end of the {whole}; nothing was judged and nothing written."
-        named = files[0].name if len(files) == 1 else f"{len(files)} files"
-        summary = run_headless(replayed, stopped, evaluated=named)
-        if context.lines is not None:
-            context.lines.start_part("Judging the forecasts")
-        yield replayed, summary
-
-
-def _replay(market: MarketSettings, file: Path) -> MarketSettings:
-    return dataclasses.replace(market, feed="replay", file=str(file), speed=0.0)
-
-
-def _judged(settings: Settings) -> Settings:
-    """The same, with a seed, so that two evaluations agree, and keeping all that is judged."""
-    training, record = settings.training, settings.record
-    return dataclasses.replace(
-        settings,
-        training=dataclasses.replace(training, seed=0 if training.seed is None else training.seed),
-        record=dataclasses.replace(record, keep_detail_days=0),
-    )

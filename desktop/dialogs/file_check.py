@@ -213,7 +213,7 @@ class FilePicker(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """The user returns to the window, perhaps with a repaired file."""
-        if event.type() is QEvent.Type.WindowActivate and self.problem:
+        if event.type() is QEvent.Type.WindowActivate and self.problem is not None:
             self.check_again()
         return super().event(event)
 

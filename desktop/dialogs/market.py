@@ -127,7 +127,7 @@ class MarketDialog(QDialog):
             symbol=self._stored_symbol() if is_stored else self.symbol.currentText().strip().upper(),
             interval=self.interval.currentText().strip(),
             file=file,
-            speed=self.speed.value() if self._has_speed else None,
+            speed=self.speed.entered() if self._has_speed else None,
             catch_up_candles=self.catch_up.value(),
             fallback_venues=self._fallback() if "fallback_venues" in used else self._market.fallback_venues,
         )
@@ -265,7 +265,7 @@ class MarketDialog(QDialog):
     def _connect(self) -> None:
         for widget in (self.feed, self.venue, self.symbol, self.interval, self.fallback):
             listen(widget, self._on_change)
-        self.speed.valueChanged.connect(lambda _value: self._on_speed())
+        listen(self.speed, self._on_speed)
         self.speed.refused.connect(self._message.refuse)
         self.picker.changed.connect(self._on_change)
         self.picker.answered.connect(self._on_checked)
@@ -290,6 +290,7 @@ class MarketDialog(QDialog):
 
     def _on_speed(self) -> None:
         self._has_speed = True
+        self._show_problem()
 
     def _show_speed(self) -> None:
         """A simulation without a speed runs in real time."""
@@ -305,5 +306,4 @@ def _speed() -> DecimalSpinBox:
     box = DecimalSpinBox(0.0, 10_000.0)
     box.setSingleStep(1.0)
     box.setSuffix(translate("Dialogs", " candles per second"))
-    box.setKeyboardTracking(True)
     return box

@@ -32,7 +32,7 @@ class PretrainDialog(JobDialog):
         )
         super().__init__(translate("Jobs", "Pretrain"), about, translate("Jobs", "Pretrain"), parent)
         self._intervals: dict[Path, Interval] = {}
-        """Of the files that were looked at, by the thread that does this."""
+        """Of the files checked so far; filled by the thread that checks."""
         self.picker = FilePicker(several=True, look=self._look)
         self.epochs = _whole(10, 1, 10_000)
         self.patience = _whole(3, 1, 1_000)

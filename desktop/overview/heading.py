@@ -14,7 +14,7 @@ from core.domain.plain_text import plain
 from core.market.shown_names import shown_symbol
 from desktop.panels.accuracy.answers import Answers, Found, answers_of
 from desktop.panels.accuracy.words import value_of
-from desktop.panels.feed.words import USUAL, in_one_line, state_colour, state_word
+from desktop.panels.feed.words import HEALTHY_STATES, in_one_line, state_colour, state_word
 from desktop.state.markets import MarketRow
 from desktop.ui.formatting import format_percent
 from desktop.ui.icons import tabular
@@ -52,7 +52,7 @@ def heading(row: MarketRow, palette: Palette) -> Heading:
         worth_colour=palette.text if answers is None else _worth_colour(answers, palette),
         feed=feed,
         feed_colour=state_colour(row.feed, palette),
-        is_in_trouble=row.is_in_run and row.feed not in USUAL,
+        is_in_trouble=row.is_in_run and row.feed not in HEALTHY_STATES,
         tooltip=_tooltip(row, answers, feed),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QThreadPool, Signal, Slot
@@ -10,6 +11,7 @@ from core.settings import tree as settings_file
 from core.settings.tree import Settings
 
 _ENDS_WITHIN_MS = 10_000
+_log = logging.getLogger("ghostcandle")
 
 
 class SettingsWriter(QObject):
@@ -44,6 +46,7 @@ class SettingsWriter(QObject):
         try:
             settings_file.save(settings, self._path)
         except OSError as error:
+            _log.warning("The settings could not be saved: %s", error)
             self.failed.emit(error.strerror or str(error))
         else:
             self._written = settings

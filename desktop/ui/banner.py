@@ -158,7 +158,7 @@ class Banner(QWidget):
 
     @contextmanager
     def storage_errors_shown(self) -> Iterator[None]:
-        """Work on the database that may fail; what follows does without its result then."""
+        """Show a StorageError of the block as a notice, and continue after the block."""
         try:
             yield
         except StorageError as error:

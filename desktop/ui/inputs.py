@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QValidator
@@ -65,12 +66,12 @@ class _RefusingBox(QDoubleSpinBox):
 
     def fixup(self, text: str) -> str:
         bare = text.removesuffix(self.suffix())
-        self.refused.emit(_refusal(bare, _parse(bare), self) + _stays(self))
+        self.refused.emit(_refusal(bare, self._parse(text), self) + _stays(self))
         return f"{self.textFromValue(self.value())}{self.suffix()}"
 
     def entered(self) -> float:
         """The number as it is typed so far. Raises ValueError with the sentence, where it is none of the range."""
-        return _entered(self, _parse(self.cleanText()))
+        return _entered(self, self._parse(self.cleanText()))
 
 
 class LogSpinBox(_RefusingBox):
@@ -256,7 +257,9 @@ def _parse(text: str) -> float | None:
 
 
 def _parse_whole(box: QWidget, text: str) -> int | None:
+    """Thousands may be apart; another comma may be meant as a decimal one, so it makes no number."""
+    between = rf"(?<=\d){re.escape(box.locale().groupSeparator())}(?=\d{{3}}(?!\d))"
     try:
-        return int(text.replace(box.locale().groupSeparator(), "").replace(" ", ""))
+        return int(re.sub(between, "", text).replace(" ", ""))
     except ValueError:
         return None

@@ -234,8 +234,8 @@ class Follower(QObject):
         self._action = action
         signal.connect(self._follow)
 
-    def _follow(self, *said: object) -> None:
-        self._action(*said)
+    def _follow(self, *arguments: object) -> None:
+        self._action(*arguments)
 
 
 class Theme(QObject):

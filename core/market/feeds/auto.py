@@ -97,7 +97,7 @@ def market_of(settings: MarketSettings) -> Market:
     try:
         return Market(venue, settings.symbol, Interval.parse(settings.interval))
     except ValueError as error:
-        raise FeedError(str(error)) from error
+        raise FeedError(f"{error}.") from error
 
 
 async def _live_or_sample(

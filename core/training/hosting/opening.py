@@ -226,7 +226,7 @@ def _build_market(
         record,
         ScoreLedger(spec.own_mode, experts),
         DriftWatch(spec.settings.online.drift, engine),
-        ChanceLearner(db, record.reader, market),
+        ChanceLearner(db, record.reader, market, model.horizons),
         provenance,
         clock,
     )

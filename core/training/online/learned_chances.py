@@ -7,6 +7,7 @@ that they are the same whenever they are computed. No torch.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -36,9 +37,12 @@ _FIRST_FORECASTS = 500
 """Learned from at first, if a run has more already."""
 _SHARED = 0.5
 """Weight of an outcome, as the prices of one forecast lie on the same candles."""
-_MOST_HORIZONS = 64
-"""See `ModelSettings.horizons`."""
 _FOREVER = 2**63 - 1
+
+
+def batch_number(market: Market, open_time_ms: int) -> int:
+    """Of the batch with this candle. Markets do not begin theirs together, so that no close is kept up by all."""
+    return (open_time_ms // market.interval.duration_ms + zlib.crc32(str(market).encode()) % _BATCH) // _BATCH
 
 
 class LearnedChancesReader:
@@ -58,7 +62,7 @@ class LearnedChancesReader:
         heights = self._heights.read(db, run_id, market, horizons, until_ms)
 
         def learned(origin_ms: int) -> LearnedChances:
-            number = origin_ms // (_BATCH * market.interval.duration_ms)
+            number = batch_number(market, origin_ms)
             known = [_known(newest_block(db, run_id, touched_kind(each), origin_ms, number)).mean for each in WITHIN]
             nearest = np.searchsorted(WITHIN, np.arange(1, horizons + 1), side="right") - 1
             intercept, slope = np.array(known)[nearest].T
@@ -70,9 +74,9 @@ class LearnedChancesReader:
 class ChanceLearner:
     """Of one run, in the trainer. Both methods raise StorageError."""
 
-    def __init__(self, db: Database, reader: RecordReader, market: Market) -> None:
-        """reader: of the run."""
-        self._db, self._reader, self._market = db, reader, market
+    def __init__(self, db: Database, reader: RecordReader, market: Market, horizons: int) -> None:
+        """reader: of the run. horizons: of its forecasts."""
+        self._db, self._reader, self._market, self._horizons = db, reader, market, horizons
         self._candles, self._heights = CandleStore(db), HeightsReader()
         self._number: int | None = None
         """Of the newest batch; None: not known yet."""
@@ -82,7 +86,7 @@ class ChanceLearner:
 
         newest_ms: the newest candle that was taken. Its forecast knows nothing of this.
         """
-        number = newest_ms // (_BATCH * self._market.interval.duration_ms)
+        number = batch_number(self._market, newest_ms)
         if self._number is not None and number <= self._number:
             return []
         former = newest_block(self._db, self._reader.run_id, touched_kind(WITHIN[0]), _FOREVER, _FOREVER)
@@ -91,12 +95,13 @@ class ChanceLearner:
             return []  # learned before the trainer went back to a checkpoint
         forecasts = self._due(-1 if former is None else former.last_target_ms, newest_ms)
         cases = joined(list(cases_of(forecasts, self._candles, self._market, self._uncorrected)))
-        return [self._learned(within, of, number, newest_ms) for within, of in cases.items()]
+        known_until = -1 if former is None else former.number
+        return [self._learned(within, of, known_until, number, newest_ms) for within, of in cases.items()]
 
     def _due(self, learned_ms: int, newest_ms: int) -> list[StoredForecast]:
         """The forecasts to learn from whose last candle opened after the one time, and by the other."""
         step_ms = self._market.interval.duration_ms
-        after_ms = max(self._reader.before_newest(_FIRST_FORECASTS), learned_ms - _MOST_HORIZONS * step_ms)
+        after_ms = max(self._reader.before_newest(_FIRST_FORECASTS), learned_ms - self._horizons * step_ms)
         return [
             each
             for each in self._reader.forecasts_after(after_ms)
@@ -111,11 +116,12 @@ class ChanceLearner:
         plain = nothing_learned(horizons)
         return lambda origin_ms: replace(plain, stretch=heights.stretch(origin_ms))
 
-    def _learned(self, within: int, cases: Touches, number: int, newest_ms: int) -> EvidenceBlock:
-        """Forecasts of several candles overlap: so many of their outcomes carry little more than one."""
+    def _learned(self, within: int, cases: Touches, former: int, number: int, newest_ms: int) -> EvidenceBlock:
+        """The block of this number, from that of the former one: forecasts of several candles overlap, so many of their
+        outcomes carry little more than one."""
         kind, weight = touched_kind(within), _SHARED * min(1.0, _PERIOD / len(_LEARNED) / within)
-        former = _known(newest_block(self._db, self._reader.run_id, kind, _FOREVER, number))
-        learned = former.learned(cases.chance, cases.touched, weight)
+        known = _known(newest_block(self._db, self._reader.run_id, kind, _FOREVER, former))
+        learned = known.learned(cases.chance, cases.touched, weight)
         return EvidenceBlock(kind, number, newest_ms, np.vstack([learned.mean, learned.precision]))
 
 

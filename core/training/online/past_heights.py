@@ -17,7 +17,7 @@ from core.storage.record_reader import RecordReader
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-SPARE = 128
+SPARE = 512
 _RUNS_KEPT = 16
 _Ranges = tuple[NDArray[np.int64], FloatArray]
 
@@ -47,7 +47,7 @@ class HeightsReader:
         if origins.size and origins[-1] > until_ms:
             self._kept[key] = origins, ranges
             return reader.log_ranges(horizons, until_ms, most)
-        after_ms = int(origins[-1]) if origins.size else None
+        after_ms = int(origins[-1]) if origins.size else -1
         later, of_later = reader.log_ranges(horizons, until_ms, most, after_ms)
         found = np.concatenate([origins, later])[-most:], np.concatenate([ranges, of_later])[-most:]
         self._kept[key] = found

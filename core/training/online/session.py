@@ -202,26 +202,29 @@ class TrainingSession:
         return (*scores, *learned, *made)
 
     def learn(self) -> tuple[TrainerEvent, ...]:
-        """Take and commit the step that is due after the newest close; none while training is paused. The chances of
-        prices learn in any case."""
+        """Take and commit the step that is due, unless training is paused; then the chances of prices learn."""
+        events = self._learn_step()
         self._learn_chances()
+        return events
+
+    def _learn_step(self) -> tuple[TrainerEvent, ...]:
         taken, self._to_learn = self._to_learn, None
         if taken is None or self.is_paused:
             return ()
         unlearned = [market for market in self.markets if market in self._unlearned]
         self._unlearned.clear()
-        step = self._stored_step(unlearned)
-        if step is None:
+        if (step := self._stored_step(unlearned)) is None:
             return ()
         log_step(step, taken.outcomes, taken.candle)
         return (step, *self._take_incidents())
 
     def _learn_chances(self) -> None:
-        learned = [(market.record, blocks) for market in self.markets if (blocks := market.learn_chances())]
-        if learned:
-            with self._record.write():
-                for record, blocks in learned:
-                    record.add_evidence(blocks)
+        for market in self.markets:
+            self._at_work = market
+            if blocks := market.learn_chances():
+                with self._record.write():
+                    market.record.add_evidence(blocks)
+        self._at_work = None
 
     def _scored(self, market: MarketSession, candle: Candle) -> list[Outcome]:
         self._at_work = market
@@ -334,8 +337,7 @@ class TrainingSession:
         self._incidents.extend(draft.incident(self.run_id, now_ms) for draft in drafts)
 
     def _take_incidents(self) -> tuple[TrainerEvent, ...]:
-        incidents = tuple(self._incidents)
-        self._incidents.clear()
+        incidents, self._incidents = tuple(self._incidents), []
         return incidents
 
     def _step_done(self, result: StepResult, samples: int, duration_ms: float) -> StepDone:

@@ -24,8 +24,8 @@ _STATES = {
 }
 """Alone, and within a sentence: not every language tells the two apart by their first letter."""
 
-USUAL = frozenset({FeedState.LIVE, FeedState.SIMULATED, FeedState.REPLAYING})
-"""Candles come as they should."""
+HEALTHY_STATES = frozenset({FeedState.LIVE, FeedState.SIMULATED, FeedState.REPLAYING})
+"""In which candles arrive as expected."""
 
 Line = tuple[int, FeedState | None, str]
 """When, the state that began then (None: what happened without changing it), and the sentence."""

@@ -16,7 +16,7 @@ from core.market.feeds.tickers import Quote
 from core.market.shown_names import shown_symbol
 from desktop.panels.accuracy.answers import Found, answers_of
 from desktop.panels.accuracy.words import how_many, proof_in_full, span, value_of
-from desktop.panels.feed.words import USUAL, in_one_line, state_colour, state_within
+from desktop.panels.feed.words import HEALTHY_STATES, in_one_line, state_colour, state_within
 from desktop.services.universe import fits
 from desktop.state.markets import MarketRow
 from desktop.state.quotes import STALE_AFTER_MS, QuoteState, Standing
@@ -73,7 +73,7 @@ class Row:
     @property
     def is_usual(self) -> bool:
         """Whether there is nothing to be said of its price."""
-        is_well = self.feed in USUAL if self.feed is not None else self.standing.state is QuoteState.FRESH
+        is_well = self.feed in HEALTHY_STATES if self.feed is not None else self.standing.state is QuoteState.FRESH
         return is_well and not self.is_uncertain
 
     @property
@@ -281,7 +281,7 @@ def _of_run(known: MarketRow, polled: Standing, now_ms: int) -> Standing:
     if newest is None:
         return replace(polled, state=QuoteState.WAITING) if polled.state is QuoteState.NOT_ASKED else polled
     closes_ms = known.market.interval.close_time_ms(newest.open_time_ms)
-    is_old = known.feed not in USUAL and now_ms - closes_ms > STALE_AFTER_MS
+    is_old = known.feed not in HEALTHY_STATES and now_ms - closes_ms > STALE_AFTER_MS
     return _standing(newest.close, min(now_ms, closes_ms), polled, is_old=is_old)
 
 

@@ -70,7 +70,7 @@ def test_an_evaluation_is_not_over_at_the_end_of_its_file(capsys: pytest.Capture
     unknown = {"done": 0, "total": 0, "seconds_left": None}
     assert lines == [
         {"say": "Reading mine."},
-        {"say": "The end of mine.csv was reached. Candles are evaluated once the model is loaded."},
+        {"say": "The candles of mine.csv are evaluated once the model is loaded."},
         {"progress": {"title": "Loading the model", **unknown}},
         {"say": "Evaluating the checkpoint on CPU."},
         {"progress": {**unknown, "title": "Evaluating candles of mine.csv", "total": 800}},

@@ -27,7 +27,7 @@ def found(application: Application, step: int) -> list[str]:
     """The results of Ctrl+K for a step."""
     dialog = application.finder.open()
     dialog.line.setText(f"checkpoint step {step}")
-    names = [dialog.model.index(row).data() for row in range(dialog.model.rowCount())]
+    names = [dialog.model.index(row, 0).data() for row in range(dialog.model.rowCount())]
     dialog.reject()
     return names
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from core.evaluation.report import words
+from desktop.commands import evaluate_together
 from tests.desktop.commands.test_evaluate_checkpoint import HOUR_MS
 from tests.support import commands
 from tests.support.candles import MINUTE, START_MS, random_walk
@@ -68,6 +73,24 @@ def test_the_table_has_a_row_for_each_file_and_one_for_all(files: list[str], dat
         2,
         3,
     ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nobody sends SIGTERM there")
+def test_stopped_while_it_judges_it_leaves_nothing_behind(
+    files: list[str], data: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+
+    def terminate(*_given: object) -> None:
+        assert list(place.glob("ghostcandle-*"))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(evaluate_together, "evaluate_run", terminate)
+    done = commands.invoke("evaluate", *files, "--together", "--json", "--data-dir", data)
+    assert done.returncode == 130 and "nothing was judged" in done.stdout
+    assert list(place.glob("ghostcandle-*")) == []
 
 
 def test_an_interval_above_0_of_few_candles_proves_nothing() -> None:

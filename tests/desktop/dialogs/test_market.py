@@ -271,6 +271,19 @@ def test_a_decimal_speed_may_be_typed_with_a_comma(
     assert dialog.speed.value() == 0.5 and dialog.market().speed == 0.5
 
 
+def test_a_speed_out_of_range_is_refused_and_not_accepted(qtbot: QtBot, dialog: MarketDialog) -> None:
+    choose_feed(dialog, "simulate")
+    dialog.speed.selectAll()
+    qtbot.keyClicks(dialog.speed, "99999")
+    assert not dialog.buttons.button(OK).isEnabled()
+    with qtbot.assertNotEmitted(dialog.chosen):
+        qtbot.keyClick(dialog.speed, Qt.Key.Key_Return)
+    dialog.speed.selectAll()
+    qtbot.keyClicks(dialog.speed, "20")
+    qtbot.waitUntil(dialog.buttons.button(OK).isEnabled)
+    assert dialog.market().speed == 20.0
+
+
 def test_the_words_for_no_limit_are_not_refused_as_a_number(qtbot: QtBot, dialog: MarketDialog) -> None:
     choose_feed(dialog, "simulate")
     with qtbot.assertNotEmitted(dialog.speed.refused):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QObject
 
 from core.domain.candle import Market
 from core.domain.clock import ManualClock
@@ -21,11 +23,10 @@ CANDLES = random_walk(3)
 
 
 @pytest.fixture
-def watched(tmp_path: Path) -> MarketListener:
-    folder = DataFolder(tmp_path)
-    return MarketListener(
-        WatchedMarkets(folder, WindowDatabase(folder), ManualClock(0), (), new_run=False), HERE, MarketSettings()
-    )
+def watched(tmp_path: Path) -> Iterator[MarketListener]:
+    folder, window = DataFolder(tmp_path), QObject()
+    markets = WatchedMarkets(folder, WindowDatabase(folder), ManualClock(0), (), new_run=False, parent=window)
+    yield MarketListener(markets, HERE, MarketSettings())
 
 
 @pytest.mark.parametrize("state", FeedState)

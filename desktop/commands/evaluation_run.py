@@ -1,0 +1,68 @@
+"""The run of an evaluation: files replayed once, in a temporary folder."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from core.settings.tree import MarketSettings, Settings
+from core.storage.folder import DataFolder
+from core.training.online.trainer_spec import StartingPoint
+from desktop.app.context import Context
+from desktop.app.stopping import stopped_by_signals
+from desktop.commands.errors import INTERRUPTED, UserError
+from desktop.commands.headless import run_headless
+
+
+@contextmanager
+def run_over(
+    context: Context, files: Sequence[Path], count: int | None, start: StartingPoint | None = None
+) -> Iterator[tuple[Context, dict[str, Any]]]:
+    """Replay the files once at full speed, several for one model. Gives the context of that run, and its summary; it is
+    deleted afterwards. Raises UserError if it, or the block, was stopped.
+
+    count: only the first so many candles of each file.
+    """
+    whole, named = ("file", files[0].name) if len(files) == 1 else ("files", f"{len(files)} files")
+    stopped = f"Stopped before the end of the {whole}; nothing was judged and nothing written."
+    first, *others = (_replay(context.settings.market, file) for file in files)
+    with stopped_by_signals(_interrupt), tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
+        replayed = dataclasses.replace(
+            context,
+            settings=dataclasses.replace(_judged(context.settings), market=first),
+            folder=DataFolder(Path(folder)),
+            candles=count,
+            start=start,
+            others=tuple(others),
+        )
+        replayed.folder.ensure()
+        try:
+            summary = run_headless(replayed, stopped, evaluated=named)
+            if context.lines is not None:
+                context.lines.start_part("Judging the forecasts")
+            yield replayed, summary
+        except KeyboardInterrupt as error:
+            raise UserError(stopped, INTERRUPTED) from error
+
+
+def _interrupt() -> None:
+    """As Ctrl+C does it, so that the temporary folder goes."""
+    raise KeyboardInterrupt
+
+
+def _replay(market: MarketSettings, file: Path) -> MarketSettings:
+    return dataclasses.replace(market, feed="replay", file=str(file), speed=0.0)
+
+
+def _judged(settings: Settings) -> Settings:
+    """The same, with a seed, so that two evaluations agree, and keeping all that is judged."""
+    training, record = settings.training, settings.record
+    return dataclasses.replace(
+        settings,
+        training=dataclasses.replace(training, seed=0 if training.seed is None else training.seed),
+        record=dataclasses.replace(record, keep_detail_days=0),
+    )
