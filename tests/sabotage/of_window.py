@@ -410,8 +410,8 @@ FAULTS = (
     Fault(
         "trouble-of-a-feed-that-is-live",
         "desktop/overview/heading.py",
-        "row.feed not in USUAL",
-        "row.feed in USUAL",
+        "row.feed not in HEALTHY_STATES",
+        "row.feed in HEALTHY_STATES",
     ),
     Fault(
         "wall-without-the-market-that-joins",
