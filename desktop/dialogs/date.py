@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import available_timezones
 
-from PySide6.QtCore import QDate, QDateTime, QLocale, Qt, QTime, Signal
+from PySide6.QtCore import QDate, QDateTime, Qt, QTime, Signal
 from PySide6.QtWidgets import QComboBox, QCompleter, QDateTimeEdit, QDialog, QWidget
 
 from core.domain import time_zones
@@ -31,7 +31,6 @@ class DateDialog(QDialog):
         self.setWindowTitle(translate("Dialogs", "Go to date"))
         self._said, self._time_zone, self._go = said, time_zone, go
         self.edit = QDateTimeEdit(_on_clock(shown_ms, time_zone), displayFormat="yyyy-MM-dd HH:mm", calendarPopup=True)
-        self.edit.calendarWidget().setFirstDayOfWeek(QLocale.system().firstDayOfWeek())
         self.edit.setDateRange(_FIRST_DAY, _LAST_DAY)
         self.edit.setAccessibleName(translate("Charting", "Date and time"))
         self.message = Label(said, wraps=True)

@@ -35,9 +35,9 @@ def install_translations(
     """Show the window in the system's language where there is a translation; the names of the files that were taken.
 
     Qt's own texts (Cancel, say) follow, but never alone: one window speaks one language. Numbers are written one way
-    in any: as `formatting` has them, not 1.000 or ١٬٠٠٠ in the fields alone.
+    in any: as `formatting` has them, not 1.000 or ١٬٠٠٠ in the fields alone. A calendar's week begins on Monday.
     """
-    QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedStates))
+    QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
     locale = locale or QLocale.system()
     own = _installed(application, locale, "ghostcandle", folder or translations_folder())
     if own is None:
