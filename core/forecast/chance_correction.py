@@ -46,7 +46,7 @@ class ChanceCorrection:
         return ChanceCorrection(mean, (reads * (weight * expected * (1.0 - expected))) @ reads.T + self.precision)
 
 
-NOTHING_LEARNED = ChanceCorrection(np.array([0.0, 1.0]), np.diag([_DOUBT, _DOUBT]))
+NO_CORRECTION = ChanceCorrection(np.array([0.0, 1.0]), np.diag([_DOUBT, _DOUBT]))
 
 
 def corrected(chance: FloatArray, intercept: FloatArray, slope: FloatArray) -> FloatArray:

@@ -62,9 +62,10 @@ class PretrainDialog(JobDialog):
 
     def order(self) -> Order:
         files = self.picker.files()
-        if len({self._intervals[file] for file in files if file in self._intervals}) > 1:
+        known = {file: self._intervals[file] for file in files if file in self._intervals}
+        if len(set(known.values())) > 1:
             mixed = translate("Jobs", "The candles are of different lengths ({0}). Choose files of one interval.")
-            named = (f"{file.name}: {self._intervals[file]}" for file in files if file in self._intervals)
+            named = (f"{file.name}: {interval}" for file, interval in known.items())
             raise ValueError(mixed.format(", ".join(named)))
         return pretrain_order(
             files,

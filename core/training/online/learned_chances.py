@@ -17,7 +17,7 @@ import numpy as np
 from core.domain.candle import Market
 from core.domain.events import ForecastMode
 from core.forecast.chance import WITHIN, LearnedChances, nothing_learned
-from core.forecast.chance_correction import NOTHING_LEARNED, ChanceCorrection
+from core.forecast.chance_correction import NO_CORRECTION, ChanceCorrection
 from core.storage.candles import CandleStore
 from core.storage.evidence import EvidenceBlock, newest_block, touched_kind
 from core.storage.record_reader import RecordReader
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _PERIOD, _LEARNED = 11, (0, 3, 6, 9)
-"""Of as many candles those whose forecasts are learned from, each of which takes milliseconds: 11 divides no number of
-candles of an hour, a day or a week, so that no time of day is left out."""
+"""Four of every eleven forecasts are learned from, as each takes milliseconds. An hour, a day or a week has no multiple
+of eleven candles, so no time of day is left out."""
 _BATCH = 3 * _PERIOD
 """Candles between two times of learning: the past is sorted once for all of them."""
 _FIRST_FORECASTS = 500
-"""Learned from at first, if a run has more already."""
+"""The most that the first batch learns from, in a run of an older version."""
 _SHARED = 0.5
 """Weight of an outcome, as the prices of one forecast lie on the same candles."""
 _FOREVER = 2**63 - 1
 
 
 def batch_number(market: Market, open_time_ms: int) -> int:
-    """Of the batch with this candle. Markets do not begin theirs together, so that no close is kept up by all."""
+    """Of the batch with this candle. Markets begin theirs at different candles, so that no close waits for all."""
     return (open_time_ms // market.interval.duration_ms + zlib.crc32(str(market).encode()) % _BATCH) // _BATCH
 
 
@@ -72,7 +72,7 @@ class LearnedChancesReader:
 
 
 class ChanceLearner:
-    """Of one run, in the trainer. Both methods raise StorageError."""
+    """Of one run, in the trainer. `learn` raises StorageError."""
 
     def __init__(self, db: Database, reader: RecordReader, market: Market, horizons: int) -> None:
         """reader: of the run. horizons: of its forecasts."""
@@ -90,13 +90,13 @@ class ChanceLearner:
         if self._number is not None and number <= self._number:
             return []
         former = newest_block(self._db, self._reader.run_id, touched_kind(WITHIN[0]), _FOREVER, _FOREVER)
-        self._number = max(number, -1 if former is None else former.number)
-        if former is not None and number <= former.number:
+        former_number, learned_ms = (-1, -1) if former is None else (former.number, former.last_target_ms)
+        self._number = max(number, former_number)
+        if number <= former_number:
             return []  # learned before the trainer went back to a checkpoint
-        forecasts = self._due(-1 if former is None else former.last_target_ms, newest_ms)
-        cases = joined(list(cases_of(forecasts, self._candles, self._market, self._uncorrected)))
-        known_until = -1 if former is None else former.number
-        return [self._learned(within, of, known_until, number, newest_ms) for within, of in cases.items()]
+        due = self._due(learned_ms, newest_ms)
+        cases = joined(list(cases_of(due, self._candles, self._market, self._uncorrected)))
+        return [self._learned(within, of, former_number, number, newest_ms) for within, of in cases.items()]
 
     def _due(self, learned_ms: int, newest_ms: int) -> list[StoredForecast]:
         """The forecasts to learn from whose last candle opened after the one time, and by the other."""
@@ -126,4 +126,4 @@ class ChanceLearner:
 
 
 def _known(block: EvidenceBlock | None) -> ChanceCorrection:
-    return NOTHING_LEARNED if block is None else ChanceCorrection(block.sums[0], block.sums[1:])
+    return NO_CORRECTION if block is None else ChanceCorrection(block.sums[0], block.sums[1:])

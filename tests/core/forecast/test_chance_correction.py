@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray
-from core.forecast.chance_correction import NOTHING_LEARNED, ChanceCorrection, corrected
+from core.forecast.chance_correction import NO_CORRECTION, ChanceCorrection, corrected
 
 EVEN = np.linspace(0.02, 0.98, 49)
 
@@ -23,7 +23,7 @@ def cases(n: int, intercept: float, slope: float, seed: int = 3) -> tuple[FloatA
 
 
 def learned_in(batches: int, chance: FloatArray, outcome: NDArray[np.bool_]) -> ChanceCorrection:
-    known = NOTHING_LEARNED
+    known = NO_CORRECTION
     for part, came_true in zip(np.array_split(chance, batches), np.array_split(outcome, batches), strict=True):
         known = known.learned(part, came_true, 1.0)
     return known
@@ -46,13 +46,13 @@ def test_many_batches_teach_what_one_does() -> None:
 
 def test_the_mean_is_where_the_posterior_is_highest() -> None:
     chance, outcome = cases(40, 0.5, 1.5)
-    found = NOTHING_LEARNED.learned(chance, outcome, 0.5)
+    found = NO_CORRECTION.learned(chance, outcome, 0.5)
 
     def height(mean: FloatArray) -> float:
         likely = corrected(chance, mean[0], mean[1])
-        off = mean - NOTHING_LEARNED.mean
+        off = mean - NO_CORRECTION.mean
         return float(
-            0.5 * np.log(np.where(outcome, likely, 1.0 - likely)).sum() - off @ NOTHING_LEARNED.precision @ off / 2
+            0.5 * np.log(np.where(outcome, likely, 1.0 - likely)).sum() - off @ NO_CORRECTION.precision @ off / 2
         )
 
     for step in 0.01 * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]]):
@@ -61,12 +61,12 @@ def test_the_mean_is_where_the_posterior_is_highest() -> None:
 
 def test_outcomes_that_contradict_all_chances_are_learned_too() -> None:
     chance = np.tile([0.001, 0.999], 500)
-    known = NOTHING_LEARNED.learned(chance, chance < 0.5, 1.0)
+    known = NO_CORRECTION.learned(chance, chance < 0.5, 1.0)
     assert known.mean[0] == pytest.approx(0.0, abs=1e-6) and known.mean[1] < -0.5
 
 
 def test_little_is_changed_by_few_outcomes() -> None:
-    known = NOTHING_LEARNED.learned(*cases(5, 2.0, 2.0), 0.5)
+    known = NO_CORRECTION.learned(*cases(5, 2.0, 2.0), 0.5)
     assert np.abs(corrected(EVEN, known.mean[0], known.mean[1]) - EVEN).max() < 0.06
 
 
@@ -79,7 +79,7 @@ def test_a_higher_chance_stays_one(intercept: float, slope: float) -> None:
 @given(st.lists(st.booleans(), min_size=6, max_size=60), st.integers(0, 9))
 def test_whatever_happens_what_is_learned_is_finite(outcome: list[bool], seed: int) -> None:
     chance = np.random.default_rng(seed).choice([0.0005, 0.5, 0.9995], len(outcome))
-    known = NOTHING_LEARNED
+    known = NO_CORRECTION
     for _ in range(30):
         known = known.learned(chance, np.array(outcome), 0.5)
     assert np.isfinite(known.mean).all() and (np.linalg.eigvalsh(known.precision) >= 30.0 - 1e-6).all()

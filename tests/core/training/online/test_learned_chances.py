@@ -13,7 +13,7 @@ import pytest
 from core.domain.candle import Candle, Market
 from core.domain.events import ForecastMode
 from core.forecast.chance import LearnedChances, nothing_learned
-from core.forecast.chance_correction import NOTHING_LEARNED
+from core.forecast.chance_correction import NO_CORRECTION
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.evidence import EvidenceBlock, newest_block, touched_kind
@@ -106,7 +106,7 @@ def test_it_is_the_regression_of_the_outcomes_that_closed(trainer: Trainer) -> N
     def uncorrected(horizons: int, _until_ms: int) -> Callable[[int], LearnedChances]:
         return lambda origin_ms: replace(nothing_learned(horizons), stretch=learned(origin_ms).stretch)
 
-    expected, before_ms = NOTHING_LEARNED, 0
+    expected, before_ms = NO_CORRECTION, 0
     for block in found:
         closed = [
             each.open_time_ms for each in CANDLES if before_ms < each.open_time_ms + 180_000 <= block.last_target_ms
@@ -177,7 +177,7 @@ def test_a_long_record_without_any_is_learned_from_its_end(trainer: Trainer, mon
     monkeypatch.setattr("core.training.online.learned_chances._FIRST_FORECASTS", 40)
     found = trainer.learn(BEGINS[-1], BEGINS[-1] + 1)
     assert [each.kind for each in found] == [touched_kind(1), touched_kind(3)]
-    gained = found[0].sums[1:] - NOTHING_LEARNED.precision
+    gained = found[0].sums[1:] - NO_CORRECTION.precision
     assert 0.0 < gained[0, 0] < 0.25 * 0.5 * 6 * 40 * 4 / 11
 
 
