@@ -1,1 +1,1 @@
-"""Benchmarks of training, the record and the history, for `ghostcandle bench`."""
+"""Benchmarks of training, for `ghostcandle bench`."""

@@ -34,7 +34,7 @@ _COMMANDS = {
     "share": ("desktop.commands.share", "share", "Write a run's record as one page to give to others."),
     "checkpoints": ("desktop.commands.checkpoints", "checkpoints", "List, show and verify checkpoints."),
     "backups": ("desktop.commands.backups", "backups", "List, make, verify and restore backups of the database."),
-    "bench": ("desktop.commands.bench", "bench", "Measure how fast the parts are on this machine."),
+    "bench": ("desktop.commands.bench", "bench", "Measure how fast training is on this machine."),
     "doctor": ("desktop.commands.doctor", "doctor", "Check this machine, and say what to do."),
     "selftest": ("desktop.commands.selftest", "selftest", "Try each part once: trainer, checkpoint, window, ccxt."),
 }

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from platformdirs import user_cache_path
 
-from desktop.commands.bench_chart import scenario
-from desktop.commands.bench_chart.measures import TICKS, take
-from desktop.commands.bench_chart.rig import IN_VIEW, MeasureError, Rig, application
+from tests.benchmarks.chart import scenario
+from tests.benchmarks.chart.measures import TICKS, take
+from tests.benchmarks.chart.rig import IN_VIEW, MeasureError, Rig, application
 
 FINPLOT = (
     "finplot==1.9.7",

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from core.indicators.registry import INDICATORS
 from core.indicators.spec import IndicatorSpec
 from desktop.chart.items.study import StudyLayer
-from desktop.commands.bench_chart.measures import APPENDS, CURSOR_MOVES, PANS, TICKS, Measure, all_in_view
-from desktop.commands.bench_chart.rig import Rig
+from tests.benchmarks.chart.measures import APPENDS, CURSOR_MOVES, PANS, TICKS, Measure, all_in_view
+from tests.benchmarks.chart.rig import Rig
 from tests.support.counted import calls_of
 
 FEW, MANY = 1_000, 20_000

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core.benchmark.history import measure_history
 from core.domain.candle import Candle, Market
 from core.domain.clock import SystemClock
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
+from tests.benchmarks.history import measure_history
 from tests.support.candles import MINUTE, START_MS
 
 MARKET = Market("file", "MANY", MINUTE)

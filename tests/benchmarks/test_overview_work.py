@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Candle
 from desktop.actions import ActionId
-from desktop.commands.bench_chart.measures import TICKS
-from desktop.commands.bench_chart.rig import PaintCounter, Rig
 from desktop.overview.tile import Tile
+from tests.benchmarks.chart.measures import TICKS
+from tests.benchmarks.chart.rig import PaintCounter, Rig
 from tests.desktop.conftest import lasting_bench
 from tests.desktop.overview.stage import MARKETS, Wall, wall
 from tests.support.counted import calls_of

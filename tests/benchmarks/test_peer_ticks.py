@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from desktop.commands.bench_chart.rig import MeasureError
+from tests.benchmarks.chart.rig import MeasureError
 from tests.benchmarks.peers import PeerEnvironment, paired_ticks
 
 

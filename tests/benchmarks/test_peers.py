@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.commands.bench_chart.rig import MeasureError
+from tests.benchmarks.chart.rig import MeasureError
 from tests.benchmarks.peers import PeerEnvironment, measure_finplot
 
 

@@ -28,7 +28,7 @@ from desktop.chart.items.placed import Placed
 from desktop.chart.items.price_lines import PriceLinesLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.style import CandleStyle
-from desktop.commands.bench_chart import scenario
+from tests.benchmarks.chart import scenario
 from tests.desktop.chart.support import (
     MINUTE_MS,
     START_MS,

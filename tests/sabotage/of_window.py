@@ -37,7 +37,7 @@ FAULTS = (
     ),
     Fault(
         "promise-kept-from-the-wrong-side",
-        "desktop/commands/bench_chart/report.py",
+        "tests/benchmarks/chart/report.py",
         "None if value is None else value <= bound",
         "None if value is None else value >= bound",
     ),

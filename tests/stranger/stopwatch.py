@@ -23,7 +23,7 @@ from desktop.chart.widget import ChartWidget
 
 class Stopwatch(QObject):
     """All times are in milliseconds. A frame is what the frame clocks did since the frame before, and the paint of the
-    window, as in `bench chart`. Nothing is recorded until it is attached, nor while it is at rest."""
+    window, as in the chart's benchmark. Nothing is recorded until it is attached, nor while it is at rest."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -43,19 +42,16 @@ def test_a_collection_skips_imported_objects_and_frees_later_ones() -> None:
 
 
 FRAMES = """
-import gc, sys
-from desktop.__main__ import main
-from desktop.commands.bench_chart import while_training
+import gc
+from tests.benchmarks import __main__ as program
 
-while_training.measure_frames = lambda *given: {"left_out": gc.get_freeze_count()}
-sys.argv = ["ghostcandle", "bench", "frames", "--host", "none", "--seconds", "1", "--data-dir", sys.argv[1]]
-main()
+program.measure_frames = lambda *given: {"left_out": gc.get_freeze_count()}
+program.benchmarks(["frames", "--host", "none", "--seconds", "1"])
 """
 
 
-def test_frames_beside_a_trainer_are_timed_with_the_windows_collections(tmp_path: Path) -> None:
-    code = [sys.executable, "-c", FRAMES, str(tmp_path)]
-    done = subprocess.run(code, capture_output=True, text=True, check=True)
+def test_frames_beside_a_trainer_are_timed_with_the_windows_collections() -> None:
+    done = subprocess.run([sys.executable, "-c", FRAMES], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["left_out"] > 50_000
 
 

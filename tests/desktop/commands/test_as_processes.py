@@ -107,18 +107,6 @@ def test_an_interrupted_pretraining_keeps_the_best_checkpoint(tmp_path: Path) ->
     assert (tmp_path / result["checkpoint"]["file"]).exists()
 
 
-@pytest.mark.slow
-def test_the_chart_is_measured_beside_a_trainer_process(tmp_path: Path) -> None:
-    where = ("--device", "cpu", "--seed", "1", "--data-dir", str(tmp_path))
-    measured = commands.run_json("bench", "chart", "--sizes", "500", "--repeats", "20", "--no-while-training", *where)
-    for figures in (measured["sizes"]["500"], measured["with_everything"]):
-        for name in ("tick_ms", "pan_ms", "all_ms", "append_ms", "cursor_ms"):
-            assert {"p50", "p99"} <= set(figures[name])
-    beside = commands.run_json("bench", "frames", "--host", "process", "--seconds", "1", *where)
-    assert beside["has_torch"] is False and beside["steps_per_s"] > 0 and beside["frames"] > 0
-    assert 0.0 < beside["frame_ms"]["p50"] <= beside["frame_ms"]["p99"] <= beside["frame_ms"]["max"]
-
-
 MARKET = Market("binance", "BTC/USDT", MINUTE)
 NOW_MS = 1_700_000_000_000 - 1_700_000_000_000 % 60_000 + 30_000
 HISTORY = 12_000

@@ -20,12 +20,12 @@ from core.domain.events import Estimate
 from core.market.feeds.base import FeedState, FeedStatus
 from desktop.actions import ActionId
 from desktop.chart.frame_clock import FrameClock
-from desktop.commands.bench_chart.rig import PaintCounter
 from desktop.layouts.arrangements import TRAIN
 from desktop.overview.heading import heading
 from desktop.overview.tile import CANDLES_SHOWN, Tile
 from desktop.state.markets import MarketRow
 from desktop.ui.theme import Theme
+from tests.benchmarks.chart.rig import PaintCounter
 from tests.desktop import scenario
 from tests.desktop.conftest import MakeBench
 from tests.desktop.overview.stage import MARKETS, STORED, Wall, candles, forecast, wall

@@ -1,4 +1,4 @@
-"""`ghostcandle bench browser`: the real browser over a real table, from the typed filter to the painted rows."""
+"""The real browser over a real table, from the typed filter to the painted rows."""
 
 from __future__ import annotations
 

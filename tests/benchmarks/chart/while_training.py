@@ -36,9 +36,9 @@ from core.storage.folder import DataFolder
 from core.training.online.trainer_spec import SessionSpec
 from desktop.chart.frame_clock import Dirty
 from desktop.chart.widget import ChartWidget
-from desktop.commands.bench_chart import scenario
-from desktop.commands.bench_chart.rig import HEIGHT, WIDTH, MeasureError, Rig
 from desktop.services.trainer import TrainingWorker
+from tests.benchmarks.chart import scenario
+from tests.benchmarks.chart.rig import HEIGHT, WIDTH, MeasureError, Rig
 
 Host = Literal["none", "process", "thread"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from desktop.commands.bench_chart import scenario
+from tests.benchmarks.chart import scenario
 
 
 def test_the_newest_candles_are_the_same_in_every_size() -> None:

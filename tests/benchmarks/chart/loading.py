@@ -30,11 +30,11 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from desktop.chart.frame_clock import FRAME_MS
 from desktop.chart.widget import ChartWidget
-from desktop.commands.bench_chart import scenario
-from desktop.commands.bench_chart.everything import Everything, WalkedPast
-from desktop.commands.bench_chart.rig import HEIGHT, WIDTH, MeasureError, application
 from desktop.services.candle_loader import SHOWN_AT_FIRST, HistoryLoading
 from desktop.ui.theme import Theme
+from tests.benchmarks.chart import scenario
+from tests.benchmarks.chart.everything import Everything, WalkedPast
+from tests.benchmarks.chart.rig import HEIGHT, WIDTH, MeasureError, application
 
 _MARKET = Market("simulated", "LOAD/TEST", scenario.MINUTE)
 _FRAMES_AFTER = 30

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from core.benchmark.record import measure_record
 from core.domain.clock import SystemClock
 from core.settings.tree import RecordSettings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.row_repair import find_damaged
+from tests.benchmarks.record import measure_record
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from desktop.commands.bench_chart.report import print_report, with_ratios
+from tests.benchmarks.chart.report import print_report, with_ratios
 
 
 def figure(p50: float, p99: float, closed_paints: int = 0) -> dict[str, float]:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from desktop.commands.bench_chart.measures import TICKS
-from desktop.commands.bench_chart.rig import HEIGHT, IN_VIEW, WIDTH, MeasureError, Rig
-from desktop.commands.bench_chart.run import measure_sizes
+from tests.benchmarks.chart.measures import TICKS
+from tests.benchmarks.chart.rig import HEIGHT, IN_VIEW, WIDTH, MeasureError, Rig
+from tests.benchmarks.chart.run import measure_sizes
 from tests.desktop.chart.test_painting import picture, screen
 
 SAMPLES = 2

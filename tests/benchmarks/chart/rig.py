@@ -30,9 +30,9 @@ from core.domain.candle_series import CandleSeries
 from core.domain.clock import ManualClock
 from core.domain.events import ForecastMade
 from desktop.chart.widget import ChartWidget
-from desktop.commands.bench_chart import scenario
-from desktop.commands.bench_chart.everything import Everything, WalkedPast
 from desktop.ui.theme import Theme
+from tests.benchmarks.chart import scenario
+from tests.benchmarks.chart.everything import Everything, WalkedPast
 
 WIDTH, HEIGHT = 1600, 900
 IN_VIEW = 300

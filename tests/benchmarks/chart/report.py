@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.console import Console, JustifyMethod
+from rich.console import Console
 from rich.table import Table
+
+from desktop.commands.bench import figures_table
 
 _MEASURES = {
     "tick_ms": "Tick",
@@ -71,18 +72,6 @@ def print_report(measured: Measured) -> None:
         console.print(_frames_table(measured["while_training"]))
     for entry in measured["bars"]:
         console.print(_limit_text(entry), highlight=False)
-
-
-def figures_table(
-    title: str, names: Sequence[str], rows: Iterable[Sequence[str]], first: JustifyMethod = "left"
-) -> Table:
-    """first: how the first column is justified; the others have numbers."""
-    table = Table(title=title)
-    for place, name in enumerate(names):
-        table.add_column(name, justify="right" if place else first)
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 def _sizes_table(measured: Measured) -> Table:

@@ -1,4 +1,4 @@
-"""`bench train --markets`: one model of several simulated markets."""
+"""`bench train`: of the engine, and of one model of several simulated markets."""
 
 from __future__ import annotations
 
@@ -24,3 +24,16 @@ def test_rates_follow_from_the_times_of_the_closes(tmp_path: Path) -> None:
 def test_a_list_that_holds_no_number_of_markets_is_refused(text: str) -> None:
     answer = commands.invoke("bench", "train", "--markets", text)
     assert answer.returncode == 2 and "number" in answer.stderr
+
+
+def test_bench_train_prints_its_ratio(tmp_path: Path) -> None:
+    commands.configure(tmp_path)
+    measured = commands.invoke_json("bench", "train", "--steps", "10", "--data-dir", str(tmp_path))
+    assert measured["ratio_to_bare_loop"]["median"] > 0.0 and measured["cases"]["default"]["steps"] == 10
+
+
+def test_bench_train_on_a_missing_device_is_an_error_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    done = commands.invoke("bench", "train", "--steps", "10", "--device", "cuda", "--data-dir", str(tmp_path))
+    assert done.returncode == 1 and "CUDA cannot be used" in done.stderr
+    assert "mistake" not in done.stderr and "Traceback" not in done.stderr

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from PySide6.QtCore import QEvent
 
-from desktop.commands.bench_chart import scenario
-from desktop.commands.bench_chart.rig import HEIGHT, IN_VIEW, WIDTH, MeasureError, Rig
+from tests.benchmarks.chart import scenario
+from tests.benchmarks.chart.rig import HEIGHT, IN_VIEW, WIDTH, MeasureError, Rig
 
 _LEFT, _RIGHT, _STEP = 300, 1300, 9
 """Of a drag, in pixels."""

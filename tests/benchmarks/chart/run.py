@@ -1,4 +1,4 @@
-"""The whole of `ghostcandle bench chart`: sizes, loading, and frames beside each kind of trainer, in one run."""
+"""All of `python -m tests.benchmarks chart`: sizes, loading, and frames beside each kind of trainer, in one run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import subprocess
-import tempfile
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,9 @@ import PySide6
 from PySide6.QtCore import qVersion
 from PySide6.QtGui import QGuiApplication
 
-from core.settings import tree as settings_file
-from core.settings.tree import Settings
 from core.storage.errors import StorageError
-from core.storage.folder import DataFolder
-from desktop.commands.bench_chart.loading import measure_loading
-from desktop.commands.bench_chart.measures import (
+from tests.benchmarks.chart.loading import measure_loading
+from tests.benchmarks.chart.measures import (
     APPENDS,
     CURSOR_MOVES,
     PANS,
@@ -30,11 +27,11 @@ from desktop.commands.bench_chart.measures import (
     all_in_view,
     take,
 )
-from desktop.commands.bench_chart.report import with_ratios
-from desktop.commands.bench_chart.rig import MeasureError, Rig, application
-from desktop.jobs.child import own_program
+from tests.benchmarks.chart.report import with_ratios
+from tests.benchmarks.chart.rig import MeasureError, Rig, application
 
 HOSTS = ("none", "process", "thread")
+_ROOT = Path(__file__).resolve().parents[3]
 _MOST_WITH_EVERYTHING = 200
 _START_WITHIN_S = 240.0
 _STORED = 1_000_000
@@ -43,20 +40,17 @@ _STORED = 1_000_000
 Say = Callable[[str], None]
 
 
-def measure_chart(
-    sizes: Sequence[int], repeats: int, seconds: float | None, settings: Settings, say: Say
-) -> dict[str, Any]:
+def measure_chart(sizes: Sequence[int], repeats: int, seconds: float | None, say: Say) -> dict[str, Any]:
     """All figures, with the ratio and the limits. Raises MeasureError.
 
     seconds: of frames beside each kind of trainer; None: of none. say: called with the name of each measurement.
     """
-    os.environ["QT_QPA_PLATFORM"] = "offscreen"
     application()
     machine = _machine()  # its load before anything is measured
     by_size = measure_sizes(sizes, repeats, say)
     loading = _loading(say, with_everything=False) if _STORED in sizes else None
     everything = _with_everything(max(sizes), repeats, say)
-    frames = {} if seconds is None else {host: _frames(host, seconds, settings, say) for host in HOSTS}
+    frames = {} if seconds is None else {host: measure_frames_beside(host, seconds, say) for host in HOSTS}
     measured = {"machine": machine, "sizes": by_size, "loading": loading, "with_everything": everything}
     return with_ratios({**measured, "while_training": frames})
 
@@ -104,18 +98,15 @@ def _loading(say: Say, *, with_everything: bool) -> dict[str, Any]:
         raise MeasureError(f"Loading could not be measured: {error}") from error
 
 
-def _frames(host: str, seconds: float, settings: Settings, say: Say) -> dict[str, Any]:
+def measure_frames_beside(host: str, seconds: float, say: Say) -> dict[str, Any]:
+    """Frames beside this kind of trainer, in a separate process. Raises MeasureError."""
     say(f"Measuring frames for {seconds:g} s, host: {host}.")
-    with tempfile.TemporaryDirectory(prefix="ghostcandle-bench-") as folder:
-        settings_file.save(settings, DataFolder(Path(folder)).settings)
-        options = ["--host", host, "--seconds", str(seconds), "--json", "--data-dir", folder]
-        command = [*own_program(), "bench", "frames", *options]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=_START_WITHIN_S + seconds, check=False
-            )
-        except subprocess.TimeoutExpired as error:
-            raise MeasureError(f"The frames beside host {host} were not measured in time.") from error
+    command = [sys.executable, "-m", "tests.benchmarks", "frames", "--host", host, "--seconds", str(seconds)]
+    within_s = _START_WITHIN_S + seconds
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=within_s, check=False, cwd=_ROOT)
+    except subprocess.TimeoutExpired as error:
+        raise MeasureError(f"The frames beside host {host} were not measured in time.") from error
     return _answer(done, host)
 
 

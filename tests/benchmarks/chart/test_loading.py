@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from desktop.commands.bench_chart.loading import measure_loading
+from tests.benchmarks.chart.loading import measure_loading
 
 CANDLES = 4_000
 """Twice the number shown at first."""

@@ -1,4 +1,4 @@
-"""Speed of importing, reading and exporting history, in a separate folder: for `ghostcandle bench history`."""
+"""Speed of importing, reading and exporting history, in a separate folder."""
 
 from __future__ import annotations
 

@@ -1,0 +1,139 @@
+"""For developers: how fast the chart, the browser, the history and the record are. Training: `ghostcandle bench train`.
+
+python -m tests.benchmarks COMMAND [--json]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from core.domain.clock import SystemClock
+from core.settings.tree import Settings
+from desktop.app.interpreter import freeze_imports
+from desktop.commands.bench import read_numbers
+from tests.benchmarks.browser import measure_browser
+from tests.benchmarks.chart.report import print_report
+from tests.benchmarks.chart.rig import MeasureError, application
+from tests.benchmarks.chart.run import HOSTS, measure_chart
+from tests.benchmarks.chart.while_training import measure_frames
+from tests.benchmarks.history import measure_history
+from tests.benchmarks.record import measure_record
+
+_SIZES = "1000,10000,100000,1000000"
+_SECONDS = click.FloatRange(1.0, 120.0)
+_as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+
+
+@click.group()
+def benchmarks() -> None:
+    """Measure on this machine, with nothing else running. Progress is written to stderr."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+
+
+@benchmarks.command()
+@click.option(
+    "--sizes", default=_SIZES, show_default=True, callback=read_numbers("size", 400, 5_000_000, _SIZES), help="Candles."
+)
+@click.option("--repeats", type=click.IntRange(20), default=400, show_default=True, help="Samples of each figure.")
+@click.option("--seconds", type=_SECONDS, default=10.0, show_default=True, help="Of frames beside each trainer.")
+@click.option("--while-training/--no-while-training", default=True, show_default=True, help="Measure these frames.")
+@_as_json
+def chart(sizes: tuple[int, ...], repeats: int, seconds: float, while_training: bool, as_json: bool) -> None:
+    """The real chart: from the call that brings the change to the return of the paint that shows it."""
+    freeze_imports()  # as the window does
+    try:
+        measured = measure_chart(sizes, repeats, seconds if while_training else None, _say)
+    except MeasureError as error:
+        raise click.ClickException(str(error)) from error
+    _print(measured) if as_json else print_report(measured)
+
+
+@benchmarks.command(hidden=True)
+@click.option("--host", type=click.Choice(HOSTS), required=True)
+@click.option("--seconds", type=_SECONDS, required=True)
+def frames(host: Literal["none", "process", "thread"], seconds: float) -> None:
+    """Frames beside one kind of trainer. `chart` starts a process for each."""
+    freeze_imports()  # as the window does
+    try:
+        _print(measure_frames(Settings(), host, seconds, application()))
+    except MeasureError as error:
+        _print({"error": str(error)})
+
+
+@benchmarks.command()
+@click.option("--rows", type=click.IntRange(100, 1_000_000), default=100_000, show_default=True, help="Checkpoints.")
+@_as_json
+def browser(rows: int, as_json: bool) -> None:
+    """The checkpoint browser over so many stored checkpoints, from what is typed to the painted rows."""
+    with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
+        measured = measure_browser(Path(folder), rows, application(), SystemClock(), _say)
+    if as_json:
+        _print(measured)
+        return
+    click.echo(f"{rows:,} checkpoints; a page is read in {measured['page_ms']['cpu']:.0f} ms of work.")
+    for kind in ("filter_ms", "sort_ms"):
+        for name, figures in measured[kind].items():
+            words = f"{figures['median']:.0f} ms, {figures['worst']:.0f} at worst, {figures['cpu']:.0f} of work"
+            click.echo(f"{kind.removesuffix('_ms')} {name}: {words}")
+
+
+@benchmarks.command()
+@click.option("--rows", type=click.IntRange(10_000, 20_000_000), default=1_000_000, show_default=True, help="Candles.")
+@_as_json
+def history(rows: int, as_json: bool) -> None:
+    """The import of a candle file, windows read from it, and its export."""
+    with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
+        measured = measure_history(Path(folder), rows, SystemClock())
+    if as_json:
+        _print(measured)
+        return
+    click.echo(
+        f"{rows:,} candles imported in {measured['import_s']:.1f} s ({measured['ratio_to_bare']:.2f} times pandas "
+        f"and sqlite3 alone), exported in {measured['export_s']:.1f} s; a window of {measured['window_rows']:,} is "
+        f"read in {measured['window_ms']['median']:.1f} ms, {measured['window_ms']['worst']:.1f} at worst."
+    )
+
+
+@benchmarks.command()
+@click.option(
+    "--rows", type=click.IntRange(10_000, 5_000_000), default=525_600, show_default=True, help="A year of 1m."
+)
+@click.option("--keep", type=click.Path(path_type=Path), help="Keep the data folder that is made, here.")
+@_as_json
+def record(rows: int, keep: Path | None, as_json: bool) -> None:
+    """The record of so many candles, made up and thinned as the settings say: its size, and the time to read it."""
+    if keep is not None and keep.exists() and any(keep.iterdir()):
+        raise click.ClickException(f"{keep} is not empty. Name a folder that is, or that does not exist yet.")
+    with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
+        measured = measure_record(keep or Path(folder), rows, Settings().record, SystemClock(), _say_share)
+    if as_json:
+        _print(measured)
+        return
+    click.echo(
+        f"{rows:,} candles take {measured['bytes'] / 1e6:,.0f} MB: {measured['bytes_a_detailed_candle']:,.0f} bytes "
+        f"each with all detail, {measured['bytes_a_thinned_candle']:,.0f} without. Accuracy's first figures come after "
+        f"{measured['accuracy_first_s']:.2f} s, all of them after {measured['accuracy_s']:.2f} s; metrics takes "
+        f"{measured['metrics_s']:.2f} s."
+    )
+
+
+def _say(sentence: str) -> None:
+    click.echo(sentence, err=True)
+
+
+def _say_share(done: int, total: int) -> None:
+    click.echo(f"\r{done / total:4.0%}", err=True, nl=False)
+
+
+def _print(measured: dict[str, Any]) -> None:
+    click.echo(json.dumps(measured, allow_nan=False))
+
+
+if __name__ == "__main__":
+    benchmarks(prog_name="python -m tests.benchmarks")

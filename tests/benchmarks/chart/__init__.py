@@ -1,0 +1,1 @@
+"""How fast the real chart is: `python -m tests.benchmarks chart`."""
