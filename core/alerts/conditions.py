@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
-from core.domain.events import ForecastMade, ForecastMode, Ghost
+from core.domain.events import ForecastMade, ForecastMode
 from core.domain.quantities import BAND_50, BAND_90
 from core.forecast.chance import Chances
 
@@ -25,13 +24,20 @@ class AlertState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LineCondition:
-    """A condition on the newest forecast and the price of an alert line.
+    """The band of any of the next closes includes the price of an alert line.
 
-    name: stored, and the value of the setting `notifications.band_alerts`.
+    name: stored, and the value of the setting `notifications.band_alerts`: the width of the band in percent.
     """
 
     name: str
-    is_met: Callable[[ForecastMade, float], bool]
+    band: tuple[int, int]
+
+    def is_met(self, forecast: ForecastMade, price: float) -> bool:
+        low, high = self.band
+        return any(ghost.close_quantiles[low] <= price <= ghost.close_quantiles[high] for ghost in forecast.ghosts)
+
+
+LINE_CONDITIONS = (LineCondition("50", BAND_50), LineCondition("90", BAND_90))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +78,3 @@ def is_judged(forecast: ForecastMade) -> bool:
     """Whether alerts are due to this forecast: not to one of a candle that was caught up on, nor of the simple rules
     alone, which the trainer's replaces."""
     return forecast.mode in _OWN and not forecast.is_by_simple_rules
-
-
-def _reaches(ghosts: Sequence[Ghost], band: tuple[int, int], price: float) -> bool:
-    """Whether the band of any of the next closes includes the price."""
-    low, high = band
-    return any(ghost.close_quantiles[low] <= price <= ghost.close_quantiles[high] for ghost in ghosts)
-
-
-LINE_CONDITIONS = (
-    LineCondition("50", lambda forecast, price: _reaches(forecast.ghosts, BAND_50, price)),
-    LineCondition("90", lambda forecast, price: _reaches(forecast.ghosts, BAND_90, price)),
-)
-"""By the width of the band in percent."""

@@ -8,15 +8,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from pydantic import TypeAdapter, ValidationError
+
 from core.alerts.alert import Alert
-from core.alerts.outbox import Outbox
-from core.market.feeds.backoff import Backoff
+from core.files.durable import write_durably
+from core.market.feeds.timing import Backoff
 
 if TYPE_CHECKING:
     import aiohttp
@@ -27,7 +30,45 @@ _ATTEMPTS = 8
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 1.0, 60.0
 _LONGEST_ASKED_S = 300.0
 _AGAIN = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
+_ALERTS = TypeAdapter(list[Alert])
 _log = logging.getLogger("ghostcandle")
+
+
+class Outbox:
+    """Alerts that the webhook has not taken yet, in a file: what is left at the program's end is sent at its next
+    start.
+
+    A file that cannot be read or written costs the alerts of an earlier start, and a line of the log.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._written: list[Alert] = []
+
+    def read(self) -> list[Alert]:
+        """In the order in which they were put."""
+        try:
+            self._written = _ALERTS.validate_json(self._path.read_bytes())
+        except FileNotFoundError:
+            return []
+        except (OSError, ValidationError) as error:
+            _log.warning("The alerts that waited for the webhook could not be read (%s).", type(error).__name__)
+            return []
+        return list(self._written)
+
+    def write(self, alerts: Iterable[Alert]) -> None:
+        """These, and no others. Nothing is written if they are there already."""
+        wanted = list(alerts)
+        if wanted == self._written:
+            return
+        self._written = wanted
+        try:
+            if wanted:
+                write_durably(self._path, _ALERTS.dump_json(wanted))
+            else:
+                self._path.unlink(missing_ok=True)
+        except OSError as error:
+            _log.warning("The alerts that wait for the webhook could not be written (%s).", error.strerror)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +187,6 @@ def _judged(answer: aiohttp.ClientResponse) -> _Failure | None:
     if status in range(200, 300):
         return None
     is_final = status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in _AGAIN
-    return _Failure(f"answered {status}", is_final, _asked_wait_s(answer.headers.get("Retry-After", "")))
-
-
-def _asked_wait_s(text: str) -> float:
-    """Seconds, where the header has them; a date counts as none."""
-    return min(float(text), _LONGEST_ASKED_S) if text.isascii() and text.isdigit() else 0.0
+    asked = answer.headers.get("Retry-After", "")  # in seconds; a date counts as none
+    wait_s = min(float(asked), _LONGEST_ASKED_S) if asked.isascii() and asked.isdigit() else 0.0
+    return _Failure(f"answered {status}", is_final, wait_s)

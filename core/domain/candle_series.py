@@ -127,7 +127,7 @@ class CandleSeries:
         """
         if number == 0:
             return self.values
-        view = self._built_pyramid().level(self._base(), number)[:]
+        view = self.build_pyramid().level(self._base(), number)[:]
         view.flags.writeable = False
         return view
 
@@ -145,9 +145,11 @@ class CandleSeries:
         lows, highs = zip(*((part[1].min(), part[0].max()) for part in parts if part.size), strict=True)
         return float(min(lows)), float(max(highs))
 
-    def build_pyramid(self) -> None:
+    def build_pyramid(self) -> Pyramid:
         """Build the pyramid now, on this thread, instead of on first use. O(N)."""
-        self._built_pyramid()
+        if self._pyramid is None:
+            self._pyramid = Pyramid(self._base(), self._time.shape[0])
+        return self._pyramid
 
     def changes_since(self, version: int) -> list[Change] | None:
         """The changes after that version, in order; None if they are no longer in the log."""
@@ -161,7 +163,8 @@ class CandleSeries:
         numbers = (candle.open, candle.high, candle.low, candle.close, candle.volume)
         if not all(map(isfinite, numbers)):
             raise ValueError(f"a candle holds finite numbers only, was {candle}")
-        index = self._place_of(candle.open_time_ms)
+        is_last = self._size == 0 or candle.open_time_ms > int(self._time[self._size - 1])
+        index = self._size if is_last else self.insertion_index(candle.open_time_ms)
         is_new = index == self._size or int(self._time[index]) != candle.open_time_ms
         if is_new:
             self._open(index)
@@ -245,11 +248,6 @@ class CandleSeries:
         self._changes.append((first_ms, last_ms))
         self.version += 1
 
-    def _place_of(self, open_time_ms: int) -> int:
-        if self._size == 0 or open_time_ms > int(self._time[self._size - 1]):
-            return self._size
-        return self.insertion_index(open_time_ms)
-
     def _open(self, index: int) -> None:
         """Make room for one candle at an index."""
         self._reserve(self._size + 1)
@@ -260,11 +258,6 @@ class CandleSeries:
 
     def _base(self) -> FloatArray:
         return self._values[:, : self._size]
-
-    def _built_pyramid(self) -> Pyramid:
-        if self._pyramid is None:
-            self._pyramid = Pyramid(self._base(), self._time.shape[0])
-        return self._pyramid
 
     def _reserve(self, size: int) -> None:
         capacity = self._time.shape[0]
@@ -280,6 +273,49 @@ class CandleSeries:
         view = column[: self._size]
         view.flags.writeable = False
         return view
+
+
+class PastSeries(CandleSeries):
+    """A series as of an earlier time: a read-only view of another one's first candles, of which none is copied. New
+    candles are added to the whole series.
+
+    Moving forwards or back costs O(log N); followers of its changes only compute the added candles, or the newest.
+    """
+
+    def __init__(self, whole: CandleSeries) -> None:
+        super().__init__(whole.interval)
+        self._whole, self._followed = whole, -1
+
+    def show(self, whole: CandleSeries, count: int) -> None:
+        """Show the first `count` candles of a series. Call it again after that series has changed."""
+        is_same = whole is self._whole and self._is_as_followed(whole, min(count, self._size))
+        former, self._size = self._size, count
+        self._whole, self._followed, self.interval = whole, whole.version, whole.interval
+        self._time, self._values = whole._time, whole._values
+        if not is_same:
+            self._pyramid = None
+            self._changes.clear()
+            self.version += 1  # the first changed candle is unknown
+        elif former != count:
+            self._resize(former, count)
+
+    def _resize(self, former: int, count: int) -> None:
+        """Cells after the newest candle aggregated candles that have been removed or added since."""
+        first = max(min(former, count - 1), 0)
+        if self._pyramid is not None:
+            self._pyramid.rebuild(self._base(), first)
+        if count:
+            self._note(int(self._time[first]), int(self._time[count - 1]))
+        else:
+            self._changes.clear()
+            self.version += 1
+
+    def _is_as_followed(self, whole: CandleSeries, count: int) -> bool:
+        """Whether the first `count` candles are unchanged."""
+        changes = whole.changes_since(self._followed)
+        if changes is None:
+            return False
+        return all(whole.insertion_index(first_ms) >= count for first_ms, _ in changes)
 
 
 def _check(open_time_ms: TimeArray, values: FloatArray) -> None:

@@ -97,7 +97,16 @@ def problem_of(candle: Candle, interval: Interval, phase_ms: int = 0) -> Rejecti
 
 def problem_of_numbers(candle: Candle) -> RejectionReason | None:
     """`problem_of` without the time. Only candles that pass may be stored."""
-    return _shape_problem(candle) or _size_problem(candle)
+    prices = (candle.open, candle.high, candle.low, candle.close)
+    if not all(map(math.isfinite, (*prices, candle.volume))):
+        return RejectionReason.NOT_FINITE
+    if min(prices) <= 0.0:
+        return RejectionReason.PRICE
+    if candle.high < max(prices) or candle.low > min(prices):
+        return RejectionReason.SHAPE
+    if candle.volume < 0.0:
+        return RejectionReason.VOLUME
+    return _size_problem(candle)
 
 
 def number_faults(values: NDArray[np.float64]) -> tuple[tuple[RejectionReason, NDArray[np.bool_]], ...]:
@@ -126,19 +135,8 @@ def _size_problem(candle: Candle) -> RejectionReason | None:
     return RejectionReason.RANGE if candle.low < candle.high / LARGEST_RANGE else None
 
 
-def _shape_problem(candle: Candle) -> RejectionReason | None:
-    prices = (candle.open, candle.high, candle.low, candle.close)
-    if not all(map(math.isfinite, (*prices, candle.volume))):
-        return RejectionReason.NOT_FINITE
-    if min(prices) <= 0.0:
-        return RejectionReason.PRICE
-    if candle.high < max(prices) or candle.low > min(prices):
-        return RejectionReason.SHAPE
-    return RejectionReason.VOLUME if candle.volume < 0.0 else None
-
-
 def _time_problem(open_time_ms: int, interval: Interval, phase_ms: int) -> RejectionReason | None:
-    if not _EARLIEST_MS <= open_time_ms < LATEST_MS or _looks_like_seconds(open_time_ms):
+    if not _EARLIEST_MS <= open_time_ms < LATEST_MS or _SMALLEST_SECONDS <= open_time_ms < _SECONDS_MS:
         return RejectionReason.TIME_UNIT
     off = (open_time_ms - phase_ms) % interval.duration_ms
     return RejectionReason.GRID if off else None
@@ -153,7 +151,3 @@ def time_is_in_another_unit(times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Where times cannot be milliseconds: before 1970, after 2100, or probably seconds."""
     looks_like_seconds = (times_ms >= _SMALLEST_SECONDS) & (times_ms < _SECONDS_MS)
     return (times_ms < _EARLIEST_MS) | (times_ms >= LATEST_MS) | looks_like_seconds
-
-
-def _looks_like_seconds(open_time_ms: int) -> bool:
-    return _SMALLEST_SECONDS <= open_time_ms < _SECONDS_MS

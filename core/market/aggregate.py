@@ -83,7 +83,8 @@ class TradeAggregator:
         """Whether all trades of this candle so far have arrived: there were trades before it opened, and none is
         lost."""
         is_witnessed = self._earliest_ms is not None and self._earliest_ms < open_time_ms
-        return is_witnessed and open_time_ms not in self._torn and not self._ids.is_torn(*self._span(open_time_ms))
+        until_ms = self._interval.close_time_ms(open_time_ms)
+        return is_witnessed and open_time_ms not in self._torn and not self._ids.is_torn(open_time_ms, until_ms)
 
     def close(self, open_time_ms: int) -> None:
         """Drop this candle and all before it; further trades of theirs count as late."""
@@ -127,9 +128,6 @@ class TradeAggregator:
 
     def _open_ms(self, time_ms: int) -> int:
         return self._interval.open_time_ms(time_ms - self._phase_ms) + self._phase_ms
-
-    def _span(self, open_time_ms: int) -> tuple[int, int]:
-        return open_time_ms, self._interval.close_time_ms(open_time_ms)
 
 
 def _is_sound(trade: Trade) -> bool:

@@ -159,7 +159,9 @@ class MarketPipeline:
             case CorrectedCandle(candle=candle):
                 self._take_corrected(candle)
             case MissingCandles():
-                self._take_hole(event)
+                stop_ms = event.first_ms + event.count * self._feed.market.interval.duration_ms
+                span = TimeSpan(event.first_ms, stop_ms)
+                self._holes.add_of_exchange(self._feed.market, [span], self._clock.now_ms())
                 self.listener.on_report(event)
             case RejectedMessage() | FeedVitals():
                 self.listener.on_report(event)
@@ -192,10 +194,6 @@ class MarketPipeline:
             self._reject(candle, rejection)
         elif self._store.save(self._feed.market, [candle]):
             self.listener.on_corrected(candle)
-
-    def _take_hole(self, hole: MissingCandles) -> None:
-        stop_ms = hole.first_ms + hole.count * self._feed.market.interval.duration_ms
-        self._holes.add_of_exchange(self._feed.market, [TimeSpan(hole.first_ms, stop_ms)], self._clock.now_ms())
 
     def _check(self, candle: Candle) -> Rejection | None:
         if self._validator is None:

@@ -72,9 +72,8 @@ class ResampledSeries:
         """
         if self.series is self._source:
             return fine_forming
-        if not self._is_ahead(fine_forming):
+        if fine_forming is None or not self._is_ahead(fine_forming):
             return self._pending
-        assert fine_forming is not None
         bucket_ms = self._interval.open_time_ms(fine_forming.open_time_ms)
         self._over_before_ms = max(self._over_before_ms, bucket_ms)
         pending = self._pending
@@ -93,9 +92,7 @@ class ResampledSeries:
             return None
         return _candle(self._joined(first_ms, stop_ms), 0)
 
-    def _is_ahead(self, candle: Candle | None) -> bool:
-        if candle is None:
-            return False
+    def _is_ahead(self, candle: Candle) -> bool:
         numbers = (candle.open, candle.high, candle.low, candle.close, candle.volume)
         times = self._source.open_time_ms
         is_newest = times.size == 0 or candle.open_time_ms > int(times[-1])

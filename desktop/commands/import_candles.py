@@ -16,7 +16,7 @@ from core.domain.time_zones import find
 from core.market.history.errors import CandleFileError, HistoryError, UnnamedMarketError
 from core.market.history.importing import ImportPlan, plan_import
 from core.market.history.moments import moment_text
-from core.market.history.naming import WantedMarket, symbol_of, venue_of
+from core.market.history.naming import symbol_of, venue_of
 from core.market.history.reading import CandleTable, ReadOptions, read_candle_table
 from core.market.symbols import known_venues
 from core.storage.candles import CandleStore
@@ -78,11 +78,11 @@ def _look(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> dict
     try:
         return _plan(file, wanted, store).describe()
     except UnnamedMarketError:
-        named, table, asked = WantedMarket(wanted["of_venue"], wanted["of_symbol"]), _table(file, wanted), []
+        table, asked = _table(file, wanted), []
         named_market: dict[str, str | None] = {"venue": None, "symbol": None}
         finders: tuple[tuple[str, Callable[[], str]], ...] = (
-            ("venue", lambda: venue_of(file, named, known_venues())),
-            ("symbol", lambda: symbol_of(file, named, table.symbols)),
+            ("venue", lambda: venue_of(file, wanted["of_venue"], known_venues())),
+            ("symbol", lambda: symbol_of(file, wanted["of_symbol"], table.symbols)),
         )
         for name, find in finders:
             try:
@@ -108,10 +108,10 @@ def _imported(
 
 def _plan(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> ImportPlan:
     """Read the file and compare it. Raises CandleFileError, HistoryError and StorageError."""
-    named = WantedMarket(wanted["of_venue"], wanted["of_symbol"])
-    venue = venue_of(file, named, known_venues() if named.venue is None else ())
+    named = wanted["of_venue"]
+    venue = venue_of(file, named, known_venues() if named is None else ())
     table = _table(file, wanted)
-    market = Market(venue, symbol_of(file, named, table.symbols), table.interval)
+    market = Market(venue, symbol_of(file, wanted["of_symbol"], table.symbols), table.interval)
     require_known_venue(market, store)
     return plan_import(table, market, store, SystemClock().now_ms(), replaces=wanted["replace"])
 

@@ -15,7 +15,7 @@ from core.domain.dates import calendar_moment
 from core.domain.time_zones import find
 from core.market.history.errors import HistoryError, UnnamedMarketError
 from core.market.history.moments import parse_moment
-from core.market.history.naming import WantedMarket, venue_of
+from core.market.history.naming import venue_of
 from core.market.symbols import known_venues
 from core.settings.tree import MarketSettings
 from desktop.dialogs.file_check import FilePicker, check_importable
@@ -149,7 +149,7 @@ def _require_known_exchanges(files: Iterable[Path]) -> None:
     """Raises ValueError for the first whose name does not tell its exchange: better now than after a process began."""
     for file in files:
         try:
-            venue_of(file, WantedMarket(), known_venues())
+            venue_of(file, None, known_venues())
         except UnnamedMarketError as error:
             raise ValueError(in_fields(str(error))) from error
 

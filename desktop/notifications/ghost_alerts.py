@@ -15,7 +15,7 @@ from core.alerts.conditions import (
     after_check,
     is_judged,
 )
-from core.alerts.outbox import Outbox
+from core.alerts.webhook import Outbox
 from core.domain.candle import Market
 from core.domain.events import DriftFound, Estimate, ForecastMade, Severity
 from core.domain.price_lines import PriceLine

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal, Slot
 
 from core.alerts.alert import Alert
-from core.alerts.outbox import Outbox
-from core.alerts.webhook import WebhookQueue
+from core.alerts.webhook import Outbox, WebhookQueue
 from desktop.services.loop_thread import LoopThread
 
 _log = logging.getLogger("ghostcandle")

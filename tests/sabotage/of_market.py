@@ -79,7 +79,7 @@ FAULTS = (
     ),
     Fault(
         "asked-for-wait-cut-short",
-        "core/market/feeds/backoff.py",
+        "core/market/feeds/timing.py",
         "return max(at_least_s, doubled_s",
         "return min(at_least_s or doubled_s, doubled_s",
     ),
@@ -181,7 +181,7 @@ FAULTS = (
     ),
     Fault(
         "steps-of-simulated-markets-out-of-order",
-        "core/market/feeds/step_order.py",
+        "core/market/feeds/pace.py",
         "key=lambda member: (self._steps[member], member)",
         "key=lambda member: (self._steps[member], -member)",
     ),
@@ -289,13 +289,13 @@ FAULTS = (
     ),
     Fault(
         "cell-of-later-candles-after-going-back",
-        "core/market/past_series.py",
-        "self._pyramid.rebuild(self._base(), first)",
-        "self._pyramid.rebuild(self._base(), former)",
+        "core/domain/candle_series.py",
+        "self._pyramid.rebuild(self._base(), first)\n        if count:",
+        "self._pyramid.rebuild(self._base(), former)\n        if count:",
     ),
     Fault(
         "late-candle-unseen-in-the-past",
-        "core/market/past_series.py",
+        "core/domain/candle_series.py",
         "whole.insertion_index(first_ms) >= count",
         "whole.insertion_index(first_ms) >= 0",
     ),
@@ -319,7 +319,7 @@ FAULTS = (
     ),
     Fault(
         "session-that-is-over-used-again",
-        "core/market/feeds/shared_connection.py",
+        "core/market/feeds/many.py",
         "if self._session is None or self._session.is_over:",
         "if self._session is None or not self._session.is_over:",
     ),

@@ -10,7 +10,6 @@ from random import Random
 
 from core.domain.candle import Candle, Market
 from core.domain.validation import problem_of
-from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
@@ -25,6 +24,7 @@ from core.market.feeds.base import (
 )
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
 from core.market.feeds.rate_limits import RateLimitHold, RequestGate, RequestQueue
+from core.market.feeds.timing import Backoff
 from core.market.pipeline import MarketPipeline, PipelineListener
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore

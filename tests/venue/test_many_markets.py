@@ -239,7 +239,7 @@ async def test_a_delisted_market_is_not_subscribed_to_again(tmp_path: Path) -> N
 async def test_an_old_connection_that_brings_nothing_of_one_market_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.market.feeds.shared_connection._RENEWED_AFTER_S", 20.0)
+    monkeypatch.setattr("core.market.feeds.many._RENEWED_AFTER_S", 20.0)
     async with hall(tmp_path) as found:
         await found.live(2)
         await found.passed(20)

@@ -23,7 +23,6 @@ from core.market.shown_names import shown_market
 from core.settings.tree import MarketSettings
 
 _PROBE_S = 4.0
-_SEED_BITS = 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +59,7 @@ async def build_feed(
         case "replay":
             return BuiltFeed(await _replay(settings, clock, limit, watch))
         case "simulate":
-            named = seed_of(market_of(settings))
-            wanted = _seed_to_continue(last_simulated()) if seed is None else seed
-            return BuiltFeed(_simulated(settings, wanted if named is None else named, clock, limit))
+            return BuiltFeed(_simulated(settings, seed, last_simulated, clock, limit))
         case "live":
             return BuiltFeed(_exchange(settings, clock, limit, urls, hold))
         case "stored":
@@ -152,14 +149,23 @@ async def _replay(settings: MarketSettings, clock: Clock, limit: int | None, wat
     return ReplayFeed(file, replay_name(path, file), clock, settings.speed or 0.0, settings.catch_up_candles, limit)
 
 
-def _seed_to_continue(last: Market | None) -> int:
-    seed = None if last is None else seed_of(last)
-    return secrets.randbits(_SEED_BITS) if seed is None else seed
-
-
-def _simulated(settings: MarketSettings, seed: int, clock: Clock, limit: int | None) -> SimulatedFeed:
-    interval, speed = market_of(settings).interval, _simulated_speed(settings, limit)
-    return SimulatedFeed(interval, seed, clock, speed, settings.catch_up_candles, limit)
+def _simulated(
+    settings: MarketSettings,
+    seed: int | None,
+    last_simulated: Callable[[], Market | None],
+    clock: Clock,
+    limit: int | None,
+) -> SimulatedFeed:
+    market = market_of(settings)
+    named = seed_of(market)
+    if named is not None:
+        seed = named
+    elif seed is None:
+        last = last_simulated()
+        seed = None if last is None else seed_of(last)
+    seed = secrets.randbits(31) if seed is None else seed
+    speed = _simulated_speed(settings, limit)
+    return SimulatedFeed(market.interval, seed, clock, speed, settings.catch_up_candles, limit)
 
 
 def _simulated_speed(settings: MarketSettings, limit: int | None) -> float | None:

@@ -118,11 +118,6 @@ class Connection:
         self._skipped = max(0, (farthest_ms - self._ledger.position_ms) // self._step_ms)
         self._ledger.skip_to(farthest_ms)
 
-    def _skipped_notice(self) -> str:
-        if not self._skipped:
-            return ""
-        return f" {counted(self._skipped, 'candle')} before them are skipped; the backfill command fetches those."
-
     async def back_fill(self, *, is_first: bool) -> AsyncIterator[FeedEvent]:
         """Fetch every closed candle after the position, page by page, and the last few before it again."""
         ledger, server = self._ledger, self._server
@@ -130,10 +125,11 @@ class Connection:
         cursor_ms = min(started_ms, ledger.look_back_ms())
         total = max(0, (server.forming_ms() - started_ms) // self._step_ms)
         if total and (is_first or self._skipped):
-            yield self._status(
-                FeedState.CATCHING_UP,
-                f"Fetching {counted(total, 'candle')} from {self.venue.name}.{self._skipped_notice()}",
-            )
+            sentence = f"Fetching {counted(total, 'candle')} from {self.venue.name}."
+            if self._skipped:
+                skipped = counted(self._skipped, "candle")
+                sentence += f" {skipped} before them are skipped; the backfill command fetches those."
+            yield self._status(FeedState.CATCHING_UP, sentence)
         while cursor_ms < server.forming_ms() and not self._is_done:
             page = await self._sound_page(cursor_ms)
             for event in self._taken(page, cursor_ms, is_first):
@@ -240,8 +236,12 @@ class Connection:
             self._due_ms = self._ledger.position_ms + self._step_ms
             return
         page = await self._settler.settle(over_ms, self._ledger.position_ms, forming)
-        for event in self._closed_by_request(page, over_ms, forming):
-            yield event
+        for rejected in self._rejected(page.refused):
+            yield rejected
+        live_from_ms = max(over_ms, (page.newest_ms or 0) - self._step_ms)
+        for candle in page.closed:
+            for event in self._pass(candle, candle.open_time_ms >= live_from_ms, forming):
+                yield event
         self._due_ms = max(over_ms, self._ledger.position_ms) + self._step_ms
 
     def _rate_limit_status(self, greeting: str) -> Iterator[FeedEvent]:
@@ -339,12 +339,6 @@ class Connection:
             yield from self._pass(candle, candle.open_time_ms >= newest_ms - self._step_ms, forming)
         self._due_ms = max(self._due_ms, self._ledger.position_ms + self._step_ms)
         self._finals = {open_ms: each for open_ms, each in self._finals.items() if open_ms > self._ledger.position_ms}
-
-    def _closed_by_request(self, page: Page, over_ms: int, forming: FormingCandles) -> Iterator[FeedEvent]:
-        yield from self._rejected(page.refused)
-        live_from_ms = max(over_ms, (page.newest_ms or 0) - self._step_ms)
-        for candle in page.closed:
-            yield from self._pass(candle, candle.open_time_ms >= live_from_ms, forming)
 
     def _pass(self, candle: Candle, is_live: bool, forming: FormingCandles) -> Iterator[FeedEvent]:
         if self._is_done:

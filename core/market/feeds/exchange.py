@@ -10,7 +10,6 @@ from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.counts import counted
 from core.domain.venue_names import next_venue, venue_name
-from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus, StoredCandles
 from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.feeds.connection import Connection
@@ -18,7 +17,7 @@ from core.market.feeds.counters import Tally
 from core.market.feeds.interruptible_wait import ClosedError, CloseSignal
 from core.market.feeds.ledger import Ledger
 from core.market.feeds.rate_limits import RateLimitHold, RequestGate
-from core.market.feeds.timing import ExchangeTimes
+from core.market.feeds.timing import Backoff, ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import OpenVenue, Venue

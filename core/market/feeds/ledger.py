@@ -153,7 +153,11 @@ class Ledger:
         """Compare the exchange's current closed candles, ascending, requested from `since_ms` on. A difference that is
         seen twice is a correction."""
         found = [self._compared(row) for row in rows if row.open_time_ms in self._passed]
-        self._count_checks(since_ms, rows[-1].open_time_ms if rows else since_ms, now_ms)
+        last_ms = rows[-1].open_time_ms if rows else since_ms
+        for time_ms, passed in self._open.items():
+            # One response is one comparison, however late: after an interruption an exchange's data may be stale.
+            if since_ms <= time_ms <= last_ms and passed.checks < self._checks_due(time_ms, now_ms):
+                passed.checks += 1
         self._open = {time_ms: passed for time_ms, passed in self._open.items() if not passed.is_done}
         corrections = [each for each in found if each is not None]
         self.corrected += len(corrections)
@@ -171,12 +175,6 @@ class Ledger:
         before, was_missing = passed.candle or row, passed.candle is None
         passed.candle, passed.doubt = row, None
         return CorrectedCandle(row, before, was_missing)
-
-    def _count_checks(self, first_ms: int, last_ms: int, now_ms: int) -> None:
-        """One response is one comparison, however late: after an interruption an exchange's data may be stale."""
-        for time_ms, passed in self._open.items():
-            if first_ms <= time_ms <= last_ms and passed.checks < self._checks_due(time_ms, now_ms):
-                passed.checks += 1
 
 
 def _is_same(one: Candle, other: Candle) -> bool:

@@ -1,4 +1,4 @@
-"""The feeds of several markets, which are learned from together."""
+"""The feeds of several markets, which are learned from together, and the connection that those of an exchange share."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from functools import partial
 
 from core.domain.candle import FILE_VENUE, Interval, Market
 from core.domain.clock import Clock
-from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import Feed, FeedError
+from core.market.feeds.ccxt_session import CcxtSession
+from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed
-from core.market.feeds.rate_limits import RateLimitHolds, RequestGate
+from core.market.feeds.pace import StepOrder
+from core.market.feeds.rate_limits import RateLimitHold, RateLimitHolds, RequestGate, RequestQueue
 from core.market.feeds.replay import ReplayFeed, StoredFeed
-from core.market.feeds.shared_connection import SharedConnection
 from core.market.feeds.simulated import SimulatedFeed, seed_of
-from core.market.feeds.step_order import StepOrder
-from core.market.feeds.timing import ExchangeTimes
+from core.market.feeds.timing import Backoff, ExchangeTimes
+from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.shown_names import fingerprint_of, shown_market, shown_symbol
+
+_RENEWED_AFTER_S = 600.0
+"""A connection that brings nothing of one market, but of others, is replaced if it is older than this, and than twice
+as much each time after: that interrupts the others, and may not help."""
 
 
 def open_feeds(
@@ -101,3 +106,47 @@ def _seed(market: Market) -> int:
     if seed is None:
         raise FeedError(f"{shown_market(market)} is no simulated market: their names are SIM- and a number.")
     return seed
+
+
+class SharedConnection(RequestQueue):
+    """One connection to an exchange for several markets, whose requests go through it one at a time.
+
+    Each market's `ExchangeFeed` has it as its `gate`, and `connect` as its `open_venue`.
+
+    A market that fails alone comes back to the same session. What ends the session ends it for all, and the first feed
+    that connects again opens the next one.
+    """
+
+    def __init__(
+        self, markets: Sequence[Market], hold: RateLimitHold, urls: ExchangeUrls | None, times: ExchangeTimes
+    ) -> None:
+        """markets: of one exchange and one interval."""
+        super().__init__(hold)
+        self._markets = markets
+        self._urls = urls
+        self._times = times
+        self._session: CcxtSession | None = None
+        self._renewed_after_s = _RENEWED_AFTER_S
+
+    def connect(self, market: Market) -> CcxtVenue:
+        """The venue of one of the markets, on the current session or on a new one. Raises VenueError."""
+        if self._session is None or self._session.is_over:
+            absent = set() if self._session is None else self._session.absent
+            symbols = [each.symbol for each in self._markets if each == market or each.symbol not in absent]
+            self._session = CcxtSession(market.venue, symbols, market.interval, self._urls, self._times.request_s)
+            self._session.absent |= absent
+        return CcxtVenue(market, self._urls, self._times.request_s, self._session)
+
+    def record(self, trouble: VenueError) -> None:
+        """Take note of an error that ended a market's venue, and end the others' if it concerns their socket."""
+        super().record(trouble)
+        session = self._session
+        if session is None or session.is_over:
+            return
+        is_dead = trouble.is_silence and session.quiet_s >= self._times.silence_s / 2.0
+        if is_dead or (trouble.is_of_socket and session.age_s >= self._times.steady_s):
+            session.fail(trouble)
+        elif trouble.is_silence and session.age_s >= self._renewed_after_s:
+            self._renewed_after_s *= 2.0
+            sentence = f"The connection to {session.name} is being renewed, as it brings nothing of one market."
+            session.fail(VenueError(sentence, is_planned=True))

@@ -21,8 +21,7 @@ from core.market.feeds.base import (
     StoredCandles,
 )
 from core.market.feeds.interruptible_wait import happens_within
-from core.market.feeds.pace import ReplayPace
-from core.market.feeds.step_order import StepOrder
+from core.market.feeds.pace import ReplayPace, StepOrder
 from core.market.history.files import CandleFile, rejections_in_words, sample_file
 from core.market.shown_names import file_symbol, shown_market, shown_symbol
 

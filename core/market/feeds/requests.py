@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from core.domain.candle import Candle, Interval
 from core.domain.clock import Clock
-from core.domain.validation import RejectionReason, problem_of
+from core.domain.validation import problem_of
 from core.market.feeds.counters import Tally
 from core.market.feeds.rate_limits import RateLimitedError, RequestGate
 from core.market.feeds.server_clock import ServerClock
@@ -119,21 +119,13 @@ class Requests:
     def _sifted(self, rows: list[Candle]) -> tuple[list[Candle], list[Refused]]:
         sound, refused = [], []
         for row in rows:
-            reason = self._problem(row)
-            if reason is None:
-                sound.append(row)
+            # Weeks start where the exchange has them start; all other intervals count from the epoch.
+            phase_ms = row.open_time_ms % self._interval.duration_ms if self._server.has_own_grid else 0
+            problem = problem_of(row, self._interval, phase_ms)
+            if problem is not None:
+                refused.append(Refused(problem.value, str(row)))
+            elif self._server.is_ahead(row.open_time_ms):
+                refused.append(Refused("a time in the future", str(row)))
             else:
-                refused.append(Refused(reason, str(row)))
+                sound.append(row)
         return sound, refused
-
-    def _problem(self, row: Candle) -> str | None:
-        problem = problem_of(row, self._interval, row.open_time_ms % self._interval.duration_ms)
-        if problem is None and not self._is_on_grid(row):
-            problem = RejectionReason.GRID
-        if problem is not None:
-            return problem.value
-        return "a time in the future" if self._server.is_ahead(row.open_time_ms) else None
-
-    def _is_on_grid(self, row: Candle) -> bool:
-        """Weeks start where the exchange has them start; all other intervals count from the epoch."""
-        return self._server.has_own_grid or row.open_time_ms % self._interval.duration_ms == 0

@@ -22,7 +22,7 @@ from core.market.feeds.base import (
     StoredCandles,
 )
 from core.market.feeds.interruptible_wait import happens_within
-from core.market.feeds.step_order import StepOrder
+from core.market.feeds.pace import StepOrder
 
 _TICKS = 24
 """Ticks in a candle."""

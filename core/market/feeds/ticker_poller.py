@@ -11,10 +11,10 @@ from typing import Any
 from core.domain.clock import Clock
 from core.domain.plain_text import plain
 from core.domain.venue_names import venue_name
-from core.market.feeds.backoff import Backoff
 from core.market.feeds.interruptible_wait import happens_within
 from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.tickers import DayOfPrices, Quote, TickerSource
+from core.market.feeds.timing import Backoff
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 
@@ -193,7 +193,11 @@ class TickerPoller:
                 await self._learn(known, source, symbols)
                 unknown = known.sentences(symbols)
                 asked = [symbol for symbol in symbols if symbol not in unknown]
-                self._take(venue, known, await source.last_prices(asked), unknown)
+                prices = await source.last_prices(asked)
+                now_ms = self._clock.now_ms()
+                quotes = {symbol: Quote(price, now_ms, known.day(symbol)) for symbol, price in prices.items()}
+                known.prices.update(quotes)
+                self._notify(Quoted(venue, quotes, unknown))
                 backoff.reset()
                 await self._days(venue, known, source, asked)
         finally:
@@ -219,12 +223,6 @@ class TickerPoller:
         changed.clear()
         least_s = min(1.0, self._times.every_s)
         await asyncio.sleep(max(0.0, least_s - (self._clock.monotonic_s() - known.polled_s)))
-
-    def _take(self, venue: str, known: _Known, prices: Mapping[str, float], unknown: Mapping[str, str]) -> None:
-        now_ms = self._clock.now_ms()
-        quotes = {symbol: Quote(price, now_ms, known.day(symbol)) for symbol, price in prices.items()}
-        known.prices.update(quotes)
-        self._notify(Quoted(venue, quotes, unknown))
 
     async def _days(self, venue: str, known: _Known, source: TickerSource, symbols: Iterable[str]) -> None:
         """Request due days of prices: one per round, and more while there is time."""

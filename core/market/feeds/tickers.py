@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from core.domain.candle import Candle, Interval
+from core.domain.candle import DAY_MS, Candle, Interval
 from core.market.feeds.ccxt_objects import (
     make_exchange,
     no_such_interval,
@@ -23,7 +23,6 @@ from core.market.feeds.stream_inbox import candles_of
 from core.market.feeds.trouble import HttpResponse, VenueError, explain, refuses_interval
 from core.market.feeds.urls import ExchangeUrls
 
-DAY_MS = 86_400_000
 _SPARK_INTERVALS = ("15m", "30m", "1h")
 _LONGEST_GAP_MS = 3_600_000
 """The price of a day ago may be off by this much time."""

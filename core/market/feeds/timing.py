@@ -1,8 +1,9 @@
-"""The timing of the exchange feed."""
+"""The timing of the exchange feed, and the wait before the next attempt."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from random import Random
 
 _HOUR_S = 3600.0
 
@@ -45,3 +46,23 @@ class ExchangeTimes:
     renew_s: float = 23.0 * _HOUR_S
     """A connection's lifetime: exchanges close it after a day."""
     renew_jitter_s: float = 0.5 * _HOUR_S
+
+
+@dataclass(slots=True)
+class Backoff:
+    """Doubles with each attempt, up to a limit, with jitter, so that many clients do not return at once."""
+
+    first_s: float = 0.5
+    longest_s: float = 60.0
+    random: Random = field(default_factory=Random)
+    _attempts: int = 0
+
+    def next_s(self, at_least_s: float = 0.0) -> float:
+        """Seconds to wait now: half to all of the doubled time, and never less than `at_least_s`."""
+        doubled_s = min(self.longest_s, self.first_s * 2.0 ** min(self._attempts, 32))
+        self._attempts += 1
+        return max(at_least_s, doubled_s * self.random.uniform(0.5, 1.0))
+
+    def reset(self) -> None:
+        """Start again from the shortest wait."""
+        self._attempts = 0

@@ -175,14 +175,10 @@ def _batch_size(data: mmap.mmap, offset: int, metadata: int, is_dictionary: bool
     size = 0
     for place in batch.structs(2, _BUFFER.size):
         begins, length = _BUFFER.unpack_from(data, place)
-        size += _buffer_size(data, offset + metadata + begins, length) if is_packed and length else length
+        # A compressed buffer begins with its unpacked size, or -1 if it is not compressed.
+        unpacked = _at(data, "<q", offset + metadata + begins) if is_packed and length else -1
+        size += length if unpacked < 0 else unpacked
     return batch.long(0), size
-
-
-def _buffer_size(data: mmap.mmap, place: int, length: int) -> int:
-    """A compressed buffer begins with its unpacked size, or -1 if it is not compressed."""
-    unpacked = _at(data, "<q", place)
-    return length if unpacked < 0 else unpacked
 
 
 def _at(data: mmap.mmap, form: str, place: int) -> int:

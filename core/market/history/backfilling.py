@@ -17,9 +17,9 @@ import numpy as np
 from core.domain.candle import DAY_MS, Candle, Market
 from core.domain.clock import Clock
 from core.domain.spans import TimeSpan, candles_in, without
-from core.market.feeds.backoff import Backoff
 from core.market.feeds.requests import is_cut_list
 from core.market.feeds.server_clock import ServerClock
+from core.market.feeds.timing import Backoff
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import OpenVenue, Venue
 from core.market.history.checks import check_columns

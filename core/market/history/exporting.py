@@ -63,7 +63,10 @@ def _writer_of(path: Path) -> Callable[[IO[bytes], Iterator[StoredColumns]], int
     if name.endswith(".csv.gz"):
         return _write_packed_csv
     if name.endswith(_FORMS):
-        _require_arrow(path)
+        try:
+            import pyarrow  # noqa: F401, PLC0415 - an extra
+        except ImportError as error:
+            raise HistoryError(f"{path.name} is to be Arrow. {arrow_is_missing()}") from error
         return partial(_write_arrow, is_feather=name.endswith(".feather"))
     endings = f"{', '.join(_FORMS[:-1])} or {_FORMS[-1]}"
     raise HistoryError(f"The name '{path.name}' does not tell the format. Use one that ends in {endings}.")
@@ -85,13 +88,6 @@ def _write_csv(file: IO[bytes], chunks: Iterator[StoredColumns]) -> int:
 def _write_packed_csv(file: IO[bytes], chunks: Iterator[StoredColumns]) -> int:
     with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
         return _write_csv(cast(IO[bytes], packed), chunks)
-
-
-def _require_arrow(path: Path) -> None:
-    try:
-        import pyarrow  # noqa: F401, PLC0415 - an extra
-    except ImportError as error:
-        raise HistoryError(f"{path.name} is to be Arrow. {arrow_is_missing()}") from error
 
 
 def _batch(chunk: StoredColumns) -> Any:

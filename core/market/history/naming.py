@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection
 from pathlib import Path
 
 from core.domain.candle import FILE_VENUE
@@ -24,18 +23,13 @@ _JOINED = re.compile(rf"([A-Z0-9]*[A-Z][A-Z0-9]*?)({'|'.join(_QUOTES)})")
 _FEWEST_LETTERS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class WantedMarket:
-    """The market given on the command line."""
+def venue_of(path: Path, wanted: str | None, venues: Collection[str]) -> str:
+    """The venue's ccxt id, or ``file``. wanted: as given on the command line.
 
-    venue: str | None = None
-    symbol: str | None = None
-
-
-def venue_of(path: Path, wanted: WantedMarket, venues: Collection[str]) -> str:
-    """The venue's ccxt id, or ``file``. Raises UnnamedMarketError, asking for it, if it is unknown."""
-    if wanted.venue is not None:
-        return wanted.venue
+    Raises UnnamedMarketError, asking for it, if it is unknown.
+    """
+    if wanted is not None:
+        return wanted
     found = {part.lower() for part in _parts(path)} & set(venues)
     if len(found) == 1:
         return found.pop()
@@ -45,20 +39,21 @@ def venue_of(path: Path, wanted: WantedMarket, venues: Collection[str]) -> str:
     )
 
 
-def symbol_of(path: Path, wanted: WantedMarket, listed_symbols: tuple[str, ...]) -> str:
-    """The symbol as ccxt writes it. listed_symbols: the content of the file's symbol column.
+def symbol_of(path: Path, wanted: str | None, listed_symbols: tuple[str, ...]) -> str:
+    """The symbol as ccxt writes it. wanted: as given on the command line. listed_symbols: the content of the file's
+    symbol column.
 
     Raises UnnamedMarketError if the symbol is unknown, HistoryError if the file has another market or several.
     """
     if len(listed_symbols) > 1:
         shown = ", ".join(listed_symbols[:3]) + (", …" if len(listed_symbols) > 3 else "")
         raise HistoryError(f"{path.name} holds {len(listed_symbols)} markets ({shown}). Split it into a file for each.")
-    if wanted.symbol is not None:
-        if listed_symbols and _letters(listed_symbols[0]) != _letters(wanted.symbol):
+    if wanted is not None:
+        if listed_symbols and _letters(listed_symbols[0]) != _letters(wanted):
             raise HistoryError(
-                f"{path.name} holds {listed_symbols[0]}, not {wanted.symbol} as requested; nothing was imported."
+                f"{path.name} holds {listed_symbols[0]}, not {wanted} as requested; nothing was imported."
             )
-        return wanted.symbol
+        return wanted
     found = _symbols(_split(listed_symbols[0]) if listed_symbols else _parts(path))
     if len(found) == 1:
         return found.pop()
@@ -73,11 +68,10 @@ def _split(text: str) -> list[str]:
     return [part for part in re.split(r"[^A-Za-z0-9]+", text) if part]
 
 
-def _symbols(parts: Iterable[str]) -> set[str]:
+def _symbols(parts: list[str]) -> set[str]:
     """Every market that these parts of a name may mean: ``BTCUSDT``, or ``BTC`` and then ``USDT``."""
-    listed = list(parts)
     found = set()
-    for name, after in zip(listed, [*listed[1:], ""], strict=True):
+    for name, after in zip(parts, [*parts[1:], ""], strict=True):
         joined = _JOINED.fullmatch(name.upper())
         if after.upper() in _QUOTES:
             pair = (name, after)

@@ -23,7 +23,6 @@ _HAS_DATE = r"\d{4}|\d{1,2}[./ -]\w{1,9}[./, -]+\d{2}"
 """A year, or three parts. Of a time of day alone, or of a word, a date would be made up."""
 _NAMED_ZONE = r"\d\s*(?![AaPp][Mm]$|UTC$|GMT$|Z$)([A-Z]{2,5})$"
 _HOUR_OF_HALF_DAY = r"(?<=[ T])(\d{1,2})[ -]?([AaPp][Mm])$"
-_COMPACT = ((r"\d{8} \d{6}", "%Y%m%d %H%M%S"),)
 _COMPACT_NUMBERS = (
     (19_000_101, 21_001_231, "%Y%m%d"),
     (197_001_010_000, 210_012_312_359, "%Y%m%d%H%M"),
@@ -72,7 +71,9 @@ def read_times(column: pd.Series, style: TimeStyle | None = None) -> TimesRead:
     style = style or TimeStyle()
     if pd.api.types.is_datetime64_any_dtype(column):
         try:
-            return _of_moments(column, style)
+            if isinstance(column.dtype, pd.DatetimeTZDtype):
+                return _read(column.dt.tz_convert("UTC").dt.tz_localize(None))
+            return _read(_localised(column, style.zone))
         except pd.errors.OutOfBoundsDatetime as error:
             raise TimeColumnError("a time lies thousands of years outside of the calendar") from error
     numeric = pd.to_numeric(column, errors="coerce")
@@ -91,7 +92,7 @@ def day_first(column: pd.Series) -> bool | None:
     if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
         return False
     text = column.astype(str).str.strip()
-    if bool(text.str.match(_DOTTED).all()):
+    if _is_dotted(text):
         return True
     short = text.str.extract(_SHORT_YEAR).dropna()
     if len(short):
@@ -124,20 +125,15 @@ def ambiguous(column: pd.Series) -> TimeColumnError:
     )
 
 
-def _of_moments(column: pd.Series, style: TimeStyle) -> TimesRead:
-    import pandas as pd  # noqa: PLC0415
-
-    if isinstance(column.dtype, pd.DatetimeTZDtype):
-        return _read(column.dt.tz_convert("UTC").dt.tz_localize(None))
-    return _read(_localised(column, style.zone))
-
-
 def _of_numbers(column: pd.Series, numeric: pd.Series, style: TimeStyle) -> TimesRead:
     # As floats: the smallest of all integers has no absolute value.
     sizes = numeric.astype("float64").abs()
     is_bad = (numeric.isna() | (sizes > _LARGEST_NUMBER) | (sizes < _LEAST_MOMENT)).to_numpy()
     if is_bad.all():
-        raise _no_moment(column)
+        raise TimeColumnError(
+            f"'{column.iloc[0]}' is not a time. So small a number is a spreadsheet's date, a year or the number of a "
+            "line; write 2020-01-31, or milliseconds since 1970"
+        )
     numbers = numeric.mask(is_bad, 0).to_numpy()
     good = numbers[~is_bad]
     for low, high, layout in _COMPACT_NUMBERS:
@@ -145,13 +141,6 @@ def _of_numbers(column: pd.Series, numeric: pd.Series, style: TimeStyle) -> Time
             text = column.where(~is_bad, "").map(lambda cell: str(int(float(cell))) if cell != "" else "")
             return _of_text(text, style, layout)
     return TimesRead(_milliseconds(numbers), is_bad)
-
-
-def _no_moment(column: pd.Series) -> TimeColumnError:
-    return TimeColumnError(
-        f"'{column.iloc[0]}' is not a time. So small a number is a spreadsheet's date, a year or the number of a line; "
-        "write 2020-01-31, or milliseconds since 1970"
-    )
 
 
 def _milliseconds(numbers: NDArray[np.generic]) -> NDArray[np.int64]:
@@ -199,9 +188,8 @@ def _parsed(text: pd.Series, is_day_first: bool, layout: str | None) -> pd.Serie
 
     text = text.str.replace(_HOUR_OF_HALF_DAY, r"\1:00 \2", regex=True)
     text = text.where(text.str.contains(_HAS_DATE), "")
-    for pattern, known in _COMPACT:
-        if layout is None and re.fullmatch(pattern, str(text.iloc[0])):
-            layout = known
+    if layout is None and re.fullmatch(r"\d{8} \d{6}", str(text.iloc[0])):
+        layout = "%Y%m%d %H%M%S"
     if layout is not None:
         return pd.to_datetime(text, errors="coerce", format=layout)
     with warnings.catch_warnings():

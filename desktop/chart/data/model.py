@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.domain.candle import Candle, Interval
-from core.domain.candle_series import CandleSeries
+from core.domain.candle_series import CandleSeries, PastSeries
 from core.domain.events import ForecastMade, Ghost
 from core.market.known_holes import KnownHoles
-from core.market.past_series import PastSeries
 from desktop.chart.data.futures import CentralPath, Futures, PriceChance
 from desktop.chart.data.ghosts import PlacedGhost, is_drawable, joined
 from desktop.chart.data.past import PastForecast

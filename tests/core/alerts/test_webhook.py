@@ -14,8 +14,7 @@ import pytest
 from aiohttp import web
 
 from core.alerts.alert import Alert, AlertKind
-from core.alerts.outbox import Outbox
-from core.alerts.webhook import MOST_WAITING, WebhookQueue, host_of
+from core.alerts.webhook import MOST_WAITING, Outbox, WebhookQueue, host_of
 
 ALERT = Alert(AlertKind.BAND, "BTC/USDT 1m (binance)", 1_700_000_000_000, "Band alert", "The 90 % band reaches 64,000.")
 SECRET = "s3cr3t-t0ken"

@@ -13,7 +13,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.alerts.alert import Alert, AlertKind
-from core.alerts.outbox import Outbox
+from core.alerts.webhook import Outbox
 from desktop.services.webhook import Webhook
 
 ALERT = Alert(AlertKind.DRIFT, "BTC/USDT 1m (binance)", 1, "Drift", "The loss rose.")

@@ -10,9 +10,10 @@ from random import Random
 
 import pytest
 
-from core.market.feeds.backoff import Backoff
+from core.domain.candle import DAY_MS
 from core.market.feeds.ticker_poller import MarketKey, PollEvent, PollTimes, PollTrouble, Quoted, TickerPoller
-from core.market.feeds.tickers import DAY_MS, Quote
+from core.market.feeds.tickers import Quote
+from core.market.feeds.timing import Backoff
 from tests.support.exchange.clock import loop_s
 from tests.support.loopback_tickers import QUARTER_MS, LoopbackTickers
 from tests.support.virtual_network import loop_time

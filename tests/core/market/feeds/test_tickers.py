@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.domain.candle import Candle
-from core.market.feeds.tickers import DAY_MS, DayOfPrices, Quote, day_of
+from core.domain.candle import DAY_MS, Candle
+from core.market.feeds.tickers import DayOfPrices, Quote, day_of
 from tests.support.loopback_tickers import QUARTER_MS
 
 NOW_MS = 20_000 * DAY_MS

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from core.domain.candle import Interval, Market
 from core.domain.venue_names import next_venue
 from core.market.feeds import bounded_answers
-from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedError, FeedState, FeedStatus, StoredCandles
 from core.market.feeds.exchange import ExchangeFeed, probe
 from core.market.feeds.many import open_feeds
+from core.market.feeds.timing import Backoff
 from core.market.feeds.trouble import LONGEST_BAN_S, UNBELIEVED_WAIT_S, HttpResponse, explain
 from core.market.feeds.urls import ExchangeUrls
 from tests.support.candles import random_walk

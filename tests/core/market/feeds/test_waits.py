@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from core.domain.candle import Market
 from core.domain.clock import ManualClock
 from core.domain.counts import in_words
-from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.feeds.exchange import ExchangeFeed
+from core.market.feeds.timing import Backoff
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Venue
 from tests.support.candles import MINUTE, START_MS

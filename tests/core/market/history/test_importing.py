@@ -18,7 +18,7 @@ from core.domain.validation import HIGHEST_PRICE, LARGEST_VOLUME, LOWEST_PRICE
 from core.market.history.errors import HistoryError
 from core.market.history.exporting import export_candles
 from core.market.history.importing import NOT_OVER, DatabaseWriter, ImportPlan, plan_import
-from core.market.history.naming import WantedMarket, symbol_of, venue_of
+from core.market.history.naming import symbol_of, venue_of
 from core.market.history.reading import ReadOptions, read_candle_table
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -165,7 +165,7 @@ def test_an_export_is_atomic(store: CandleStore, tmp_path: Path) -> None:
     ],
 )
 def test_the_symbol_comes_from_the_file_name_or_a_column(name: str, column: tuple[str, ...], symbol: str) -> None:
-    assert symbol_of(Path(name), WantedMarket(), column) == symbol
+    assert symbol_of(Path(name), None, column) == symbol
 
 
 @pytest.mark.parametrize(
@@ -180,14 +180,14 @@ def test_the_symbol_comes_from_the_file_name_or_a_column(name: str, column: tupl
 )
 def test_an_ambiguous_symbol_must_be_given(name: str, column: tuple[str, ...], wanted: str | None, said: str) -> None:
     with pytest.raises(HistoryError, match=said):
-        symbol_of(Path(name), WantedMarket(symbol=wanted), column)
+        symbol_of(Path(name), wanted, column)
 
 
 def test_the_venue_comes_from_the_file_name() -> None:
-    assert venue_of(Path("Kraken_XBTUSD.csv"), WantedMarket(), ("binance", "kraken")) == "kraken"
-    assert venue_of(Path("a.csv"), WantedMarket(venue="okx"), ("binance",)) == "okx"
+    assert venue_of(Path("Kraken_XBTUSD.csv"), None, ("binance", "kraken")) == "kraken"
+    assert venue_of(Path("a.csv"), "okx", ("binance",)) == "okx"
     with pytest.raises(HistoryError, match="--venue"):
-        venue_of(Path("a.csv"), WantedMarket(), ("binance", "kraken"))
+        venue_of(Path("a.csv"), None, ("binance", "kraken"))
 
 
 def test_weekly_candles_keep_their_first_day(store: CandleStore, tmp_path: Path) -> None:

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from core.domain.candle import Candle
-from core.domain.candle_series import CandleSeries
+from core.domain.candle_series import CandleSeries, PastSeries
 from core.indicators.registry import INDICATORS
 from core.indicators.series import IndicatorSeries
 from core.indicators.spec import IndicatorSpec
-from core.market.past_series import PastSeries
 from tests.desktop.chart.support import MINUTE_MS, START_MS, candle, random_series
 
 COUNT = 40_000
