@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
-from core.forecast.experts import NO_CHALLENGERS, ExpertList
+from core.forecast.experts import ExpertList
 from core.storage.records import ONLINE_LOSSES, SHOWN_LOSSES
-from core.storage.scored import ScoredRows
+from core.storage.score_blocks import ScoredRows
 
 _LOSS = np.dtype("<f4")
 _ROOM = 1024
@@ -33,7 +33,7 @@ class ScoreColumns:
     """The newest scores, at least `capacity` of them if available. Only those with the losses of every expert, as
     `evaluate` judges no others."""
 
-    def __init__(self, capacity: int, experts: ExpertList = NO_CHALLENGERS) -> None:
+    def __init__(self, capacity: int, experts: ExpertList) -> None:
         self._capacity = capacity
         self.experts = experts
         self._shape = len(experts.loss_rows), QUANTITIES

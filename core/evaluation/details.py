@@ -112,21 +112,20 @@ def verdicts(name: str, of: QuantityLosses, *, is_whole: bool) -> dict[str, Any]
 
 def _pinball(those: JudgedScores, horizon: int) -> dict[str, Any]:
     online = zip(*those.model_and_reference_model(), strict=True)
-    found = {
-        name: {**_pinball_of(those.of(quantity), horizon), **_online_gain(skill(model, frozen, horizon))}
-        for (name, quantity), (model, frozen) in zip(JUDGED_QUANTITIES.items(), online, strict=True)
-    }
+    found = {}
+    for (name, quantity), (model, frozen) in zip(JUDGED_QUANTITIES.items(), online, strict=True):
+        gained = skill(model, frozen, horizon)  # n: candles that both forecast
+        found[name] = {
+            **_pinball_of(those.of(quantity), horizon),
+            **with_interval("online_gain", gained),
+            "online_gain_n": gained.n,
+        }
     also = {name: _pinball_of(those.of(quantity).where_shown(), horizon) for name, quantity in ALSO_DRAWN.items()}
     return found | also
 
 
-def _online_gain(found: Estimate) -> dict[str, Any]:
-    """The model's gain over the reference model; n: candles that both forecast."""
-    return {**with_interval("online_gain", found), "online_gain_n": found.n}
-
-
 def _online(first: JudgedScores, run: Run) -> dict[str, Any]:
-    """The same for close and range in equal parts, one candle ahead."""
+    """The model's gain over the reference model, of close and range in equal parts, one candle ahead."""
     model, frozen = first.model_and_reference_model()
     both = skill_of_both([*model], [*frozen])
     twin_age = json.loads(run.settings_json).get("online", {}).get("twin_age", 0)
@@ -141,7 +140,8 @@ def _drifts(reader: RecordReader) -> list[dict[str, Any]]:
 def _pinball_of(of: QuantityLosses, horizon: int) -> dict[str, Any]:
     """Mean losses and their comparison; all None without judged scores."""
     means, best = of.means, of.best_baseline
-    quarters = _of_quarters(of.shown, of.reference, horizon)
+    in_quarters = zip(np.array_split(of.shown, 4), np.array_split(of.reference, 4), strict=True)  # in time order
+    quarters = [skill(loss, against, horizon) for loss, against in in_quarters]
     return {
         "n": len(of),
         "combination": _mean(of.shown),
@@ -182,12 +182,6 @@ def _challengers(of: QuantityLosses, horizon: int) -> dict[str, Any]:
         for place, name in of.experts.placed_challengers
     }
     return with_interval("challengers_gain", added) | {"challengers": alone}
-
-
-def _of_quarters(shown: FloatArray, reference: FloatArray, horizon: int) -> list[Estimate]:
-    """The skill of each quarter of the candles, in time order."""
-    quarters = zip(np.array_split(shown, 4), np.array_split(reference, 4), strict=True)
-    return [skill(loss, against, horizon) for loss, against in quarters]
 
 
 def _direction(those: JudgedScores, origins: Origins) -> dict[str, Any]:

@@ -6,17 +6,16 @@ each market in units of its mean reference loss, since markets move together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.confidence import BLOCK
 from core.forecast.experts import EXPERTS, FORECASTS, MODEL, REFERENCE
-from core.storage.evidence import COMBINATION, ExpertSums
+from core.storage.evidence import COMBINATION, ExpertSums, read_expert_sums
 from core.storage.record_reader import RecordReader
 from core.storage.records import ChallengerFigures
 from core.storage.runs import Run, RunStore, challenger_figures
@@ -130,10 +129,15 @@ class ExpertRecord:
 
     def read_more(self) -> Iterator[None]:
         """One run per iteration, so that a stopped reader can end."""
-        for found, reader in zip(self._found, self._readers, strict=True):
+        for found, run in zip(self._found, self._runs, strict=True):
             after_ms = max((int(sums.last_target_ms[-1]) for sums in found.values()), default=-(2**63))
-            for name, new in reader.expert_sums(after_ms).items():
-                found[name] = _joined([found[name], new]) if name in found else new
+            for name, new in read_expert_sums(self._db, run.run_id, after_ms).items():
+                if name in found:
+                    parts = (found[name], new)
+                    last = np.concatenate([part.last_target_ms for part in parts])
+                    found[name] = ExpertSums(last, np.concatenate([part.sums for part in parts]))
+                else:
+                    found[name] = new
             yield
 
     @property
@@ -163,9 +167,3 @@ class ExpertRecord:
             mode = own_mode_of(self._runs[place].market)
             self._first[place, last_ms] = self._readers[place].first_of_newest(mode, last_ms, BLOCK)
         return self._first[place, last_ms]
-
-
-def _joined(parts: Iterable[ExpertSums]) -> ExpertSums:
-    parts = list(parts)
-    last: NDArray[np.int64] = np.concatenate([each.last_target_ms for each in parts])
-    return ExpertSums(last, np.concatenate([each.sums for each in parts]))

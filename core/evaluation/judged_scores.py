@@ -16,7 +16,7 @@ from core.forecast.score import FEWEST_FOR_AN_EDGE
 from core.storage.record_reader import RecordReader
 from core.storage.records import ONLINE_LOSSES, SHOWN_LOSSES
 from core.storage.runs import Run
-from core.storage.scored import read_scored
+from core.storage.score_blocks import read_scored
 from core.training.online.trainer_spec import own_mode_of
 
 WARM_UP = 1000

@@ -90,6 +90,7 @@ def paper_score(
         return PaperScore(n, break_even, cost, Estimate(None, None, None, n), None, None, None, None)
     trades = _trades(charged, follows)
     net = charged * returns - cost * trades
+    total = np.concatenate([[0.0], np.cumsum(net)])
     return PaperScore(
         n=n,
         break_even=break_even,
@@ -97,7 +98,7 @@ def paper_score(
         net=mean_of(net),
         net_total=float(net.sum()),
         turnover=float(trades.mean()),
-        drawdown=_drawdown(net),
+        drawdown=float((np.maximum.accumulate(total) - total).max()),
         time_in_market=float(np.count_nonzero(charged)) / n,
     )
 
@@ -123,8 +124,3 @@ def _trades(positions: FloatArray, follows: NDArray[np.bool_]) -> FloatArray:
     is_last = np.append(~follows[1:], True) if positions.size else follows
     trades: FloatArray = opened + np.where(is_last, np.abs(positions), 0.0)
     return trades
-
-
-def _drawdown(net: FloatArray) -> float:
-    total = np.concatenate([[0.0], np.cumsum(net)])
-    return float((np.maximum.accumulate(total) - total).max())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sqlite_utils import Database
 
-from core.domain.quantities import FloatArray, Quantity
+from core.domain.quantities import Quantity
 from core.evaluation.columns import ScoreColumns
 from core.evaluation.details import compared, verdicts, with_interval
 from core.evaluation.judged_scores import (
@@ -99,7 +99,12 @@ def _of_horizon(markets: Sequence[JudgedScores], horizon: int) -> dict[str, Any]
 def _pool(markets: Sequence[JudgedScores], quantity: Quantity) -> QuantityLosses:
     """Of all markets: at each target the mean over the markets, each in units of its mean reference loss, so that a
     restless market counts no more than a calm one."""
-    series = [_in_units(market, quantity) for market in markets if len(market)]
+    series = []
+    for market in markets:
+        if len(market):
+            of = market.of(quantity)
+            losses, scale = np.column_stack([of.by_row, of.shown]), float(of.reference.mean())
+            series.append(losses / scale if scale > 0.0 else losses)
     if not series:
         return QuantityLosses(np.empty(0), np.empty((0, len(LOSS_ROWS))), quantity)
     times = np.concatenate([market["target_open_time_ms"] for market in markets])
@@ -108,13 +113,6 @@ def _pool(markets: Sequence[JudgedScores], quantity: Quantity) -> QuantityLosses
     np.add.at(sums, place, np.concatenate(series))
     means = sums / count[:, None]
     return QuantityLosses(means[:, -1], means[:, :-1], quantity)
-
-
-def _in_units(market: JudgedScores, quantity: Quantity) -> FloatArray:
-    """[n, loss rows and the combination]."""
-    of = market.of(quantity)
-    losses, scale = np.column_stack([of.by_row, of.shown]), float(of.reference.mean())
-    return losses / scale if scale > 0.0 else losses
 
 
 def _coverage(markets: Sequence[JudgedScores]) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from core.evaluation.columns import Origins, ScoreColumns
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.evaluation.judged_scores import JudgedScores, judged, judged_from_nth
 from core.evaluation.paper import TRADE_COST, PaperScore, directly_after, paper_score
-from core.evaluation.running_touches import RunningTouches
+from core.evaluation.touches import RunningTouches
 from core.forecast.experts import ExpertList
 from core.storage.record_reader import RecordReader
 from core.storage.rows import REGIME_COLUMNS
 from core.storage.runs import RunStore
-from core.storage.scored import read_scored
+from core.storage.score_blocks import read_scored
 from core.training.online.trainer_spec import own_mode_of
 
 if TYPE_CHECKING:

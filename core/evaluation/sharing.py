@@ -68,7 +68,10 @@ class SharedRun:
 def read_shared(db: Database, run: Run, trade_cost: float, private: Sequence[str]) -> SharedRun:
     """trade_cost: of the paper score, as a share of a trade's value. private: texts that no page may show, such as the
     data folder's path. Raises StorageError."""
-    settings = _with_names_alone(from_dict(json.loads(run.settings_json))[0])
+    settings = from_dict(json.loads(run.settings_json))[0]
+    # Where a challenger's file lies, and what its command is given, say more than a stranger should know.
+    names = names_of(settings.model.challengers)
+    settings = replace(settings, model=replace(settings.model, challengers=names))
     reader, horizons = RecordReader(db, run.run_id), settings.model.horizons
     summary = {
         "file": f"{shown_symbol(run.market.venue, run.market.symbol)} ({run.market.venue})",
@@ -94,12 +97,6 @@ def _incidents(db: Database, run: Run) -> list[dict[str, Any]]:
         each for id_ in dict.fromkeys((run.head_id, run.run_id)) for each in stored_incidents(RecordReader(db, id_))
     ]
     return sorted(found, key=lambda incident: int(incident["last_at_ms"]))
-
-
-def _with_names_alone(settings: Settings) -> Settings:
-    """Where a challenger's file lies, and what its command is given, say more than a stranger should know."""
-    challengers = names_of(settings.model.challengers)
-    return replace(settings, model=replace(settings.model, challengers=challengers))
 
 
 def _without(value: Any, private: Sequence[str]) -> Any:

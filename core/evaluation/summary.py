@@ -34,6 +34,7 @@ def summarise(db: Database, run: Run) -> dict[str, Any]:
     """Plain data, fit for JSON. Raises StorageError."""
     reader = RecordReader(db, run.run_id)
     counts = reader.counts()
+    losses, skipped = _losses(reader)
     return {
         "run_id": run.run_id,
         "market": str(run.market),
@@ -42,7 +43,7 @@ def summarise(db: Database, run: Run) -> dict[str, Any]:
         "scored": counts.scored,
         "steps": counts.steps,
         "device": run.device,
-        "loss": _loss(reader),
+        "loss": {"current": losses.current, "best": losses.best, "trend": losses.trend.value, "skipped": skipped},
         **_scores(reader, run, counts.scored),
         "checkpoints": _checkpoints(db, run, counts.checkpoints_saved, counts.checkpoints_kept),
         "incidents": stored_incidents(reader),
@@ -122,11 +123,6 @@ def _score_ledger(reader: RecordReader, run: Run) -> ScoreLedger:
     ledger = ScoreLedger(own_mode_of(run.market), ExpertList(run.challengers))
     take_scores(ledger, reader, ledger.own_mode, _FOREVER)
     return ledger
-
-
-def _loss(reader: RecordReader) -> dict[str, Any]:
-    summary, skipped = _losses(reader)
-    return {"current": summary.current, "best": summary.best, "trend": summary.trend.value, "skipped": skipped}
 
 
 def _scores(reader: RecordReader, run: Run, scored: int) -> dict[str, Any]:

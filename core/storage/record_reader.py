@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,10 +22,8 @@ from core.storage.evidence import (
     ONLINE,
     OWN,
     EvidenceBlock,
-    ExpertSums,
     last_expert_blocks,
     read_evidence,
-    read_expert_sums,
 )
 from core.storage.packed_forecasts import unpack_drawn
 from core.storage.packed_scores import MODE_OF, MODES, flag, to_score, unpack_scores
@@ -181,10 +179,6 @@ class RecordReader:
     def last_expert_blocks(self, until_ms: int) -> dict[str, tuple[int, int]]:
         """The number and last target of the newest block up to this target, of each expert's kind."""
         return last_expert_blocks(self._db, self.run_id, until_ms)
-
-    def expert_sums(self, after_ms: int) -> Mapping[str, ExpertSums]:
-        """The experts' blocks with targets after this time, by name."""
-        return read_expert_sums(self._db, self.run_id, after_ms)
 
     def scores_with_losses(self, until_ms: int) -> list[StoredScore]:
         """The one-step scores up to this target, from the first one on whose experts' losses are still stored."""

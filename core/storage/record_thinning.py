@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.domain.candle import DAY_MS
 from core.storage.checksums import Row, SealedTable
 from core.storage.database import select
 from core.storage.packed_forecasts import digest_of, unpack_exact
@@ -19,7 +20,6 @@ from core.storage.record_writer import TrainingRecord
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-_DAY_MS = 86_400_000
 AT_ONCE = 64
 """Rows per piece: a few milliseconds."""
 _RUNS = """
@@ -83,7 +83,7 @@ class Thinner:
         nth = select(self._db, sql, (run, max(0, candles - 1)))
         if newest is None or not nth:
             return None
-        return min(int(newest) - self.rules.days * _DAY_MS, int(nth[0][0]))
+        return min(int(newest) - self.rules.days * DAY_MS, int(nth[0][0]))
 
     def _oldest(self, table: SealedTable, run: int, until_ms: int) -> list[Row]:
         """Ids and times of the first rows with details, ascending in time."""

@@ -1,4 +1,4 @@
-"""Reads scores and their forecasts as columns, in blocks. Damaged rows are skipped."""
+"""Reads scores and their forecasts as columns, in blocks or of one horizon. Damaged rows are skipped."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.events import ForecastMode
 from core.storage.checksums import Row, SealedTable, whole_rows, whole_with_details
 from core.storage.database import select
 from core.storage.packed_forecasts import unpack_drawn
-from core.storage.packed_scores import Records, losses_of, records_in, unpack_scores
-from core.storage.record_tables import DETAILS, FORECASTS, RUN
+from core.storage.packed_scores import MODES, Records, flag, losses_of, records_in, unpack_scores
+from core.storage.record_tables import DETAILS, FORECASTS, RUN, scores_at
+from core.storage.records import ONLINE_LOSSES, SHOWN_LOSSES
 from core.storage.rows import REGIME_COLUMNS, to_checkpoint_id
 
 if TYPE_CHECKING:
@@ -92,8 +94,8 @@ class BlockReader:
         else:
             rows = [(row, None) for row in whole_rows(table, found, self._on_damage)]
         is_end = most < 0 or len(found) < most or not rows
-        if not is_end:
-            rows = _without_last_target(rows)
+        if not is_end:  # the last target may have further versions
+            rows = [each for each in rows if each[0][2] != rows[-1][0][2]] or rows
         read_until_ms = int(rows[-1][0][2]) if rows else first_ms - 1
         return _to_block([row for row, _ in rows], [losses for _, losses in rows], read_until_ms, is_end)
 
@@ -182,13 +184,6 @@ def _median_before(row: Row, horizon: int) -> float:
     return float(np.frombuffer(_drawn(row, horizon - 1)[place : place + 4], "<f4")[0])
 
 
-def _without_last_target(rows: list[tuple[Row, bytes | None]]) -> list[tuple[Row, bytes | None]]:
-    """Without the last target, which may have further versions."""
-    last = rows[-1][0][2]
-    earlier = [each for each in rows if each[0][2] != last]
-    return earlier or rows
-
-
 def _to_block(rows: Sequence[Row], losses: Sequence[bytes | None], read_until_ms: int, is_end: bool) -> ScoreBlock:
     counts = np.array([records_in(row[7], row[8]) for row in rows], dtype=np.int64)
     records = unpack_scores((row[7], row[8]) for row in rows)
@@ -196,3 +191,58 @@ def _to_block(rows: Sequence[Row], losses: Sequence[bytes | None], read_until_ms
     target, version, at_ms = (np.array([row[column] for row in rows], dtype=np.int64)[place] for column in (2, 3, 6))
     everyones = losses_of(records, place, losses) if any(losses) else [b""] * len(records)
     return ScoreBlock(target, version, at_ms, records, everyones, read_until_ms, is_end)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredRows:
+    """n scores of one horizon, ascending by target."""
+
+    columns: dict[str, NDArray[Any]]
+    """[n] each, named as in `StoredScore`; direction_hit: 1 hit, 0 missed, -1 not counted; of SHOWN_LOSSES and
+    ONLINE_LOSSES those that a score does not have are NaN. And origin_close; close [n, level], the quantiles of the
+    close return that were shown; regime, the place in REGIME_COLUMNS of the one that was likeliest where the forecast
+    was made, -1 where none is known."""
+    losses: Sequence[bytes]
+    """[n], packed (`core.forecast.experts.pack_losses`)."""
+    read_until_ms: int
+    """The newest target read, even if it is not among these scores."""
+    is_end: bool
+    """Whether it is the last one."""
+
+    def __len__(self) -> int:
+        return len(self.losses)
+
+
+def read_scored(
+    blocks: BlockReader, own_mode: ForecastMode, horizons: Sequence[int], after_ms: int, most: int
+) -> dict[int, ScoredRows]:
+    """A run's scores among the first `most` targets (-1: of all) that opened after this time, each in its newest
+    version, by horizon. Raises StorageError.
+
+    own_mode: forecasts of other modes are scored separately, and are left out. horizons: those that are stored
+    together: the first one, or further ones.
+    """
+    block = blocks.scores(scores_at(horizons[0]), after_ms + 1, most=most, with_losses=True)
+    forecasts = blocks.forecasts(block)
+    regimes = {origin: regime.index(max(regime)) for origin, regime in blocks.regimes(block).items()}
+
+    def rows(of: ScoreBlock) -> ScoredRows:
+        own, made = blocks.with_forecasts(of.taken(of.records["mode"] == MODES[own_mode]), forecasts)
+        return _rows(own, made, regimes)
+
+    return {horizon: rows(block.at(horizon).newest) for horizon in horizons}
+
+
+def _rows(block: ScoreBlock, made: ForecastBlock, regimes: dict[int, int]) -> ScoredRows:
+    records = block.records
+    regime = [regimes.get(origin, -1) for origin in records["origin_open_time_ms"].tolist()]
+    columns = {
+        "target_open_time_ms": block.target_open_time_ms,
+        "version": block.version,
+        **{name: flag(records, name) for name in ("after_gap", "inside_50", "inside_90")},
+        **{name: records[name] for name in (*SHOWN_LOSSES.values(), *ONLINE_LOSSES, "direction_hit")},
+        "origin_close": made.origin_close,
+        "close": made.quantiles[:, 0],
+        "regime": np.array(regime, dtype=np.int8),
+    }
+    return ScoredRows(columns, block.losses, block.read_until_ms, block.is_end)

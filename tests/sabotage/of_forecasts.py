@@ -212,8 +212,8 @@ FAULTS = (
     Fault(
         "markets-pooled-without-units",
         "core/evaluation/pooled.py",
-        "return losses / scale if scale > 0.0 else losses",
-        "return losses",
+        "series.append(losses / scale if scale > 0.0 else losses)",
+        "series.append(losses)",
     ),
     Fault(
         "pooled-as-if-independent",

@@ -134,8 +134,8 @@ FAULTS = (
     Fault(
         "loss-without-model-of-the-wrong-sign",
         "core/evaluation/report/charts.py",
-        "np.cumsum(reference - losses) / reference.sum()",
-        "np.cumsum(losses - reference) / reference.sum()",
+        "np.cumsum(losses.reference - each) / total",
+        "np.cumsum(each - losses.reference) / total",
     ),
     Fault(
         "log-times-in-seconds",
@@ -194,8 +194,8 @@ FAULTS = (
     Fault(
         "thinned-by-days-alone",
         "core/storage/record_thinning.py",
-        "min(int(newest) - self.rules.days * _DAY_MS, int(nth[0][0]))",
-        "int(newest) - self.rules.days * _DAY_MS",
+        "min(int(newest) - self.rules.days * DAY_MS, int(nth[0][0]))",
+        "int(newest) - self.rules.days * DAY_MS",
     ),
     Fault(
         "stored-for-everybody",

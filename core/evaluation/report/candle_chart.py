@@ -81,19 +81,12 @@ def _candles(newest: NewestCandles, across: svg.Axis, upward: svg.Axis) -> list[
     """The candles, then the ghosts."""
     shown = [(prices, "candle up" if prices[3] >= prices[0] else "candle down") for prices in newest.prices.T.tolist()]
     shown += [([ghost.open, ghost.high, ghost.low, ghost.close], "candle ghost") for ghost in newest.ghosts]
-    return [
-        part
-        for row, (prices, class_) in enumerate(shown)
-        for part in _candle(across, upward, float(row), prices, class_)
-    ]
-
-
-def _candle(across: svg.Axis, upward: svg.Axis, row: float, prices: list[float], class_: str) -> list[Element]:
-    """prices: open, high, low, close."""
-    opened, high, low, close = prices
-    x = across.at(row)
-    wick = svg.line(x, upward.at(high), x, upward.at(low), class_)
-    return [wick, _box(across, upward, row, min(opened, close), max(opened, close), class_)]
+    drawn = []
+    for row, ((opened, high, low, close), class_) in enumerate(shown):
+        x = across.at(float(row))
+        drawn.append(svg.line(x, upward.at(high), x, upward.at(low), class_))
+        drawn.append(_box(across, upward, float(row), min(opened, close), max(opened, close), class_))
+    return drawn
 
 
 def _box(across: svg.Axis, upward: svg.Axis, row: float, low: float, high: float, class_: str) -> Element:

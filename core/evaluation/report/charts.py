@@ -8,6 +8,8 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.candle import DAY_MS
+from core.domain.counts import counted
 from core.domain.dates import utc_text
 from core.domain.quantities import LEVELS, FloatArray
 from core.evaluation.report import svg
@@ -18,7 +20,6 @@ from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, NOMINAL
 
 _MOST_POINTS = 700
 """About one per pixel; the last one is always included."""
-_DAY_MS = 86_400_000
 _TICKS = 6
 
 
@@ -33,7 +34,8 @@ def loss_reduction(timeline: Timeline, name: str) -> Element | None:
         ("model alone", "model", losses.of(MODEL)),
         ("combination", "combination", losses.shown),
     ]
-    curves = [(label, kind, _cumulative(losses.reference, each)) for label, kind, each in lines]
+    total = losses.reference.sum()  # so that each ends at the skill
+    curves = [(label, kind, np.cumsum(losses.reference - each) / total) for label, kind, each in lines]
     rows = _thinned_rows(n)
     across = svg.across(0.0, float(n - 1))
     upward = svg.upward([0.0, *(float(value) for _, _, values in curves for value in (values.min(), values.max()))])
@@ -85,7 +87,7 @@ def reliability(timeline: Timeline) -> Element | None:
                 drawn += svg.whisker(points[-1][0], upward.at(found.low), upward.at(found.high), f"curve {kind}")
                 described.append(f"{each.horizon} ahead, {_share(float(level))}: {share(found.value)}")
         drawn.append(svg.curve(points, f"curve {kind}"))
-    names = [f"{_ahead(each.horizon)} (n = {each.observed[0].n:,})" for each in known]
+    names = [f"{counted(each.horizon, 'candle')} ahead (n = {each.observed[0].n:,})" for each in known]
     drawn += svg.legend(zip(names, ("curve combination", "curve model"), strict=False))
     return svg.chart("reliability", "Quantiles shown and actual closes", "; ".join(described) + ".", drawn)
 
@@ -166,16 +168,10 @@ def _intervals(
 
 def scale_of_time(opened: NDArray[np.int64], across: svg.Axis) -> list[Element]:
     """Under a chart whose row n is the candle that opened at opened[n]: days, or days and hours for a short period."""
-    form = "%d %b %Y" if opened[-1] - opened[0] > _TICKS * _DAY_MS else "%d %b %H:%M"
+    form = "%d %b %Y" if opened[-1] - opened[0] > _TICKS * DAY_MS else "%d %b %H:%M"
     rows = np.unique(np.linspace(0, opened.size - 1, _TICKS).astype(np.int64)[1:-1])
     names = [(float(row), utc_text(int(opened[row]), form)) for row in rows]
     return svg.scale_below(across, names, f"candles in time order (UTC), n = {opened.size:,}")
-
-
-def _cumulative(reference: FloatArray, losses: FloatArray) -> FloatArray:
-    """Ends at the skill."""
-    reduction: FloatArray = np.cumsum(reference - losses) / reference.sum()
-    return reduction
 
 
 def _thinned_rows(n: int) -> list[int]:
@@ -193,7 +189,3 @@ def _signed(value: float) -> str:
 
 def _share(value: float) -> str:
     return f"{round(100.0 * value, 6):g} %"
-
-
-def _ahead(horizon: int) -> str:
-    return f"{horizon} candle{'s' if horizon > 1 else ''} ahead"

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 WIDTH, HEIGHT = 720.0, 300.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 704.0, 40.0, 252.0
+_MOST_TICKS = 6
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 Points = Sequence[tuple[float, float]]
@@ -35,11 +36,11 @@ class Axis:
     def at(self, value: float) -> float:
         return self.first_px + (value - self.low) / (self.high - self.low) * (self.last_px - self.first_px)
 
-    def ticks(self, most: int = 6) -> list[float]:
-        """Round numbers inside, at most `most` of them."""
+    def ticks(self) -> list[float]:
+        """Round numbers inside, at most `_MOST_TICKS` of them."""
         span = self.high - self.low
-        power = 10.0 ** math.floor(math.log10(span / most))
-        step = next(step * power for step in _STEPS if span / (step * power) <= most - 1 or step == _STEPS[-1])
+        power = 10.0 ** math.floor(math.log10(span / _MOST_TICKS))
+        step = next(step * power for step in _STEPS if span / (step * power) < _MOST_TICKS or step == _STEPS[-1])
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [row * step for row in range(first, last + 1)]
 

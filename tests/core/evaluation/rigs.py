@@ -18,7 +18,7 @@ from core.forecast.experts import EXPERTS, LOSS_ROWS, NO_CHALLENGERS, REFERENCE,
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.records import ONLINE_LOSSES, SHOWN_LOSSES
-from core.storage.scored import ScoredRows
+from core.storage.score_blocks import ScoredRows
 from core.training.online.touched import MULTIPLES, Touches
 
 HORIZONS = 3

@@ -9,8 +9,7 @@ from sqlite_utils import Database
 
 from core.domain.candle import Candle
 from core.evaluation.findings import TouchAccuracy
-from core.evaluation.running_touches import RunningTouches
-from core.evaluation.touches import assess_touches, read_touches
+from core.evaluation.touches import RunningTouches, assess_touches, read_touches
 from core.forecast.paths import FEWEST_TEMPLATES
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
