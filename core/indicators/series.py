@@ -165,14 +165,14 @@ class IndicatorSeries:
             return
         size = len(self._candles)
         self._reserve(size + 1)
-        first = min(self._first_changed(), self._first_missing, size)
+        changes = self._candles.changes_since(self._version)
+        if changes is None:
+            first_changed = 0
+        else:
+            first_changed = self._candles.insertion_index(min(first_ms for first_ms, _ in changes))
+        first = min(first_changed, self._first_missing, size)
         self._first_missing = self._calculation.resume(first)
         self._size, self._version = size, self._candles.version
-
-    def _first_changed(self) -> int:
-        """The number of leading candles unchanged since the last update."""
-        changes = self._candles.changes_since(self._version)
-        return 0 if changes is None else self._candles.insertion_index(min(first_ms for first_ms, _ in changes))
 
     def _reserve(self, size: int) -> None:
         if size <= self._table.shape[1]:

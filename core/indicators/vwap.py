@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.candle import Candle
+from core.domain.candle import DAY_MS, Candle
 from core.domain.candle_series import CandleSeries
 from core.indicators.columns import Columns
 from core.indicators.parameters import Anchor
@@ -53,15 +53,14 @@ class VolumeWeightedPrice:
         np.divide(sums[0], sums[1], out=price, where=sums[1] > 0.0)
 
 
-_DAY_MS = 86_400_000
-_WEEK_MS = 7 * _DAY_MS
-_FIRST_MONDAY_MS = 4 * _DAY_MS  # 1 January 1970 was a Thursday
+_WEEK_MS = 7 * DAY_MS
+_FIRST_MONDAY_MS = 4 * DAY_MS  # 1 January 1970 was a Thursday
 
 
 def session_numbers(open_time_ms: NDArray[np.int64], anchor: Anchor) -> NDArray[np.int64]:
     """The number of the day, week or month since 1970 that each candle opens in."""
     if anchor is Anchor.DAY:
-        return open_time_ms // _DAY_MS
+        return open_time_ms // DAY_MS
     if anchor is Anchor.WEEK:
         return (open_time_ms - _FIRST_MONDAY_MS) // _WEEK_MS
     return open_time_ms.astype("datetime64[ms]").astype("datetime64[M]").astype(np.int64)

@@ -30,7 +30,11 @@ def export_tables(
     all. Returns the rows of each. Raises StorageError.
     """
     if format == "parquet":
-        _require_arrow()
+        try:
+            import pyarrow  # noqa: F401, PLC0415 - an extra
+        except ImportError as error:
+            sentence = f"These tables are to be Parquet. {arrow_is_missing()} For CSV: --format csv."
+            raise StorageError(sentence) from error
     paths = {name: folder / f"{name}.{format}" for name in names}
     taken = [path for path in paths.values() if path.exists()]
     if taken and not overwrites:
@@ -53,10 +57,3 @@ def _write(frame: pd.DataFrame, path: Path, format: Format) -> None:
             frame.to_parquet(file, index=False)
         else:
             frame.to_csv(file, mode="wb", index=False, lineterminator="\n")
-
-
-def _require_arrow() -> None:
-    try:
-        import pyarrow  # noqa: F401, PLC0415 - an extra
-    except ImportError as error:
-        raise StorageError(f"These tables are to be Parquet. {arrow_is_missing()} For CSV: --format csv.") from error

@@ -78,7 +78,9 @@ class RunData:
         target."""
         reader = BlockReader(self._db, self.run.run_id, self._on_damage)
         blocks = [reader.scores(table, _FIRST_MS, with_losses=True) for table in (SCORES, FURTHER_SCORES)]
-        return _score_frame(blocks, ExpertList(self.run.challengers))
+        experts = ExpertList(self.run.challengers)
+        frame = pd.concat([_of_block(block, experts) for block in blocks], ignore_index=True)
+        return frame.sort_values(["horizon", "target_open_time_ms", "version"], ignore_index=True)
 
     def steps(self) -> pd.DataFrame:
         """The training steps of the run's model, ascending by candle and step."""
@@ -137,13 +139,6 @@ def _forecast_frame(run_id: str, rows: Sequence[Row]) -> pd.DataFrame:
     frame = frame.reset_index(drop=True)
     values = _columns_of(np.concatenate(quantiles) if quantiles else np.empty((0, QUANTITIES, len(QUANTILE_LEVELS))))
     return pd.concat([frame, values], axis=1)
-
-
-def _score_frame(blocks: Sequence[ScoreBlock], experts: ExpertList) -> pd.DataFrame:
-    """One row a target, horizon and version, ascending by horizon, target and version. experts: of the run."""
-    parts = [_of_block(block, experts) for block in blocks]
-    frame = pd.concat(parts, ignore_index=True)
-    return frame.sort_values(["horizon", "target_open_time_ms", "version"], ignore_index=True)
 
 
 def expert_column(quantity: str, row: str) -> str:

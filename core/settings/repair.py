@@ -82,7 +82,10 @@ def _without(remaining: dict[str, Any], error: ValidationError) -> list[str]:
     for problem in reversed(error.errors()):
         path = [str(part) for part in problem["loc"]]
         if problem["type"] == "too_long" and (count := _shorten(remaining, path, problem["ctx"]["max_length"])):
-            warnings.append(_shortened(path, count, problem["ctx"]["max_length"]))
+            most = f"{problem['ctx']['max_length']:,}"
+            warnings.append(
+                f"Setting '{shown_name(path)}' has {count:,} entries, and may have {most}: the first {most} are used."
+            )
         elif _drop(remaining, path):
             warnings.append(
                 f"Setting '{shown_name(path)}' was dropped: {sentence_of(problem)}{_instead(path, problem)}."
@@ -142,10 +145,6 @@ def _walked(tree: dict[str, Any], path: list[str]) -> list[tuple[Any, str | int]
         steps.append((node, place))
         node = node[place]
     return steps
-
-
-def _shortened(path: list[str], count: int, most: int) -> str:
-    return f"Setting '{shown_name(path)}' has {count:,} entries, and may have {most:,}: the first {most:,} are used."
 
 
 def _has(node: object, place: str | int) -> bool:

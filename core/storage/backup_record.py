@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -107,12 +106,6 @@ def verify(backup: Backup) -> str | None:
     except OSError as error:
         return f"it cannot be read ({error.strerror or error})"
     return None
-
-
-def same_rows(one: Mapping[str, int], other: Mapping[str, int]) -> str | None:
-    """The first table whose number of rows differs; None if there is none."""
-    odd = sorted(table for table in one.keys() | other.keys() if one.get(table) != other.get(table))
-    return odd[0] if odd else None
 
 
 def _read_record(path: Path) -> Record | None:

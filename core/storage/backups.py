@@ -30,7 +30,6 @@ from core.storage.backup_record import (
     Record,
     folder_name,
     list_backups,
-    same_rows,
     write_record,
 )
 from core.storage.checkpoints import can_be_best
@@ -81,7 +80,8 @@ def make_backup(
     try:
         make_private_folder(folder.backups)
         with _alone(folder.backups):
-            _remove_unfinished(folder.backups)
+            for unfinished in folder.backups.glob(f"{UNFINISHED}*"):
+                shutil.rmtree(unfinished, ignore_errors=True)
             _require_space(folder)
             backup = _made(folder, clock, is_cancelled, on_progress)
             _forget_old(folder.backups, keep)
@@ -176,7 +176,8 @@ def _made(folder: DataFolder, clock: Clock, is_cancelled: Callable[[], bool], on
 
 
 def _copied(folder: DataFolder, target: Path, clock: Clock, go_on: Callable[[int, int, int], None]) -> Record:
-    with closing(_read_only(folder.database)) as source:
+    uri = f"{folder.database.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True, timeout=10.0, isolation_level=None)) as source:
         # One read transaction: writers continue in the log, and no piece is copied again because of them.
         source.execute("BEGIN")
         rows = _counted(source)
@@ -247,10 +248,11 @@ def _fault(copy: sqlite3.Connection, rows: dict[str, int]) -> str | None:
             return fault
         if is_newer(steps_of(copy)):
             return "a newer version of Ghostcandle wrote it"
-        odd = same_rows(rows, _counted(copy))
+        copied = _counted(copy)
+        odd = sorted(table for table in rows.keys() | copied.keys() if rows.get(table) != copied.get(table))
     except UNREADABLE as error:
         return str(error)
-    return None if odd is None else f"its table '{odd}' has other rows"
+    return f"its table '{odd[0]}' has other rows" if odd else None
 
 
 def _damage(source: sqlite3.Connection) -> str | None:
@@ -306,11 +308,6 @@ def _forget_old(backups: Path, keep: int) -> None:
             shutil.rmtree(backup.folder, ignore_errors=True)
 
 
-def _remove_unfinished(backups: Path) -> None:
-    for path in backups.glob(f"{UNFINISHED}*"):
-        shutil.rmtree(path, ignore_errors=True)
-
-
 def _require_space(folder: DataFolder) -> None:
     sizes = [path.stat().st_size for path in folder.root.glob(f"{folder.database.name}*") if path.is_file()]
     needed, free = sum(sizes) + _MARGIN_BYTES, shutil.disk_usage(folder.backups).free
@@ -332,10 +329,6 @@ def _counted(connection: sqlite3.Connection) -> dict[str, int]:
     sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
     names = [str(row[0]) for row in connection.execute(sql)]
     return {name: int(connection.execute(f'SELECT COUNT(*) FROM "{name}"').fetchone()[0]) for name in names}
-
-
-def _read_only(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10.0, isolation_level=None)
 
 
 def _sync(path: Path) -> None:

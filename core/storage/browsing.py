@@ -89,19 +89,16 @@ _Joined = dict[str, list[tuple[int, Market]]]
 def _to_row(row: Row, joined: _Joined) -> CheckpointRow:
     venue, symbol, interval_ms, sequence, is_archived, *rest = row
     found, rest = rest[: len(EVALUATION_COLUMNS)], rest[len(EVALUATION_COLUMNS) :]
-    evaluation = None if found[0] is None else to_evaluation(tuple(found))
+    evaluation = None
+    if found[0] is not None:
+        values = dict(zip(EVALUATION_COLUMNS, found, strict=True))
+        evaluation = Evaluation(**{**values, "learns": bool(values["learns"])})
     info = to_checkpoint(tuple(rest))
     others = tuple(market for at_ms, market in joined.get(info.run_id, ()) if at_ms <= info.created_at_ms)
     return CheckpointRow(info, venue, symbol, interval_ms, sequence, bool(is_archived), evaluation, others)
 
 
 _NAMES, _HOLES = ", ".join(EVALUATION_COLUMNS), ", ".join("?" * len(EVALUATION_COLUMNS))
-
-
-def to_evaluation(row: Row) -> Evaluation:
-    """A row of EVALUATION_COLUMNS."""
-    values = dict(zip(EVALUATION_COLUMNS, row, strict=True))
-    return Evaluation(**{**values, "learns": bool(values["learns"])})
 
 
 def add_evaluation(db: Database, evaluation: Evaluation) -> None:

@@ -14,7 +14,7 @@ from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Disease
 from core.storage.database import select, write
 from core.storage.errors import StorageError
-from core.storage.rows import CHECKPOINT_COLUMNS, Row, to_checkpoint
+from core.storage.rows import CHECKPOINT_COLUMNS, to_checkpoint
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -69,7 +69,9 @@ class CheckpointRows:
     def list(self, run_id: str) -> list[CheckpointInfo]:
         """All stored checkpoints, newest first."""
         rows = select(self._db, f"{_SELECT} AND run_id = ? ORDER BY sequence DESC", (run_id,))
-        return _with_best(rows)
+        infos = [to_checkpoint(row) for row in rows]
+        best = best_of([info for info in infos if not is_imported(info.run_id)])
+        return [replace(info, is_best=True) if info is best else info for info in infos]
 
     def newest(self, run_id: str) -> CheckpointInfo | None:
         return next(iter(self.list(run_id)), None)
@@ -171,9 +173,3 @@ class CheckpointRows:
         sql = "SELECT 1 FROM checkpoints WHERE checkpoint_id = ? AND is_deleted = 0"
         if not select(self._db, sql, (checkpoint_id,)):
             raise StorageError(f"The checkpoint '{checkpoint_id}' no longer exists; nothing was changed.")
-
-
-def _with_best(rows: list[Row]) -> list[CheckpointInfo]:
-    infos = [to_checkpoint(row) for row in rows]
-    best = best_of([info for info in infos if not is_imported(info.run_id)])
-    return [replace(info, is_best=True) if info is best else info for info in infos]

@@ -65,7 +65,8 @@ def convert(db: Database, on_progress: Progress) -> None:
             _Copy(db, scores, by_target).all(table, _SCORE_COLUMNS, before.read(_SCORES, run_id, is_first))
 
         def steps(rows: list[sqlite3.Row], run: int = run) -> _Converted:
-            return _step(run, rows[0])
+            values = (run, *(rows[0][name] for name, _ in STEPS.columns[1:_STEP_COLUMNS]))
+            return values, rows[0]["gradients"]
 
         copy = _Copy(db, steps, itemgetter("candle_open_time_ms", "step"))
         copy.all(STEPS, _STEP_COLUMNS, before.read(_STEPS, run_id))
@@ -153,8 +154,3 @@ def _score(row: sqlite3.Row) -> StoredScore:
 def _fields_of(kind: type[StoredForecast | StoredScore], row: sqlite3.Row) -> dict[str, Any]:
     stored = row.keys()
     return {name: row[name] for name in _NAMES[kind] if name in stored}
-
-
-def _step(run: int, row: sqlite3.Row) -> _Converted:
-    values = (run, *(row[name] for name, _ in STEPS.columns[1:_STEP_COLUMNS]))
-    return values, row["gradients"]

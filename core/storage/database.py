@@ -59,10 +59,16 @@ def open_database(
     """
     if readonly and not path.exists():
         raise StorageError(f"There is no database at {path} yet. Start Ghostcandle once with this data folder.")
+
+    from sqlite_utils import Database  # noqa: PLC0415 - it imports pandas: 0.3 s, not before the first paint
+
     try:
         connection = _connect(path, readonly, busy_timeout_ms)
         try:
-            db = _prepare(connection, path, readonly, _Check(quick_check, is_thorough, is_cancelled), conversion)
+            db = Database(connection, execute_plugins=False)
+            if quick_check or is_thorough:
+                _check(db, path, readonly, is_thorough, is_cancelled)
+            _prepare(db, path, readonly, conversion)
             if not readonly:
                 _make_private(path)
             return db
@@ -109,7 +115,7 @@ def translated(db: Database) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        known = explain(error, path_of(db))
+        known = explain(error, Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2])))
         if known is None:
             raise
         if isinstance(known, CorruptDatabaseError):
@@ -121,10 +127,6 @@ def select(db: Database, sql: str, parameters: Sequence[object] = ()) -> list[tu
     """All rows at once: an open cursor would block checkpoints of the write-ahead log. Raises StorageError."""
     with translated(db), closing(db.conn.execute(sql, parameters)) as cursor:
         return cursor.fetchall()
-
-
-def path_of(db: Database) -> Path:
-    return Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2]))
 
 
 def decode(text: bytes) -> str:
@@ -148,23 +150,7 @@ def _make_private(path: Path) -> None:
         make_private(path.with_name(path.name + ending))
 
 
-@dataclass(frozen=True, slots=True)
-class _Check:
-    """The checks requested from `open_database`."""
-
-    is_quick: bool
-    is_thorough: bool
-    is_cancelled: Callable[[], bool] | None
-
-
-def _prepare(
-    connection: sqlite3.Connection, path: Path, readonly: bool, check: _Check, conversion: Watch | None
-) -> Database:
-    from sqlite_utils import Database  # noqa: PLC0415 - it imports pandas: 0.3 s, not before the first paint
-
-    db = Database(connection, execute_plugins=False)
-    if check.is_quick or check.is_thorough:
-        _check(db, path, check, readonly)
+def _prepare(db: Database, path: Path, readonly: bool, conversion: Watch | None) -> None:
     db.execute("PRAGMA foreign_keys = ON")
     db.execute("PRAGMA synchronous = NORMAL")
     _refuse_newer_schema(db, path)
@@ -174,23 +160,19 @@ def _prepare(
         _refuse_readonly_file(path)
         _enable_wal(db, path)
         _migrate(db, conversion)
-    return db
 
 
-def _with_new_indexes(connection: sqlite3.Connection, fault: str) -> str | None:
-    """Rebuild the indexes, given that all tables are intact. Returns the remaining fault; None if there is none."""
-    _log.warning("An index of the database was damaged (%s); all are made again.", fault)
-    connection.execute("REINDEX")
-    return pages_of(connection, is_thorough=True)
-
-
-def _check(db: Database, path: Path, check: _Check, readonly: bool) -> None:
+def _check(
+    db: Database, path: Path, readonly: bool, is_thorough: bool, is_cancelled: Callable[[], bool] | None
+) -> None:
     """Runs before any other statement, so that every error of SQLite is damage or a fault of the machine."""
     try:
-        fault = _pages_of(db.conn, check)
+        fault = _pages_of(db.conn, is_thorough, is_cancelled)
         # SQLite reports damage as text only; the second check passes if it is in the indexes alone
         if fault is not None and " index " in fault and not readonly and pages_of(db.conn, is_thorough=False) is None:
-            fault = _with_new_indexes(db.conn, fault)
+            _log.warning("An index of the database was damaged (%s); all are made again.", fault)
+            db.conn.execute("REINDEX")
+            fault = pages_of(db.conn, is_thorough=True)
         if fault is None and is_foreign(db.conn):
             fault = "nothing in it tells which version wrote it"
         if fault is None and db.table_names():
@@ -203,15 +185,14 @@ def _check(db: Database, path: Path, check: _Check, readonly: bool) -> None:
         raise CorruptDatabaseError(f"The database {path} is damaged ({fault}).")
 
 
-def _pages_of(connection: sqlite3.Connection, check: _Check) -> str | None:
+def _pages_of(connection: sqlite3.Connection, is_thorough: bool, is_cancelled: Callable[[], bool] | None) -> str | None:
     """As `soundness.pages_of`; None also if the check was cancelled."""
-    is_cancelled = check.is_cancelled
     if is_cancelled is not None:
         if is_cancelled():
             return None
         connection.set_progress_handler(lambda: int(is_cancelled()), _STEPS_BETWEEN_LOOKS)
     try:
-        return pages_of(connection, check.is_thorough)
+        return pages_of(connection, is_thorough)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
             raise

@@ -29,7 +29,7 @@ Progress = Callable[[int, int], object]
 
 def schema(on_progress: Progress = lambda done, total: None) -> Migrations:
     """All steps, in order. on_progress: for the step that takes minutes."""
-    from sqlite_utils.migrations import Migrations  # noqa: PLC0415 - see database._prepare
+    from sqlite_utils.migrations import Migrations  # noqa: PLC0415 - see `open_database`
 
     steps = Migrations("ghostcandle")
     for name, step in STEPS.items():

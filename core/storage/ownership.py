@@ -84,19 +84,16 @@ def _describe(path: Path, role: str, now_ms: int) -> None:
 
 
 def _in_use(folder: DataFolder) -> FolderInUse:
-    pid, role = _owner(folder.owner)
-    who = "another process" if pid is None else f"a {role} (process {pid})"
+    owner = _left_behind(folder.owner)
+    if owner is not None and psutil.pid_exists(owner.pid):
+        pid, role, who = owner.pid, owner.role, f"a {owner.role} (process {owner.pid})"
+    else:
+        pid, role, who = None, None, "another process"
     return FolderInUse(
         f"The data folder {folder.root} is in use by {who}. Close that first, or choose another with --data-dir.",
         pid,
         role,
     )
-
-
-def _owner(path: Path) -> tuple[int | None, str | None]:
-    """Process id and role of the owner; None for both if that process no longer exists."""
-    owner = _left_behind(path)
-    return (owner.pid, owner.role) if owner is not None and psutil.pid_exists(owner.pid) else (None, None)
 
 
 def _left_behind(path: Path) -> LeftBehind | None:

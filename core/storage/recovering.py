@@ -84,7 +84,7 @@ def newest_unchecked(folder: DataFolder, market: Market, count: int) -> StoredCo
 
     To be called before this process has any connection to the file. Raises one of UNREADABLE, or StorageError.
     """
-    from sqlite_utils import Database  # noqa: PLC0415 - see database._prepare
+    from sqlite_utils import Database  # noqa: PLC0415 - see `open_database`
 
     path = folder.database
     log = path.with_name(f"{path.name}-wal")

@@ -83,7 +83,10 @@ def mend(connection: sqlite3.Connection, damaged: Sequence[DamagedRow], backups:
     restored: list[DamagedRow] = []
     from_backup = None
     for backup in backups:
-        taken = _taken_from(connection, left, backup) if left else []
+        if not left:
+            break
+        with closing(_intact(backup, left)) as intact:
+            taken = [(name, id_) for name, id_, row in intact if _restore(connection, name, id_, row)]
         if taken and from_backup is None:
             from_backup = backup.name
         restored += taken
@@ -111,12 +114,6 @@ def forget_list(backups: Path) -> None:
     """Delete the list, after its rows were repaired."""
     with contextlib.suppress(OSError):  # then they are checked again
         (backups / _LIST).unlink(missing_ok=True)
-
-
-def _taken_from(connection: sqlite3.Connection, damaged: Sequence[DamagedRow], backup: Backup) -> list[DamagedRow]:
-    """Replace the rows that this backup has intact; returns them. Raises sqlite3.Error."""
-    with closing(_intact(backup, damaged)) as intact:
-        return [(name, id_) for name, id_, row in intact if _restore(connection, name, id_, row)]
 
 
 def _intact(backup: Backup, damaged: Sequence[DamagedRow]) -> Generator[tuple[str, int, Row]]:

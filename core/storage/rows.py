@@ -145,10 +145,5 @@ def to_checkpoint(row: Row) -> CheckpointInfo:
     """Columns of CHECKPOINT_COLUMNS, then MARK_COLUMNS. `is_best` and `is_in_use` are not known here."""
     values = dict(zip((*CHECKPOINT_COLUMNS, *MARK_COLUMNS), row, strict=True))
     values |= {name: bool(values[name]) for name in ("is_pinned", "is_known_good")}
-    values["tags"] = to_tags(values["tags"])
+    values["tags"] = tuple(tag for tag in values["tags"].split(",") if tag)
     return CheckpointInfo(**values)
-
-
-def to_tags(stored: str) -> tuple[str, ...]:
-    """Tags as they are stored, joined by commas."""
-    return tuple(tag for tag in stored.split(",") if tag)

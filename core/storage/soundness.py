@@ -80,7 +80,7 @@ def is_newer(steps: tuple[str, ...]) -> bool:
 @functools.cache
 def _expected() -> dict[str, set[str]]:
     """The tables and columns of the newest schema, found by running its steps in memory."""
-    from sqlite_utils import Database  # noqa: PLC0415 - see database._prepare
+    from sqlite_utils import Database  # noqa: PLC0415 - see `open_database`
 
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         db: Database = Database(connection, execute_plugins=False)
