@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from core.domain.events import Estimate
 from core.domain.quantities import MEDIAN, FloatArray
-from core.evaluation.columns import Origins
 from core.evaluation.findings import (
     Curve,
     DrawnAccuracy,
@@ -18,7 +17,7 @@ from core.evaluation.findings import (
     QuantityAccuracy,
     Request,
 )
-from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedScores, QuantityLosses, Rows
+from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedScores, Origins, QuantityLosses, Rows
 from core.forecast.confidence import gain_sequence, mean_sequence, skill_sequence
 from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE
 from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, mean, rolling_means, share_of

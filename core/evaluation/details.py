@@ -1,9 +1,11 @@
-"""Details of `evaluate` in addition to its summary: every expert, horizon and regime, coverage over time. No torch."""
+"""Details of `evaluate` in addition to its summary: every expert, horizon and regime, coverage over time; and, for its
+report, the series behind them. No torch."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,13 +14,13 @@ from sqlite_utils import Database
 
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
-from core.evaluation.assess import directions, extremes
-from core.evaluation.columns import Origins
+from core.evaluation.assess import directions, extremes, shares_below
 from core.evaluation.findings import TouchAccuracy
 from core.evaluation.judged_scores import (
     ALSO_DRAWN,
     JUDGED_QUANTITIES,
     JudgedScores,
+    Origins,
     QuantityLosses,
     judged,
     judged_from_nth,
@@ -291,3 +293,42 @@ def _of_group(those: JudgedScores, total: int) -> dict[str, Any]:
         **with_interval("direction", direction),
         "direction_n": direction.n,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """How often the close was at or below each quantile shown `horizon` candles before, level by level."""
+
+    horizon: int
+    observed: tuple[Estimate, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timeline:
+    """The judged forecasts of a run, one candle ahead, in time order: n of them.
+
+    target_open_time_ms, inside_90: [n]. losses: by "close" and "range".
+    """
+
+    target_open_time_ms: NDArray[np.int64]
+    inside_90: NDArray[np.bool_]
+    losses: dict[str, QuantityLosses]
+    reliability: tuple[Reliability, ...]
+    """Of the nearest and the farthest horizon."""
+
+
+def timeline_of(db: Database, run: Run, horizons: int) -> Timeline:
+    """Of the scores that `evaluate_run` judges. Raises StorageError."""
+    reader = RecordReader(db, run.run_id)
+    origins, (from_ms, _) = Origins(*reader.origins()[:2]), judged_from_nth(reader.nth_origin)
+    columns = read_columns(reader, run, sorted({1, horizons}))
+    by_horizon = {horizon: judged(those, from_ms) for horizon, those in columns.items()}
+    first = by_horizon[1]
+    return Timeline(
+        target_open_time_ms=first["target_open_time_ms"],
+        inside_90=first["inside_90"],
+        losses={name: first.of(quantity) for name, quantity in JUDGED_QUANTITIES.items()},
+        reliability=tuple(
+            Reliability(horizon, shares_below(those, origins, horizon)) for horizon, those in by_horizon.items()
+        ),
+    )

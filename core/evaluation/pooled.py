@@ -10,12 +10,12 @@ import numpy as np
 from sqlite_utils import Database
 
 from core.domain.quantities import Quantity
-from core.evaluation.columns import ScoreColumns
 from core.evaluation.details import compared, verdicts, with_interval
 from core.evaluation.judged_scores import (
     JUDGED_QUANTITIES,
     JudgedScores,
     QuantityLosses,
+    ScoreColumns,
     judged,
     judged_from_nth,
     read_columns,

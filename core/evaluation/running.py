@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from core.domain.quantities import MEDIAN
 from core.evaluation.assess import assess, outcomes, skill_at
-from core.evaluation.columns import Origins, ScoreColumns
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
-from core.evaluation.judged_scores import JudgedScores, judged, judged_from_nth
+from core.evaluation.judged_scores import JudgedScores, Origins, ScoreColumns, judged, judged_from_nth
 from core.evaluation.paper import TRADE_COST, PaperScore, directly_after, paper_score
 from core.evaluation.touches import RunningTouches
 from core.forecast.experts import ExpertList

@@ -16,10 +16,9 @@ from core.domain.candle import Interval, Market
 from core.domain.challenger_sources import names_of
 from core.domain.events import Ghost
 from core.domain.quantities import BAND_90, FloatArray, Quantity
-from core.evaluation.details import evaluate_run
+from core.evaluation.details import Timeline, evaluate_run, timeline_of
 from core.evaluation.leaderboard import as_data, stored_leaderboard
 from core.evaluation.summary import stored_incidents, summarise
-from core.evaluation.timeline import Timeline, timeline_of
 from core.forecast.ghosts import ghosts
 from core.market.shown_names import shown_symbol
 from core.settings.tree import Settings, from_dict

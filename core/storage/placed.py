@@ -1,4 +1,5 @@
-"""What the user has placed on the chart of a market: price lines and drawings. Written by the window."""
+"""What the user has placed on the chart of a market, price lines and drawings, and which alerts on ghosts have fired.
+Written by the window."""
 
 from __future__ import annotations
 
@@ -15,6 +16,12 @@ from core.storage.rows import Row
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
 Placed = TypeVar("Placed", PriceLine, Drawing)
 _FINAL = ("id", "kind", "created_at_ms")
 """Columns that no later `put` changes."""
@@ -23,6 +30,10 @@ _LINE_FIELDS = (
     *("crossed_within_ms", "is_armed"),
 )
 """Columns with the names of fields of `PriceLine`."""
+_PUT = """
+INSERT INTO ghost_alerts (name, state, changed_at_ms) VALUES (?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET state = excluded.state, changed_at_ms = excluded.changed_at_ms
+"""
 
 
 class _PlacedStore(Generic[Placed]):
@@ -129,3 +140,23 @@ class DrawingStore(_PlacedStore[Drawing]):
         if end_ms is not None and end_price is not None:
             anchors.append(Anchor(end_ms, end_price))
         return Drawing(DrawingKind(kind), tuple(anchors), text_of(text), colour, width_px, created_at_ms, number)
+
+
+class GhostAlertStore:
+    """States of alerts on ghosts, so that each fires once, also across restarts. All methods raise StorageError."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def states(self) -> dict[str, str]:
+        """By the name of the alert."""
+        return {str(name): str(state) for name, state in select(self._db, "SELECT name, state FROM ghost_alerts")}
+
+    def put(self, name: str, state: str, at_ms: int) -> None:
+        with write(self._db):
+            self._db.conn.execute(_PUT, (name, state, at_ms))
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Missing ones are not an error."""
+        with write(self._db):
+            self._db.conn.executemany("DELETE FROM ghost_alerts WHERE name = ?", [(name,) for name in names])

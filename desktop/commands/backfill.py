@@ -12,7 +12,7 @@ import click
 from core.domain.candle import Market
 from core.domain.clock import SystemClock
 from core.domain.counts import counted
-from core.market.feeds.ccxt_venue import CcxtVenue
+from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.moments import moment_text, parse_moment
 from desktop.app.context import Context

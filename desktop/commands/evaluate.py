@@ -11,9 +11,8 @@ from typing import Any
 import click
 
 from core.domain.candle import FILE_VENUE
-from core.evaluation.details import evaluate_run
+from core.evaluation.details import Timeline, evaluate_run, timeline_of
 from core.evaluation.report.page import page
-from core.evaluation.timeline import Timeline, timeline_of
 from core.files.durable import write_durably
 from core.storage.database import open_database
 from core.storage.runs import RunStore

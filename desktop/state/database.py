@@ -16,9 +16,8 @@ from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.storage.ghost_alerts import GhostAlertStore
 from core.storage.holes import HoleStore
-from core.storage.placed import ChartLineStore, DrawingStore
+from core.storage.placed import ChartLineStore, DrawingStore, GhostAlertStore
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run, RunStore, set_archived
 from core.training.online.issued_forecast import stored_forecast

@@ -139,7 +139,7 @@ FAULTS = (
     ),
     Fault(
         "accuracy-loses-the-newest-when-full",
-        "core/evaluation/columns.py",
+        "core/evaluation/judged_scores.py",
         "first = self._size - kept",
         "first = 0",
     ),

@@ -121,7 +121,7 @@ FAULTS = (
     ),
     Fault(
         "settled-with-less-volume-than-shown",
-        "core/market/feeds/checks.py",
+        "core/market/feeds/requests.py",
         "found.volume < shown.volume",
         "found.volume > shown.volume",
     ),

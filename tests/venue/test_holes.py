@@ -9,7 +9,7 @@ from pathlib import Path
 from core.domain.candle_series import CandleSeries
 from core.domain.spans import TimeSpan
 from core.market.feeds.base import MissingCandles
-from core.market.feeds.ccxt_venue import CcxtVenue
+from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.importing import DatabaseWriter
 from core.storage.candles import CandleStore

@@ -12,7 +12,7 @@ from core.domain.candle import Market
 from core.market.feeds import ccxt_session
 from core.market.feeds.base import FeedState, MissingCandles, RejectedMessage
 from core.market.feeds.ccxt_objects import make_exchange
-from core.market.feeds.ccxt_venue import CcxtVenue
+from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed
 from tests.support.fault_proxy import Refuse
 from tests.venue.hall import FEW, MARKETS, Hall, hall, minute_hall

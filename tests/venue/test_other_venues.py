@@ -18,7 +18,7 @@ from core.domain.candle import Candle, Market
 from core.domain.spans import TimeSpan
 from core.market.feeds.base import FeedState, FeedVitals, MissingCandles
 from core.market.feeds.ccxt_objects import make_exchange
-from core.market.feeds.ccxt_venue import CcxtVenue
+from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.feeds.trouble import HttpResponse, VenueError
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.importing import DatabaseWriter

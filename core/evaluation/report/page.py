@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
+from core.evaluation.details import Timeline
 from core.evaluation.report import charts, touched_words, words
 from core.evaluation.report.style import STYLE
 from core.evaluation.report.svg import node
-from core.evaluation.timeline import Timeline
 
 
 def page(summary: dict[str, Any], timeline: Timeline) -> str:

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.dates import utc_text
 from core.evaluation.report import leaderboard_words, words
-from core.evaluation.report.candle_chart import newest_candles
+from core.evaluation.report.charts import newest_candles
 from core.evaluation.report.page import document, figure, plots, results, table, tables
 from core.evaluation.report.svg import node
 from core.evaluation.sharing import SharedRun

@@ -11,7 +11,7 @@ from core.domain.clock import Clock
 from core.domain.counts import counted
 from core.domain.venue_names import next_venue, venue_name
 from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus, StoredCandles
-from core.market.feeds.ccxt_venue import CcxtVenue
+from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.feeds.connection import Connection
 from core.market.feeds.counters import Tally
 from core.market.feeds.interruptible_wait import ClosedError, CloseSignal

@@ -8,8 +8,7 @@ from functools import partial
 from core.domain.candle import FILE_VENUE, Interval, Market
 from core.domain.clock import Clock
 from core.market.feeds.base import Feed, FeedError
-from core.market.feeds.ccxt_session import CcxtSession
-from core.market.feeds.ccxt_venue import CcxtVenue
+from core.market.feeds.ccxt_session import CcxtSession, CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed
 from core.market.feeds.pace import StepOrder
 from core.market.feeds.rate_limits import RateLimitHold, RateLimitHolds, RequestGate, RequestQueue

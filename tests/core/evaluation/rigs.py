@@ -10,9 +10,8 @@ import numpy as np
 from sqlite_utils import Database
 
 from core.domain.quantities import LEVELS, QUANTITIES
-from core.evaluation.columns import Origins, ScoreColumns
 from core.evaluation.findings import Request, RunAccuracy
-from core.evaluation.judged_scores import JudgedScores
+from core.evaluation.judged_scores import JudgedScores, Origins, ScoreColumns
 from core.evaluation.running import RunningAccuracy
 from core.forecast.experts import EXPERTS, LOSS_ROWS, NO_CHALLENGERS, REFERENCE, ExpertList, pack_losses
 from core.storage.database import open_database

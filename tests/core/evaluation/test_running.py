@@ -8,10 +8,9 @@ import pytest
 
 from core.domain.events import QUANTILE_LEVELS
 from core.evaluation.assess import ERROR_WINDOW
-from core.evaluation.details import evaluate_run
+from core.evaluation.details import evaluate_run, timeline_of
 from core.evaluation.findings import AFTER_GAP, OVERALL, QuantityAccuracy, Request
 from core.evaluation.running import RunningAccuracy
-from core.evaluation.timeline import timeline_of
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader

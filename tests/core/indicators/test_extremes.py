@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.indicators.extremes import Extremes
+from core.indicators.series import Extremes
 
 _SEED = 5
 _MOST = 9_000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.ghost_alerts import GhostAlertStore
+from core.storage.placed import GhostAlertStore
 
 
 def test_states_survive_a_restart(tmp_path: Path) -> None:

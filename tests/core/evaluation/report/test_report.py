@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from core.domain.quantities import LEVELS
-from core.evaluation.details import evaluate_run
+from core.evaluation.details import Timeline, evaluate_run, timeline_of
 from core.evaluation.report import charts, svg, touched_words, words
 from core.evaluation.report.page import page
-from core.evaluation.timeline import Timeline, timeline_of
 from core.forecast.experts import EXPERTS, MODEL
 from core.storage.database import open_database
 from core.storage.folder import DataFolder

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from core.market.feeds import ccxt_objects
-from core.market.feeds.ccxt_venue import CcxtVenue
+from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed, probe
 from core.market.feeds.trouble import HttpResponse, VenueError
 from tests.support.feeds import record_events

@@ -13,7 +13,7 @@ import pytest
 
 from core.domain.candle import Candle, Interval, Market
 from core.domain.spans import TimeSpan
-from core.market.feeds.ccxt_venue import CcxtVenue
+from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.feeds.timing import Backoff
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.errors import HistoryError
