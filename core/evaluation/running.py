@@ -78,13 +78,14 @@ class RunningAccuracy:
         trade_cost: of the paper score, as a share of a trade's value.
         """
         chosen = self._columns.get(request.horizon, ScoreColumns(1, self._experts))
+        groups = (group for group in (*REGIME_COLUMNS, AFTER_GAP) if len(self._judged(chosen, group)))
         table = [skill_at(self._judged(columns, request.group), horizon) for horizon, columns in self._columns.items()]
         return RunAccuracy(
             run_id=self._run_id,
             left_out=self._left_out,
             most=self._most,
             is_whole=self.has_read_all,
-            groups=self._groups(chosen),
+            groups=(OVERALL, *groups),
             horizons=tuple(table),
             chosen=assess(self._judged(chosen, request.group), self._origins, request),
             paper=self._paper(trade_cost),
@@ -120,8 +121,3 @@ class RunningAccuracy:
         return those.where(
             those["regime"] == (REGIME_COLUMNS.index(group) if group in REGIME_COLUMNS else len(REGIME_COLUMNS))
         )
-
-    def _groups(self, columns: ScoreColumns) -> tuple[str, ...]:
-        """The groups that have at least one score."""
-        found = (group for group in (*REGIME_COLUMNS, AFTER_GAP) if len(self._judged(columns, group)))
-        return (OVERALL, *found)

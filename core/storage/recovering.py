@@ -208,36 +208,27 @@ def _opened(folder: DataFolder, watch: Watch | None, conversion: Watch | None) -
 
 
 def _recovered(folder: DataFolder, damage: CorruptDatabaseError, now_ms: int) -> OpenedDatabase:
-    passed_over: list[str] = []
+    skipped: list[str] = []
+    restored: Restored | None = None
     for backup in list_backups(folder.backups):
         fault = _fault(backup)
-        if fault is not None:
-            passed_over.append(f"{backup.name}: {fault}")
-            continue
-        restored = restore(folder, backup, now_ms)
-        taken = f"The verified backup of {moment(backup.record.made_at_ms)} took its place."
-        return _open_with_notice(
-            folder, damage, restored.kept, taken, what_is_missing(restored), _skipped_backups(passed_over)
-        )
-    kept = set_aside(folder.database, now_ms, folder.quarantine)
-    nothing = "There is no verified backup, so a new, empty database was started."
-    return _open_with_notice(folder, damage, kept, _skipped_backups(passed_over), nothing)
-
-
-def _open_with_notice(
-    folder: DataFolder, damage: CorruptDatabaseError, kept: Path | None, *rest: str
-) -> OpenedDatabase:
-    where = "" if kept is None else f"It was kept as {kept}."
-    return OpenedDatabase(
-        open_database(folder.database), " ".join(part for part in (str(damage), where, *rest) if part)
-    )
-
-
-def _skipped_backups(passed_over: list[str]) -> str:
-    if not passed_over:
-        return ""
-    more = "" if len(passed_over) == 1 else f" and {len(passed_over) - 1} more"
-    return f"Backups that cannot be used were skipped: {passed_over[0]}{more}."
+        if fault is None:
+            restored = restore(folder, backup, now_ms)
+            break
+        skipped.append(f"{backup.name}: {fault}")
+    kept = set_aside(folder.database, now_ms, folder.quarantine) if restored is None else restored.kept
+    notice = [str(damage)]
+    if kept is not None:
+        notice.append(f"It was kept as {kept}.")
+    if restored is not None:
+        notice.append(f"The verified backup of {moment(restored.backup.record.made_at_ms)} took its place.")
+        notice.append(what_is_missing(restored))
+    if skipped:
+        more = "" if len(skipped) == 1 else f" and {len(skipped) - 1} more"
+        notice.append(f"Backups that cannot be used were skipped: {skipped[0]}{more}.")
+    if restored is None:
+        notice.append("There is no verified backup, so a new, empty database was started.")
+    return OpenedDatabase(open_database(folder.database), " ".join(notice))
 
 
 def _fault(backup: Backup) -> str | None:

@@ -92,7 +92,9 @@ def mend(connection: sqlite3.Connection, damaged: Sequence[DamagedRow], backups:
         restored += taken
         left = [row for row in left if row not in taken]
     for name, id_ in left:
-        _drop(connection, _BY_NAME[name], id_)
+        table = _BY_NAME[name]
+        for each in (table, DETAILS[table]) if table in DETAILS else (table,):
+            connection.execute(f"DELETE FROM {each.name} WHERE id = ?", (id_,))
     return Mended(tuple(restored), tuple(left), from_backup)
 
 
@@ -142,12 +144,6 @@ def _restore(connection: sqlite3.Connection, name: str, id_: int, row: Row) -> b
         connection.executemany(table.insert, former)
         return False
     return True
-
-
-def _drop(connection: sqlite3.Connection, table: SealedTable, id_: int) -> None:
-    connection.execute(f"DELETE FROM {table.name} WHERE id = ?", (id_,))
-    if table in DETAILS:
-        connection.execute(f"DELETE FROM {DETAILS[table].name} WHERE id = ?", (id_,))
 
 
 def _row(connection: sqlite3.Connection, table: SealedTable, id_: int) -> list[Row]:

@@ -202,7 +202,9 @@ def newest_candles(newest: NewestCandles) -> Element | None:
     if not n:
         return None
     across = svg.across(-0.5, n + len(newest.ghosts) - 0.5)
-    levels = [price for ghost in newest.ghosts for price in (ghost.low, ghost.high, *_ends(ghost.close_quantiles))]
+    levels: list[float] = []
+    for ghost in newest.ghosts:
+        levels += [ghost.low, ghost.high, *(ghost.close_quantiles[place] for place in BAND_90)]
     upward = svg.upward([*newest.prices.ravel().tolist(), *newest.band_90.ravel().tolist(), *levels])
     drawn = [
         *svg.scale_left(upward, price_text, "price"),
@@ -271,7 +273,3 @@ def _box(across: svg.Axis, upward: svg.Axis, row: float, low: float, high: float
     left, right = across.at(row - _BODY_SHARE), across.at(row + _BODY_SHARE)
     top, bottom = upward.at(high), upward.at(low)
     return svg.area([(left, top), (right, top), (right, bottom), (left, bottom)], class_)
-
-
-def _ends(quantiles: tuple[float, ...]) -> tuple[float, float]:
-    return quantiles[BAND_90[0]], quantiles[BAND_90[1]]

@@ -28,17 +28,17 @@ def others(rows: Sequence[dict[str, Any]]) -> tuple[tuple[str, ...], list[tuple[
     """The header and the cells of what is no skill; with the share of answers where a row has one."""
     if all(row["answered"] is None for row in rows):
         return _OTHERS, [_others(row) for row in rows]
-    return (*_OTHERS, "Answered"), [(*_others(row), _answered(row["answered"])) for row in rows]
+    cells = []
+    for row in rows:
+        answered = row["answered"]
+        cells.append((*_others(row), _MISSING if answered is None else f"{floored_percent(answered):.1f} %"))
+    return (*_OTHERS, "Answered"), cells
 
 
 def _others(row: dict[str, Any]) -> tuple[str, ...]:
     cost = _MISSING if row["cost_ms"] is None else f"{row['cost_ms']:.1f}"
     since = _MISSING if row["since_ms"] is None else utc_text(row["since_ms"], "%Y-%m-%d %H:%M")
     return row["name"], _share(row["coverage_90"]), _share(row["direction"]), cost, f"{row['n']:,}", since
-
-
-def _answered(share: float | None) -> str:
-    return _MISSING if share is None else f"{floored_percent(share):.1f} %"
 
 
 def _skill(found: dict[str, Any] | None) -> str:

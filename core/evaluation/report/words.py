@@ -219,7 +219,12 @@ def pooled_coverage(pooled: dict[str, Any]) -> str:
 
 def also_drawn(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     """A row for each other drawn quantity, one candle ahead: skill, verdict, n."""
-    return [_drawn(name.replace("_", " "), summary["pinball"][name]) for name in ALSO_DRAWN]
+    rows: list[tuple[str, ...]] = []
+    for name in ALSO_DRAWN:
+        of = summary["pinball"][name]
+        proves = _better_or_worse(of, "skill") if of["skill_ci95"] else ""  # else it would be the same text
+        rows.append((name.replace("_", " "), _measured(of, "skill"), proves, f"{of['n']:,}"))
+    return rows
 
 
 def direction(summary: dict[str, Any]) -> list[tuple[str, str]]:
@@ -367,12 +372,6 @@ def in_a_sentence(summary: dict[str, Any], name: str) -> str:
         f"{_measured(of, 'skill_vs_best')}. "
         f"What the model adds: {_measured(of, 'model_gain')}: {gain}."
     )
-
-
-def _drawn(name: str, of: dict[str, Any]) -> tuple[str, ...]:
-    # Without an interval the verdict would be the same text.
-    proves = _better_or_worse(of, "skill") if of["skill_ci95"] else ""
-    return name, _measured(of, "skill"), proves, f"{of['n']:,}"
 
 
 def _against_best(of: dict[str, Any]) -> str:

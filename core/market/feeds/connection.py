@@ -22,10 +22,9 @@ from core.market.feeds.base import (
     FormingCandle,
     RejectedMessage,
 )
-from core.market.feeds.counters import Tally
 from core.market.feeds.forming import FormingCandles
 from core.market.feeds.interruptible_wait import CloseSignal
-from core.market.feeds.ledger import Ledger
+from core.market.feeds.ledger import Ledger, Tally
 from core.market.feeds.rate_limits import RateLimitedError, RequestGate
 from core.market.feeds.requests import Checks, Page, Requests, Settler
 from core.market.feeds.server_clock import ServerClock

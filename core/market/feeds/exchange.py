@@ -13,9 +13,8 @@ from core.domain.venue_names import next_venue, venue_name
 from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus, StoredCandles
 from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.feeds.connection import Connection
-from core.market.feeds.counters import Tally
 from core.market.feeds.interruptible_wait import ClosedError, CloseSignal
-from core.market.feeds.ledger import Ledger
+from core.market.feeds.ledger import Ledger, Tally
 from core.market.feeds.rate_limits import RateLimitHold, RequestGate
 from core.market.feeds.timing import Backoff, ExchangeTimes
 from core.market.feeds.trouble import VenueError
@@ -79,7 +78,7 @@ class ExchangeFeed:
         if known is not None:
             self._ledger.seed(known)
         try:
-            while not self._is_done:
+            while not (self._closing.is_closed or self._ledger.is_full):
                 try:
                     async for event in self._connected():
                         yield event
@@ -172,10 +171,6 @@ class ExchangeFeed:
     def _offer(self, trouble: VenueError) -> str | None:
         is_stuck = self._failures >= _OFFERED_AFTER and not trouble.is_planned
         return self._next_venue if trouble.is_of_venue or is_stuck else None
-
-    @property
-    def _is_done(self) -> bool:
-        return self._closing.is_closed or self._ledger.is_full
 
     def _status(self, state: FeedState, sentence: str) -> FeedStatus:
         return FeedStatus(state, sentence, self._clock.now_ms())

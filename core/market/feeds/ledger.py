@@ -1,15 +1,19 @@
-"""What a feed has passed on: the position, the newest candles and holes, and which of them to compare again."""
+"""What a feed has passed on: the position, the newest candles and holes, and which of them to compare again; and the
+counts of the Feed panel. Both over all connections since the market was chosen."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
 
 from core.domain.candle import Candle, Interval
-from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, MissingCandles, StoredCandles
+from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, FeedVitals, MissingCandles, StoredCandles
+from core.market.feeds.forming import FormingCandles
+from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.timing import ExchangeTimes
+from core.market.feeds.venue import Updates
 
 REMEMBERED = 256
 """Candles kept for comparison."""
@@ -179,3 +183,44 @@ class Ledger:
 
 def _is_same(one: Candle, other: Candle) -> bool:
     return all(math.isclose(a, b, rel_tol=_TOLERANCE) for a, b in zip(_numbers(one), _numbers(other), strict=True))
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counters of one feed, by the names that `FeedVitals` has for them."""
+
+    messages: int = 0
+    trades: int = 0
+    rejected: int = 0
+    reconnects: int = 0
+    back_filled: int = 0
+    late_trades: int = 0
+    lost_trades: int = 0
+    last_message_ms: int | None = None
+    last_trade_ms: int | None = None
+    request_ms: float | None = None
+    close_delay_ms: float | None = None
+
+    def count(self, updates: Updates, now_ms: int) -> None:
+        """Count a batch from the stream."""
+        self.messages += updates.messages
+        self.trades += len(updates.trades)
+        if updates.messages:
+            self.last_message_ms = now_ms
+        if updates.trades:
+            self.last_trade_ms = now_ms
+
+    def end(self, forming: FormingCandles) -> None:
+        """Add the trade counts of a closed connection to the totals."""
+        self.late_trades += forming.late_trades
+        self.lost_trades += forming.lost_trades
+
+    def vitals(
+        self, venue: str, now_ms: int, clock: ServerClock, ledger: Ledger, forming: FormingCandles
+    ) -> FeedVitals:
+        counted = replace(self)
+        counted.end(forming)
+        missing, corrected, offset_ms = ledger.missing, ledger.corrected, clock.offset_ms
+        return FeedVitals(
+            now_ms, venue, missing=missing, corrected=corrected, clock_offset_ms=offset_ms, **asdict(counted)
+        )

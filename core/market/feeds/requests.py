@@ -13,10 +13,9 @@ from typing import TypeVar
 from core.domain.candle import Candle, Interval
 from core.domain.clock import Clock
 from core.domain.validation import problem_of
-from core.market.feeds.counters import Tally
 from core.market.feeds.forming import FormingCandles
 from core.market.feeds.interruptible_wait import CloseSignal
-from core.market.feeds.ledger import Ledger
+from core.market.feeds.ledger import Ledger, Tally
 from core.market.feeds.rate_limits import RateLimitedError, RequestGate
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.timing import ExchangeTimes

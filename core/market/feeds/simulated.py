@@ -97,7 +97,7 @@ class SimulatedFeed:
     async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
         yield self._status(FeedState.CATCHING_UP, "Generating the market's history.")
         index, is_live = 0, False
-        while not self._is_done(index):
+        while not self._closed.is_set() and (self._limit is None or index < self._limit):
             stages = self._path.candle(self._first_ms + index * self.market.interval.duration_ms)
             is_known = after_ms is not None and stages[-1].open_time_ms <= after_ms
             if index < self._catch_up or is_known or self._speed == 0.0:
@@ -123,9 +123,6 @@ class SimulatedFeed:
     async def aclose(self) -> None:
         self._closed.set()
         self._order.leave(self._place)
-
-    def _is_done(self, index: int) -> bool:
-        return self._closed.is_set() or (self._limit is not None and index >= self._limit)
 
     async def _live(self, stages: list[Candle], first_step: int) -> AsyncIterator[FeedEvent]:
         """One candle, tick by tick."""

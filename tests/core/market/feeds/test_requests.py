@@ -11,7 +11,7 @@ import pytest
 
 from core.domain.candle import Candle
 from core.domain.clock import ManualClock
-from core.market.feeds.counters import Tally
+from core.market.feeds.ledger import Tally
 from core.market.feeds.rate_limits import RateLimitHold
 from core.market.feeds.requests import Page, Requests
 from core.market.feeds.server_clock import ServerClock
