@@ -295,14 +295,6 @@ def _of_group(those: JudgedScores, total: int) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Reliability:
-    """How often the close was at or below each quantile shown `horizon` candles before, level by level."""
-
-    horizon: int
-    observed: tuple[Estimate, ...]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Timeline:
     """The judged forecasts of a run, one candle ahead, in time order: n of them.
@@ -313,8 +305,9 @@ class Timeline:
     target_open_time_ms: NDArray[np.int64]
     inside_90: NDArray[np.bool_]
     losses: dict[str, QuantityLosses]
-    reliability: tuple[Reliability, ...]
-    """Of the nearest and the farthest horizon."""
+    reliability: dict[int, tuple[Estimate, ...]]
+    """Of the nearest and the farthest horizon: how often the close was at or below each quantile shown so many candles
+    before, level by level."""
 
 
 def timeline_of(db: Database, run: Run, horizons: int) -> Timeline:
@@ -328,7 +321,5 @@ def timeline_of(db: Database, run: Run, horizons: int) -> Timeline:
         target_open_time_ms=first["target_open_time_ms"],
         inside_90=first["inside_90"],
         losses={name: first.of(quantity) for name, quantity in JUDGED_QUANTITIES.items()},
-        reliability=tuple(
-            Reliability(horizon, shares_below(those, origins, horizon)) for horizon, those in by_horizon.items()
-        ),
+        reliability={horizon: shares_below(those, origins, horizon) for horizon, those in by_horizon.items()},
     )

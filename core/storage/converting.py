@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from itertools import groupby
 from operator import itemgetter
@@ -58,55 +58,53 @@ def convert(db: Database, on_progress: Progress) -> None:
         def scores(rows: list[sqlite3.Row], run: int = run) -> _Converted:
             return score_values(run, [_score(row) for row in rows])
 
-        by_target = itemgetter("target_open_time_ms", "version")
-        copy = _Copy(db, forecasts, itemgetter("origin_open_time_ms"))
-        copy.all(FORECASTS, _FORECAST_COLUMNS, before.read(_FORECASTS, run_id))
-        for table, is_first in ((SCORES, True), (FURTHER_SCORES, False)):
-            _Copy(db, scores, by_target).all(table, _SCORE_COLUMNS, before.read(_SCORES, run_id, is_first))
-
         def steps(rows: list[sqlite3.Row], run: int = run) -> _Converted:
             values = (run, *(rows[0][name] for name, _ in STEPS.columns[1:_STEP_COLUMNS]))
             return values, rows[0]["gradients"]
 
-        copy = _Copy(db, steps, itemgetter("candle_open_time_ms", "step"))
-        copy.all(STEPS, _STEP_COLUMNS, before.read(_STEPS, run_id))
+        by_origin = groupby(before.read(_FORECASTS, run_id), itemgetter("origin_open_time_ms"))
+        _copy(db, FORECASTS, _FORECAST_COLUMNS, by_origin, forecasts)
+        for table, is_first in ((SCORES, True), (FURTHER_SCORES, False)):
+            by_target = groupby(before.read(_SCORES, run_id, is_first), itemgetter("target_open_time_ms", "version"))
+            _copy(db, table, _SCORE_COLUMNS, by_target, scores)
+        by_step = groupby(before.read(_STEPS, run_id), itemgetter("candle_open_time_ms", "step"))
+        _copy(db, STEPS, _STEP_COLUMNS, by_step, steps)
 
 
-class _Copy:
-    """Groups of old rows, converted to one row and its detail each."""
+def _copy(
+    db: Database,
+    table: SealedTable,
+    columns: int,
+    groups: Iterable[tuple[object, _Rows]],
+    to_row: Callable[[list[sqlite3.Row]], _Converted],
+) -> None:
+    """Convert each group of old rows to one row and its detail."""
+    then, detail = SealedTable(table.name, table.columns[:columns]), DETAILS[table]
+    number = int(db.conn.execute(f"SELECT COALESCE(MAX(id), 0) FROM {table.name}").fetchone()[0])
+    rows: list[Row] = []
+    details: list[Row] = []
+    left_out = 0
+    for _, group in groups:
+        try:
+            values, data = to_row(list(group))
+        except (ValueError, TypeError, OverflowError):
+            left_out += 1
+            continue
+        number += 1
+        rows.append(then.seal(number, values))
+        if data:
+            details.append(detail.seal(number, (data,)))
+        if len(rows) >= _AT_ONCE:
+            _write(db, ((then, rows), (detail, details)))
+    _write(db, ((then, rows), (detail, details)))
+    if left_out:
+        _log.warning("%d rows of the table %s were damaged, and were left out.", left_out, table.name)
 
-    def __init__(
-        self, db: Database, to_row: Callable[[list[sqlite3.Row]], _Converted], key: Callable[[sqlite3.Row], object]
-    ) -> None:
-        self._db, self._to_row, self._key = db, to_row, key
-        self._rows: list[Row] = []
-        self._details: list[Row] = []
 
-    def all(self, table: SealedTable, columns: int, rows: _Rows) -> None:
-        then, detail = SealedTable(table.name, table.columns[:columns]), DETAILS[table]
-        number = int(self._db.conn.execute(f"SELECT COALESCE(MAX(id), 0) FROM {table.name}").fetchone()[0])
-        left_out = 0
-        for _, group in groupby(rows, self._key):
-            try:
-                values, data = self._to_row(list(group))
-            except (ValueError, TypeError, OverflowError):
-                left_out += 1
-                continue
-            number += 1
-            self._rows.append(then.seal(number, values))
-            if data:
-                self._details.append(detail.seal(number, (data,)))
-            if len(self._rows) >= _AT_ONCE:
-                self._write(then, detail)
-        self._write(then, detail)
-        if left_out:
-            _log.warning("%d rows of the table %s were damaged, and were left out.", left_out, table.name)
-
-    def _write(self, table: SealedTable, detail: SealedTable) -> None:
-        self._db.conn.executemany(table.insert, self._rows)
-        self._db.conn.executemany(detail.insert, self._details)
-        self._rows.clear()
-        self._details.clear()
+def _write(db: Database, made: Iterable[tuple[SealedTable, list[Row]]]) -> None:
+    for table, rows in made:
+        db.conn.executemany(table.insert, rows)
+        rows.clear()
 
 
 class _Before:

@@ -74,7 +74,7 @@ def skill_by_quarter(summary: dict[str, Any], name: str) -> Element | None:
 
 def reliability(timeline: Timeline) -> Element | None:
     """How often the close was at or below each quantile, against how often it should have been."""
-    known = [each for each in timeline.reliability if each.observed and each.observed[0].value is not None]
+    known = [(horizon, of) for horizon, of in timeline.reliability.items() if of and of[0].value is not None]
     if not known:
         return None
     across, upward = svg.across(0.0, 1.0), svg.Axis(0.0, 1.0, svg.BOTTOM, svg.TOP)
@@ -84,15 +84,15 @@ def reliability(timeline: Timeline) -> Element | None:
         svg.line(svg.LEFT, svg.BOTTOM, svg.RIGHT, svg.TOP, "zero"),
     ]
     described = []
-    for each, kind in zip(known, ("combination", "model"), strict=False):
+    for (horizon, observed), kind in zip(known, ("combination", "model"), strict=False):
         points = []
-        for level, found in zip(LEVELS, each.observed, strict=True):
+        for level, found in zip(LEVELS, observed, strict=True):
             if found.value is not None and found.low is not None and found.high is not None:
                 points.append((across.at(float(level)), upward.at(found.value)))
                 drawn += svg.whisker(points[-1][0], upward.at(found.low), upward.at(found.high), f"curve {kind}")
-                described.append(f"{each.horizon} ahead, {_share(float(level))}: {share(found.value)}")
+                described.append(f"{horizon} ahead, {_share(float(level))}: {share(found.value)}")
         drawn.append(svg.curve(points, f"curve {kind}"))
-    names = [f"{counted(each.horizon, 'candle')} ahead (n = {each.observed[0].n:,})" for each in known]
+    names = [f"{counted(horizon, 'candle')} ahead (n = {observed[0].n:,})" for horizon, observed in known]
     drawn += svg.legend(zip(names, ("curve combination", "curve model"), strict=False))
     return svg.chart("reliability", "Quantiles shown and actual closes", "; ".join(described) + ".", drawn)
 

@@ -72,7 +72,7 @@ def test_running_evaluation_equals_evaluate(run: tuple[Path, str], evaluated: di
         )
         assert (chosen.majority.value, chosen.majority.n) == (direction["majority"], direction["majority_n"])
         assert chosen.coverage_90.value == pytest.approx(evaluated["coverage"]["overall"])
-        observed = [each.value for each in timeline.reliability[0].observed]
+        observed = [each.value for each in timeline.reliability[1]]
         assert [each.value for each in chosen.reliability] == pytest.approx(observed)
         assert len(chosen.reliability) == len(QUANTILE_LEVELS)
 

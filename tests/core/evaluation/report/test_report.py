@@ -83,11 +83,11 @@ def test_too_few_targets_of_all_files_are_not_said_to_be_inside_a_band() -> None
 
 def test_reliability_and_coverage_count_the_same_forecasts(run: Recorded) -> None:
     """The share inside the 90 % band is that at or below its upper end, less that below its lower end."""
-    near, far = run.timeline.reliability
-    assert (near.horizon, far.horizon) == (1, 3) and len(near.observed) == len(LEVELS)
-    values = [each.value for each in near.observed if each.value is not None]
-    assert values == sorted(values) and near.observed[0].n == 119
-    assert far.observed[0].n == run.summary["horizons"]["3"]["close"]["n"] == 117
+    assert list(run.timeline.reliability) == [1, 3]
+    near, far = run.timeline.reliability.values()
+    values = [each.value for each in near if each.value is not None]
+    assert len(near) == len(LEVELS) and values == sorted(values) and near[0].n == 119
+    assert far[0].n == run.summary["horizons"]["3"]["close"]["n"] == 117
     assert values[-1] - values[0] == pytest.approx(run.summary["coverage"]["overall"], abs=0.01)
 
 
