@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.candle import Candle
-from core.domain.candle_series import CandleSeries
+from core.domain.candle_series import CandleSeries, FloatArray
 
-FloatArray = NDArray[np.float64]
 Number = TypeVar("Number", float, FloatArray)
 
 

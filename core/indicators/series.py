@@ -9,16 +9,13 @@ from functools import partial
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.domain.candle import Candle
-from core.domain.candle_series import CandleSeries
+from core.domain.candle_series import CandleSeries, FloatArray
 from core.indicators.columns import Columns
 from core.indicators.spec import IndicatorSpec
 from core.indicators.technical import TechnicalAnalysis
 from core.indicators.vwap import VolumeWeightedPrice
-
-FloatArray = NDArray[np.float64]
 
 _FIRST_CAPACITY = 1024
 _LARGE_BYTES = 1 << 22

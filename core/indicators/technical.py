@@ -15,10 +15,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.domain.candle import Candle
-from core.domain.candle_series import CandleSeries
+from core.domain.candle_series import CandleSeries, FloatArray
 from core.indicators.columns import Columns, number
 from core.indicators.registry import INDICATORS, Call
 from core.indicators.spec import IndicatorSpec
@@ -26,7 +25,6 @@ from core.indicators.spec import IndicatorSpec
 if TYPE_CHECKING:
     from types import ModuleType
 
-FloatArray = NDArray[np.float64]
 
 _STEP_BACK = 256
 """A saved state lies this many candles before the newest, for corrections of the last ones."""

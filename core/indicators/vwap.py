@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.candle import DAY_MS, Candle
-from core.domain.candle_series import CandleSeries
+from core.domain.candle_series import CandleSeries, FloatArray
 from core.indicators.columns import Columns
 from core.indicators.parameters import Anchor
 from core.indicators.spec import IndicatorSpec
-
-FloatArray = NDArray[np.float64]
 
 
 class VolumeWeightedPrice:

@@ -22,8 +22,7 @@ from core.storage.candles import CandleStore
 from core.storage.checksums import Row, SealedTable, whole_rows
 from core.storage.database import open_database, select
 from core.storage.folder import DataFolder
-from core.storage.packed_forecasts import unpack_drawn
-from core.storage.packed_scores import MODE_OF, flag
+from core.storage.packing import MODE_OF, flag, unpack_drawn
 from core.storage.record_tables import FORECASTS, FURTHER_SCORES, RUN, SCORES, STEPS
 from core.storage.rows import CHECKPOINT_COLUMNS, to_checkpoint_id
 from core.storage.runs import Run, RunStore

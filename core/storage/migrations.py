@@ -75,7 +75,7 @@ STEPS: dict[str, str | Callable[[Database, Progress], None]] = {
     "first_tables": (
         sql.MARKETS + sql.RUNS + sql.FORECASTS + sql.SCORES + sql.TRAINING_STEPS + sql.CHECKPOINTS + sql.INCIDENTS
     ),
-    # Gradient statistics of each step (`core.storage.gradients`), and known good checkpoints.
+    # Gradient statistics of each step (`core.storage.packing`), and known good checkpoints.
     "gradients_and_known_good": (
         "ALTER TABLE steps ADD COLUMN gradients BLOB;"
         "ALTER TABLE checkpoints ADD COLUMN is_known_good INTEGER NOT NULL DEFAULT 1;"

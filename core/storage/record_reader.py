@@ -25,8 +25,7 @@ from core.storage.evidence import (
     last_expert_blocks,
     read_evidence,
 )
-from core.storage.packed_forecasts import unpack_drawn
-from core.storage.packed_scores import MODE_OF, MODES, flag, to_score, unpack_scores
+from core.storage.packing import MODE_OF, MODES, flag, to_score, unpack_drawn, unpack_scores
 from core.storage.record_tables import DETAILS, FORECAST_DETAILS, FORECASTS, RUN, SCORES, STEP_DETAILS, STEPS, scores_at
 from core.storage.records import ConditionRows, Counts, PastRows, StoredForecast, StoredScore
 from core.storage.rows import (
@@ -319,7 +318,7 @@ class RecordReader:
 
     def forecasts_sha256(self) -> str:
         """One digest over all forecasts, by origin: of each the int64 origin and its own digest
-        (`packed_forecasts.digest_of`), which was computed from the exact arrays, and is kept after they are deleted.
+        (`packing.digest_of`), which was computed from the exact arrays, and is kept after they are deleted.
 
         Ids, modes and write times are excluded: two runs with equal forecasts have the same digest.
         """

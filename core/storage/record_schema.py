@@ -11,8 +11,8 @@ ALTER TABLE forecasts RENAME TO forecasts_before;
 ALTER TABLE steps RENAME TO steps_before;
 """
 
-# `checksum`: see `core.storage.checksums`. run: the run's sequence. drawn, records, arrays: `packed_forecasts`,
-# `packed_scores`. A detail has the id of its row, and is deleted with age (`record_thinning`). The rest is final.
+# `checksum`: see `core.storage.checksums`. run: the run's sequence. drawn, records, arrays: `packing`. A detail
+# has the id of its row, and is deleted with age (`record_thinning`). The rest is final.
 _SCORE_TABLE = """
 CREATE TABLE {name} (
     id INTEGER PRIMARY KEY,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from core.domain.candle import DAY_MS
 from core.storage.checksums import Row, SealedTable
 from core.storage.database import select
-from core.storage.packed_forecasts import digest_of, unpack_exact
+from core.storage.packing import digest_of, unpack_exact
 from core.storage.record_tables import DETAILS, FORECASTS, KEYS
 from core.storage.record_writer import TrainingRecord
 

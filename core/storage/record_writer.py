@@ -18,7 +18,7 @@ from core.storage.checksums import SealedTable
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.evidence import EVIDENCE_COLUMNS, EvidenceBlock, evidence_row
-from core.storage.gradients import pack_gradients
+from core.storage.packing import pack_gradients
 from core.storage.record_reader import RecordReader
 from core.storage.record_tables import DETAILS, FORECASTS, KEYS, STEPS, scores_at
 from core.storage.records import ChallengerWork, StoredForecast, StoredScore

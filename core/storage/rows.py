@@ -14,9 +14,19 @@ from core.domain.events import DriftFound, Incident, Severity, StepDone
 from core.domain.incident_kinds import IncidentKind
 from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.forecast.experts import Quantiles
-from core.storage.gradients import unpack_gradients
-from core.storage.packed_forecasts import digest_of, pack_drawn, pack_exact, unpack_drawn, unpack_exact
-from core.storage.packed_scores import MODE_OF, MODES, NEWEST_FORM, pack_losses_of, pack_scores
+from core.storage.packing import (
+    MODE_OF,
+    MODES,
+    NEWEST_FORM,
+    digest_of,
+    pack_drawn,
+    pack_exact,
+    pack_losses_of,
+    pack_scores,
+    unpack_drawn,
+    unpack_exact,
+    unpack_gradients,
+)
 from core.storage.record_tables import FORECASTS, STEPS
 from core.storage.records import StoredForecast, StoredScore
 

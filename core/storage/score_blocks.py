@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from core.domain.events import ForecastMode
 from core.storage.checksums import Row, SealedTable, whole_rows, whole_with_details
 from core.storage.database import select
-from core.storage.packed_forecasts import unpack_drawn
-from core.storage.packed_scores import MODES, Records, flag, losses_of, records_in, unpack_scores
+from core.storage.packing import MODES, Records, flag, losses_of, records_in, unpack_drawn, unpack_scores
 from core.storage.record_tables import DETAILS, FORECASTS, RUN, scores_at
 from core.storage.records import ONLINE_LOSSES, SHOWN_LOSSES
 from core.storage.rows import REGIME_COLUMNS, to_checkpoint_id
@@ -155,7 +154,7 @@ class ForecastBlock:
 
     @property
     def quantiles(self) -> NDArray[np.float64]:
-        """[n, Q, L], NaN for quantiles not drawn (`packed_forecasts.unpack_drawn`)."""
+        """[n, Q, L], NaN for quantiles not drawn (`packing.unpack_drawn`)."""
         if not self._rows:
             return np.empty((0, 1, 1))
         return unpack_drawn(b"".join(map(_drawn, self._rows, self._horizons)), *self._rows[0][11:13])

@@ -26,9 +26,7 @@ from core.storage.candles import CandleStore
 from core.storage.checksums import Row, SealedTable
 from core.storage.database import open_database, write
 from core.storage.folder import DataFolder
-from core.storage.gradients import pack_gradients
-from core.storage.packed_forecasts import digest_of, unpack_exact
-from core.storage.packed_scores import MODES, NUMBERS
+from core.storage.packing import MODES, NUMBERS, digest_of, pack_gradients, unpack_exact
 from core.storage.record_tables import DETAILS, FORECASTS, FURTHER_SCORES, SCORES, STEPS
 from core.storage.record_thinning import Thinner, ThinningRules
 from core.storage.record_writer import TrainingRecord

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from core.storage.folder import DataFolder
-from core.storage.packed_scores import unpack_scores
+from core.storage.packing import unpack_scores
 from core.storage.record_tables import scores_at
 from tests.hostile import windows
 from tests.hostile.places import beside, on_small_disk, read_only, seen_by

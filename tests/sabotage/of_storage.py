@@ -109,7 +109,7 @@ FAULTS = (
     ),
     Fault(
         "unmoved-close-counts-as-missed",
-        "core/storage/packed_scores.py",
+        "core/storage/packing.py",
         "None if hit < 0 else bool(hit)",
         "bool(hit)",
     ),

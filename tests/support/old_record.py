@@ -11,8 +11,8 @@ import numpy as np
 from sqlite_utils import Database
 
 from core.domain.events import StepDone
-from core.storage.gradients import pack_gradients
 from core.storage.migrations import schema
+from core.storage.packing import pack_gradients
 from core.storage.records import StoredForecast, StoredScore
 
 

@@ -20,7 +20,7 @@ from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE, Quantiles, pack_losses
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.packed_scores import as_stored
+from core.storage.packing import as_stored
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.runs import RunStore

@@ -12,7 +12,7 @@ from core.domain.events import ExpertForecasts, ForecastMade, Ghost
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
 from core.forecast.ghosts import ghosts
 from core.forecast.paths import Paths, sample_paths
-from core.storage.packed_forecasts import pack_drawn, unpack_drawn
+from core.storage.packing import pack_drawn, unpack_drawn
 
 
 def packed_quantiles(natural: FloatArray) -> bytes:

@@ -15,7 +15,7 @@ from core.domain.regimes import MarketConditions
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE, STORED, Quantiles, pack_losses
 from core.forecast.ghosts import ghosts, overlap
 from core.forecast.score import pinball
-from core.storage.packed_scores import as_stored
+from core.storage.packing import as_stored
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredForecast, StoredScore
 from core.training.online.forecast_events import drawn_experts, packed_quantiles

@@ -11,7 +11,7 @@ from core.domain.candle import Candle, Interval, Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import ForecastMode, Incident, Severity, StepDone
 from core.forecast.experts import Quantiles
-from core.storage.packed_scores import as_stored
+from core.storage.packing import as_stored
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.runs import Run, RunStore

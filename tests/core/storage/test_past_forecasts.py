@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
-from core.storage.packed_forecasts import pack_drawn, unpack_drawn
+from core.storage.packing import pack_drawn, unpack_drawn
 from core.storage.record_reader import RecordReader
 from tests.core.storage.samples import HORIZONS, MINUTE_MS, create_run, forecast, open_record, score
 

@@ -15,7 +15,7 @@ from core.storage.backup_record import list_backups
 from core.storage.backups import make_backup
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.packed_forecasts import pack_drawn, unpack_drawn
+from core.storage.packing import pack_drawn, unpack_drawn
 from core.storage.record_reader import RecordReader
 from core.storage.record_tables import DETAILS, KEYS
 from core.storage.record_thinning import AT_ONCE, Thinner, ThinningRules

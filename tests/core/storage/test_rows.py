@@ -24,8 +24,7 @@ from core.forecast.experts import Quantiles
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
-from core.storage.gradients import pack_gradients, unpack_gradients
-from core.storage.packed_scores import MODES, NUMBERS, as_stored
+from core.storage.packing import MODES, NUMBERS, as_stored, pack_gradients, unpack_gradients
 from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
 from tests.core.storage.samples import HORIZONS, forecast, open_record, score

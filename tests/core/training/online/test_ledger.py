@@ -13,7 +13,7 @@ from core.domain.events import ForecastGroup, ForecastMode, Trend
 from core.forecast.confidence import BLOCK, skill_sequence
 from core.forecast.experts import Quantiles
 from core.storage.database import open_database
-from core.storage.packed_scores import as_stored
+from core.storage.packing import as_stored
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 from core.training.online.ledger import LONGEST_WINDOW, LossLedger, ScoreLedger, take_scores

@@ -1,15 +1,21 @@
-"""Scores of one target as bytes: one record per horizon.
+"""The arrays of the record as bytes, little-endian: of a forecast, of the scores of a target, of a step's gradients.
 
-Losses and overlaps are float32, and are so from the moment at which a target is scored (`as_stored`): what a trainer
-has in its memory and what it reads back after a restart are the same numbers.
+A forecast has H horizons, Q quantities (the close is the first), L levels (the median is in their middle), E experts,
+in C order. Its drawn part is kept permanently, the exact arrays while it is recent.
 
-A quantity is added as a field of a new form, at the end: `FORMS` only ever grows. Records of older forms are read with
+Scores are one record per horizon. Losses and overlaps are float32, and are so from the moment at which a target is
+scored (`as_stored`): what a trainer has in its memory and what it reads back after a restart are the same numbers. A
+quantity is added as a field of a new form, at the end: `FORMS` only ever grows. Records of older forms are read with
 NaN (None in `StoredScore`) in its place, so that it has to be optional there.
+
+Gradient statistics are float32, NaN in the place of None.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
+import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -18,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
 from core.domain.events import ForecastMode
 from core.storage.records import StoredScore
 
@@ -40,8 +47,8 @@ _FIRST = np.dtype(
         ("range_twin_loss", "<f4"),
     ]
 )
-_DRAWN = ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")
-_SECOND = np.dtype([*_FIRST.descr, *((name, "<f4") for name in _DRAWN)])
+_DRAWN_LOSSES = ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")
+_SECOND = np.dtype([*_FIRST.descr, *((name, "<f4") for name in _DRAWN_LOSSES)])
 """With the shown forecast's losses on the other drawn quantities."""
 FORMS = {1: _FIRST, 2: _SECOND}
 """By the number stored with each row."""
@@ -66,6 +73,62 @@ HAS_LOSSES = 8
 
 Records = NDArray[np.void]
 """Records [n] of the newest form."""
+_SINGLE = np.dtype("<f4")
+_DOUBLE = np.dtype("<f8")
+_DIGEST_BYTES = 16
+_ORIGINS = (None, *NonFiniteOrigin)
+_HEAD = 6  # norm after, parameter norm, update ratio, loss scale, origin, number of loss parts
+_PER_LAYER = 6
+"""The anchor's loss follows the layers; old steps do not have it."""
+
+
+def pack_drawn(quantiles: NDArray[np.float64]) -> bytes:
+    """The part of [H, Q, L] that the chart draws: all levels of the close and the medians of the rest, as float32."""
+    medians = quantiles[:, 1:, quantiles.shape[2] // 2]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.concatenate([quantiles[:, 0], medians], axis=1).astype(_SINGLE).tobytes()
+
+
+def unpack_drawn(packed: bytes, quantities: int, levels: int) -> NDArray[np.float64]:
+    """[n, Q, L] of any number of consecutive horizons; NaN for quantiles not drawn."""
+    rows = np.frombuffer(packed, _SINGLE).reshape(-1, levels + quantities - 1)
+    natural = np.full((len(rows), quantities, levels), np.nan)
+    natural[:, 0] = rows[:, :levels]
+    natural[:, 1:, levels // 2] = rows[:, levels:]
+    return natural
+
+
+def pack_exact(quantiles: NDArray[np.float64], experts: NDArray[np.float64]) -> bytes:
+    """quantiles [H, Q, L] and experts [E, H, Q, L], exactly."""
+    return _bytes(quantiles) + _bytes(experts)
+
+
+def unpack_exact(packed: bytes, shape: tuple[int, int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The inverse of `pack_exact`. shape: H, Q, L."""
+    arrays = np.frombuffer(packed, _DOUBLE).reshape(-1, *shape)
+    return arrays[0], arrays[1:]
+
+
+def digest_of(
+    origin_open_time_ms: int,
+    origin_close: float,
+    scale: float,
+    quantiles: NDArray[np.float64],
+    experts: NDArray[np.float64],
+) -> bytes:
+    """The digest of a forecast, kept after its exact arrays are deleted: the first 16 bytes of a SHA-256.
+
+    For each horizon: int64 origin, int64 horizon, float64 close, float64 scale, its quantiles, its experts.
+    """
+    digest = hashlib.sha256()
+    for index in range(len(quantiles)):
+        digest.update(struct.pack("<qqdd", origin_open_time_ms, index + 1, origin_close, scale))
+        digest.update(_bytes(quantiles[index]) + _bytes(experts[:, index]))
+    return digest.digest()[:_DIGEST_BYTES]
+
+
+def _bytes(array: NDArray[np.float64]) -> bytes:
+    return np.ascontiguousarray(array, dtype=_DOUBLE).tobytes()
 
 
 def as_stored(score: StoredScore) -> StoredScore:
@@ -178,3 +241,48 @@ def _to_newest(records: Records) -> Records:
     for name in records.dtype.names or ():
         wider[name] = records[name]
     return wider
+
+
+def pack_gradients(statistics: GradientStatistics | None) -> bytes | None:
+    """The column `gradients` of the table `steps`."""
+    if statistics is None:
+        return None
+    head = (
+        statistics.norm_after,
+        statistics.parameter_norm,
+        statistics.update_ratio,
+        statistics.loss_scale,
+        float(_ORIGINS.index(statistics.non_finite)),
+        float(len(statistics.loss_parts)),
+    )
+    layers = [number for layer in statistics.layers for number in _numbers(layer)]
+    numbers = (*head, *statistics.loss_parts, *layers, statistics.anchor_loss)
+    values = [math.nan if number is None else number for number in numbers]
+    with np.errstate(over="ignore"):
+        return np.array(values, dtype=np.float64).astype(_SINGLE).tobytes()
+
+
+def unpack_gradients(data: bytes | None) -> GradientStatistics | None:
+    """The inverse of `pack_gradients`, to the precision of float32; numbers outside float32 become None."""
+    if data is None:
+        return None
+    values: list[float] = np.frombuffer(data, _SINGLE).tolist()  # a run has thousands; NumPy's scalars are slow
+    origin, parts = int(values[4]), int(values[5])
+    numbers = [value if math.isfinite(value) else None for value in values]
+    after, parameters, update, scale = numbers[:4]
+    rest = numbers[_HEAD + parts :]
+    rows = [rest[first : first + _PER_LAYER] for first in range(0, len(rest) - _PER_LAYER + 1, _PER_LAYER)]
+    return GradientStatistics(
+        layers=tuple(LayerStatistics(*row) for row in rows),
+        norm_after=after,
+        parameter_norm=parameters,
+        update_ratio=update,
+        loss_parts=tuple(numbers[_HEAD : _HEAD + parts]),
+        loss_scale=scale,
+        non_finite=_ORIGINS[origin],
+        anchor_loss=rest[-1] if len(rest) % _PER_LAYER else None,
+    )
+
+
+def _numbers(layer: LayerStatistics) -> tuple[float | None, ...]:
+    return layer.norm, layer.mean, layer.std, layer.largest, layer.gradient_ratio, layer.update_ratio

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.storage.packed_scores import FORMS, NEWEST_FORM, pack_scores, to_score, unpack_scores
+from core.storage.packing import FORMS, NEWEST_FORM, pack_scores, to_score, unpack_scores
 from core.storage.records import SHOWN_LOSSES, StoredScore
 from tests.core.storage.samples import score
 
