@@ -1,4 +1,4 @@
-"""Converts the record of old versions, one row per horizon, to the current tables: a step of the schema.
+"""The step `bounded_record` of `migrations`: converts the record of old versions, one row per horizon, to new tables.
 
 It runs inside their transaction, and reads `forecasts_before`, `scores_before` and `steps_before`. Rows that were
 damaged before there were checksums, and make no sense, are left out and counted in the log.
@@ -19,7 +19,7 @@ import numpy as np
 from core.domain.events import ForecastMode
 from core.forecast.experts import Quantiles
 from core.storage.checksums import Row, SealedTable
-from core.storage.migrations import Progress
+from core.storage.migrations import Progress, run_script
 from core.storage.record_tables import DETAILS, FORECASTS, FURTHER_SCORES, SCORES, STEPS
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.rows import forecast_values, score_values
@@ -44,9 +44,92 @@ _Rows = Iterator[sqlite3.Row]
 _Converted = tuple[Sequence[object], bytes | None]
 """A row's values, and its detail."""
 
+# Like all SQL of the schema's steps, this is never edited; later steps add to it.
+_RENAME_FORMER = """
+DROP TRIGGER forecasts_stay;
+DROP TRIGGER scores_stay;
+DROP INDEX scores_by_target;
+ALTER TABLE scores RENAME TO scores_before;
+ALTER TABLE forecasts RENAME TO forecasts_before;
+ALTER TABLE steps RENAME TO steps_before;
+"""
+
+# `checksum`: see `core.storage.checksums`. run: the run's sequence. drawn, records, arrays: `packing`. A detail
+# has the id of its row, and is deleted with age (`record_thinning`). The rest is final.
+_SCORE_TABLE = """
+CREATE TABLE {name} (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (sequence),
+    target_open_time_ms INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    mode INTEGER NOT NULL,
+    after_gap INTEGER NOT NULL,
+    scored_at_ms INTEGER NOT NULL,
+    form INTEGER NOT NULL,
+    records BLOB NOT NULL,
+    checksum INTEGER NOT NULL,
+    UNIQUE (run, target_open_time_ms, version)
+) STRICT;
+CREATE TABLE {detail} (id INTEGER PRIMARY KEY, losses BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
+CREATE TRIGGER {name}_stay BEFORE UPDATE ON {name}
+BEGIN
+    SELECT RAISE(ABORT, 'a stored score is never rewritten');
+END;
+"""
+_BOUNDED_RECORD = f"""
+CREATE TABLE forecasts (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (sequence),
+    origin_open_time_ms INTEGER NOT NULL,
+    inputs_until_ms INTEGER NOT NULL,
+    made_at_ms INTEGER NOT NULL,
+    mode INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    checkpoint_id TEXT,
+    origin_close REAL NOT NULL,
+    scale REAL NOT NULL,
+    horizons INTEGER NOT NULL CHECK (horizons >= 1),
+    quantities INTEGER NOT NULL,
+    levels INTEGER NOT NULL,
+    drawn BLOB NOT NULL,
+    digest BLOB NOT NULL,
+    checksum INTEGER NOT NULL,
+    UNIQUE (run, origin_open_time_ms)
+) STRICT;
+CREATE TABLE forecast_details (id INTEGER PRIMARY KEY, arrays BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
+CREATE TRIGGER forecasts_stay BEFORE UPDATE ON forecasts
+BEGIN
+    SELECT RAISE(ABORT, 'a stored forecast is never rewritten');
+END;
+{_SCORE_TABLE.format(name="scores", detail="score_details")}
+{_SCORE_TABLE.format(name="further_scores", detail="further_score_details")}
+CREATE INDEX scores_by_mode ON scores (run, version, mode, after_gap, target_open_time_ms);
+CREATE TABLE steps (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (sequence),
+    candle_open_time_ms INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    loss REAL,
+    prequential_loss REAL,
+    gradient_norm REAL,
+    clipped INTEGER NOT NULL,
+    learning_rate REAL NOT NULL,
+    clip_norm REAL NOT NULL,
+    samples INTEGER NOT NULL,
+    duration_ms REAL NOT NULL,
+    at_ms INTEGER NOT NULL,
+    skipped_because TEXT,
+    checksum INTEGER NOT NULL,
+    UNIQUE (run, candle_open_time_ms, step)
+) STRICT;
+CREATE TABLE step_details (id INTEGER PRIMARY KEY, gradients BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
+"""
+
 
 def convert(db: Database, on_progress: Progress) -> None:
-    """Copy all rows, run by run, by time. on_progress: called with the rows read so far and their total."""
+    """Make the tables and copy all rows, run by run, by time. on_progress: called with the rows read so far and their
+    total."""
+    run_script(db, _RENAME_FORMER + _BOUNDED_RECORD)
     db.conn.execute(_BY_TARGET)
     before = _Before(db, on_progress)
     for run, run_id in db.conn.execute("SELECT sequence, run_id FROM runs ORDER BY sequence").fetchall():
@@ -69,6 +152,7 @@ def convert(db: Database, on_progress: Progress) -> None:
             _copy(db, table, _SCORE_COLUMNS, by_target, scores)
         by_step = groupby(before.read(_STEPS, run_id), itemgetter("candle_open_time_ms", "step"))
         _copy(db, STEPS, _STEP_COLUMNS, by_step, steps)
+    run_script(db, "DROP TABLE scores_before; DROP TABLE forecasts_before; DROP TABLE steps_before;")
 
 
 def _copy(

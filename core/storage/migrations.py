@@ -16,7 +16,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from core.storage import schema_scripts as sql
-from core.storage.record_schema import BOUNDED_RECORD, RENAME_FORMER
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -65,9 +64,7 @@ def _score_versions(db: Database, _on_progress: Progress) -> None:
 def _bounded_record(db: Database, on_progress: Progress) -> None:
     from core.storage.converting import convert  # noqa: PLC0415 - it needs NumPy, and runs once per database
 
-    run_script(db, RENAME_FORMER + BOUNDED_RECORD)
     convert(db, on_progress)
-    run_script(db, "DROP TABLE scores_before; DROP TABLE forecasts_before; DROP TABLE steps_before;")
 
 
 STEPS: dict[str, str | Callable[[Database, Progress], None]] = {

@@ -12,8 +12,7 @@ from rich.text import Text
 from sqlite_utils import Database
 
 from core.domain.candle import Market
-from core.evaluation.expert_table import Ranking
-from core.evaluation.leaderboard import as_data, stored_leaderboard
+from core.evaluation.leaderboard import Ranking, as_data, stored_leaderboard
 from core.evaluation.report import leaderboard_words as words
 from core.market.shown_names import shown_market
 from core.storage.database import open_database

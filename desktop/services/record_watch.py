@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
 from core.domain.events import ForecastScored
-from core.evaluation.expert_table import ExpertRecord
 from core.evaluation.findings import Request, RunAccuracy
-from core.evaluation.leaderboard import leaderboard
+from core.evaluation.leaderboard import ExpertRecord, leaderboard
 from core.evaluation.running import RunningAccuracy
 from core.storage.database import open_database
 from core.storage.errors import StorageError

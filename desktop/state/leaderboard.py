@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
 
-from core.evaluation.expert_table import Ranking
-from core.evaluation.leaderboard import Leaderboard
+from core.evaluation.leaderboard import Leaderboard, Ranking
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,7 @@ from core.domain.events import (
     Trend,
 )
 from core.domain.quantities import QUANTITIES, Quantity
-from core.evaluation.expert_table import Ranking
-from core.evaluation.leaderboard import Leaderboard, LeaderboardRow
+from core.evaluation.leaderboard import Leaderboard, LeaderboardRow, Ranking
 from core.market.feeds.base import FeedState, FeedStatus
 from core.storage.errors import StorageError
 from core.storage.evidence import COMBINATION

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QEvent, QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from core.evaluation.expert_table import Ranking
-from core.evaluation.leaderboard import LeaderboardRow
+from core.evaluation.leaderboard import LeaderboardRow, Ranking
 from core.forecast.experts import EXPERTS
 from core.storage.evidence import COMBINATION
 from desktop.panels.accuracy.words import expert_name

@@ -14,8 +14,19 @@ import pytest
 
 from core.domain.events import Estimate
 from core.domain.quantities import LEVELS, FloatArray, Quantity
-from core.evaluation.expert_table import REFERENCE_NAME, ExpertRecord, ExpertTable, Hit, Ranking, is_ranked
-from core.evaluation.leaderboard import Leaderboard, Standings, as_data, leaderboard, leaderboard_of
+from core.evaluation.leaderboard import (
+    REFERENCE_NAME,
+    ExpertRecord,
+    ExpertTable,
+    Hit,
+    Leaderboard,
+    Ranking,
+    Standings,
+    as_data,
+    is_ranked,
+    leaderboard,
+    leaderboard_of,
+)
 from core.forecast.baseline_forecast import BaselineForecast
 from core.forecast.confidence import BLOCK, RunningBounds
 from core.forecast.experts import EXPERTS, HAR, REVERSE, SEASONAL

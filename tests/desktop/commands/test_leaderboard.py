@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.evaluation.expert_table import Ranking
+from core.evaluation.leaderboard import Ranking
 from core.evaluation.report import leaderboard_words as words
 from core.forecast.experts import EXPERTS
 from tests.desktop import scenario

@@ -10,8 +10,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.evaluation.expert_table import Ranking
-from core.evaluation.leaderboard import Leaderboard
+from core.evaluation.leaderboard import Leaderboard, Ranking
 from core.storage.evidence import COMBINATION
 from core.storage.folder import DataFolder
 from desktop.panels.leaderboard.panel import LeaderboardPanel
