@@ -136,19 +136,15 @@ def _forecast_frame(run_id: str, rows: Sequence[Row]) -> pd.DataFrame:
     frame = frame.loc[frame.index.repeat(horizons)]
     frame.insert(1, "horizon", frame.groupby(level=0).cumcount() + 1)
     frame = frame.reset_index(drop=True)
-    values = _columns_of(np.concatenate(quantiles) if quantiles else np.empty((0, QUANTITIES, len(QUANTILE_LEVELS))))
-    return pd.concat([frame, values], axis=1)
+    found = np.concatenate(quantiles) if quantiles else np.empty((0, QUANTITIES, len(QUANTILE_LEVELS)))
+    medians = found[:, 1:, QUANTILE_LEVELS.index(0.5)]
+    values = np.hstack([found[:, Quantity.CLOSE], medians])
+    return pd.concat([frame, pd.DataFrame(values, columns=[*CLOSE_QUANTILES, *MEDIANS])], axis=1)
 
 
 def expert_column(quantity: str, row: str) -> str:
     """The column of an expert's loss. quantity: close or range. row: of `ExpertList.loss_rows`."""
     return f"{quantity}_loss_{column_of(row)}"
-
-
-def _columns_of(quantiles: NDArray[np.float64]) -> pd.DataFrame:
-    """quantiles: [n, Q, L]."""
-    medians = quantiles[:, 1:, QUANTILE_LEVELS.index(0.5)]
-    return pd.DataFrame(np.hstack([quantiles[:, Quantity.CLOSE], medians]), columns=[*CLOSE_QUANTILES, *MEDIANS])
 
 
 def _of_block(block: ScoreBlock, experts: ExpertList) -> pd.DataFrame:

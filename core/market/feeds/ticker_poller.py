@@ -81,9 +81,6 @@ class _Known:
         """The sentences for symbols that the exchange does not have."""
         return {symbol: self.unknown[symbol][1] for symbol in symbols if symbol in self.unknown}
 
-    def day_is_due(self, symbol: str, now_s: float) -> bool:
-        return symbol not in self.days or now_s >= self.days[symbol][0]
-
 
 class TickerPoller:
     """`run` polls until it is cancelled, and may be run again later. Everything else happens on its loop."""
@@ -226,8 +223,9 @@ class TickerPoller:
 
     async def _days(self, venue: str, known: _Known, source: TickerSource, symbols: Iterable[str]) -> None:
         """Request due days of prices: one per round, and more while there is time."""
-        until_s = self._clock.monotonic_s() + self._times.every_s
-        due = [symbol for symbol in symbols if known.day_is_due(symbol, self._clock.monotonic_s())]
+        began_s = self._clock.monotonic_s()
+        until_s = began_s + self._times.every_s
+        due = [symbol for symbol in symbols if symbol not in known.days or began_s >= known.days[symbol][0]]
         for number, symbol in enumerate(due):
             now_s = self._clock.monotonic_s()
             if number and now_s >= until_s:

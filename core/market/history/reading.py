@@ -196,9 +196,8 @@ class _Reader:
             read = read_times(column, self.style)
         except TimeColumnError as error:
             raise CandleFileError(f"{self.path.name}: {error}.") from error
-        bad = read.first_bad
-        if bad is not None:
-            self._note_unreadable(column, bad)
+        if read.is_bad.any():
+            self._note_unreadable(column, int(read.is_bad.argmax()))
             self.rejected[UNREADABLE_TIME] += int(read.is_bad.sum())
         return read.ms, ~read.is_bad
 

@@ -180,8 +180,10 @@ def _form_of(path: Path) -> _TextForm:
         raise empty(path)
     skipped, delimiter = _first_row(text)
     lines = text.splitlines()[skipped : skipped + 2]
-    has_header = not _is_row_of_numbers(lines[0].split(delimiter))
-    return _TextForm(encoding, skipped, delimiter, has_header, _decimal(lines[-1], delimiter))
+    cells = lines[0].split(delimiter)
+    # Of a row of data the prices are numbers; its time may be text.
+    is_data = len(cells) >= _FEWEST_TRADE_CELLS and all(map(is_number, cells[1:_FEWEST_CANDLE_CELLS]))
+    return _TextForm(encoding, skipped, delimiter, not is_data, _decimal(lines[-1], delimiter))
 
 
 def _decimal(line: str, delimiter: str) -> str:
@@ -208,11 +210,6 @@ def _delimiter(line: str) -> str:
         return csv.Sniffer().sniff(line, delimiters=",;\t|").delimiter
     except csv.Error:
         return ","
-
-
-def _is_row_of_numbers(cells: list[str]) -> bool:
-    """Whether the first line is data: its prices are numbers (its time may be text)."""
-    return len(cells) >= _FEWEST_TRADE_CELLS and all(is_number(cell) for cell in cells[1:_FEWEST_CANDLE_CELLS])
 
 
 def is_number(cell: str) -> bool:

@@ -54,11 +54,6 @@ class TimesRead:
     ms: NDArray[np.int64]
     is_bad: NDArray[np.bool_]
 
-    @property
-    def first_bad(self) -> int | None:
-        """The place of the first cell without a time."""
-        return int(self.is_bad.argmax()) if self.is_bad.any() else None
-
 
 def read_times(column: pd.Series, style: TimeStyle | None = None) -> TimesRead:
     """Read a column, or a part of one.
