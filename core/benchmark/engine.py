@@ -27,13 +27,12 @@ from core.training.doctor.doctor import GradientDoctor
 from core.training.engine.clipping import Clipper
 from core.training.engine.device import Device, choose_device, prepare_thread, release_thread
 from core.training.engine.engine import TrainingEngine
-from core.training.engine.samples import Batch
-from core.training.engine.synthetic import synthetic_batch, synthetic_reference
+from core.training.engine.objective import pinball, quantiles_of
+from core.training.engine.samples import Batch, synthetic_batch, synthetic_reference
 from core.training.hosting.opening import build_engine
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.ladder import RecoveryLadder
 from core.training.recovery.quarantine import Quarantine
-from models.losses import pinball, quantiles_of
 
 _WARM_UP = 5
 _CLIP_REPEATS = 50

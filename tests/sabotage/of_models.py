@@ -79,19 +79,19 @@ FAULTS = (
     ),
     Fault(
         "challengers-infinite-forecast-is-sound",
-        "core/training/online/guarded_challenger.py",
+        "core/training/online/challengers.py",
         "if not np.isfinite(quantiles).all():",
         "if np.isnan(quantiles).any():",
     ),
     Fault(
         "failing-challenger-known-as-good",
-        "core/training/online/guarded_challenger.py",
+        "core/training/online/challengers.py",
         "if done and step % self._remember_every == 0 and not any(self._in_a_row.values()):",
         "if step % self._remember_every == 0:",
     ),
     Fault(
         "suspended-challenger-forgotten-by-a-checkpoint",
-        "core/training/online/guarded_challenger.py",
+        "core/training/online/challengers.py",
         'self.is_suspended = bool(scalars["is_suspended"])',
         "self.is_suspended = False",
     ),
@@ -109,13 +109,13 @@ FAULTS = (
     ),
     Fault(
         "dropout-of-a-challenger-from-the-common-generator",
-        "core/training/online/torch_challenger.py",
+        "core/training/online/challenger.py",
         "        with self._own_randomness(_STEP, step):\n            result = self._engine.step(batch, anchors)",
         "        result = self._engine.step(batch, anchors)",
     ),
     Fault(
         "weights-of-another-architecture-restored",
-        "core/training/online/torch_challenger.py",
+        "core/training/online/challenger.py",
         "if shapes != {name: tensor.shape for name, tensor in self._engine.model.state_dict().items()}:",
         "if shapes.keys() != self._engine.model.state_dict().keys():",
     ),

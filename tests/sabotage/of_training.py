@@ -31,7 +31,7 @@ FAULTS = (
     ),
     Fault(
         "challengers-share-the-inputs",
-        "core/training/online/guarded_challenger.py",
+        "core/training/online/challengers.py",
         "own = [_copied(each) for each in markets]",
         "own = list(markets)",
     ),
@@ -127,7 +127,7 @@ FAULTS = (
     ),
     Fault(
         "budget-that-is-never-spent",
-        "core/training/recovery/budget.py",
+        "core/training/recovery/step_watches.py",
         "self._steps[0] <= step - self._window",
         "self._steps[0] >= step - self._window",
     ),
@@ -181,8 +181,8 @@ FAULTS = (
     ),
     Fault(
         "rate-halved-where-learning-helps",
-        "core/training/engine/adaptive.py",
-        "wanted = max(_FLOOR, self.factor / 2.0)",
+        "core/training/engine/schedule.py",
+        "wanted = max(_ADAPTIVE_FLOOR, self.factor / 2.0)",
         "wanted = min(1.0, self.factor * 2.0)",
     ),
     Fault(
@@ -205,7 +205,7 @@ FAULTS = (
     ),
     Fault(
         "trend-with-the-wrong-sign",
-        "core/training/doctor/trend.py",
+        "core/training/doctor/evidence.py",
         "(medians[second] - medians[first])",
         "(medians[first] - medians[second])",
     ),
@@ -385,7 +385,7 @@ FAULTS = (
     ),
     Fault(
         "harm-hidden-behind-gains",
-        "core/training/engine/adaptive.py",
+        "core/training/engine/schedule.py",
         "(_scores(blocks) < NormalDist().inv_cdf(_CHANCE / blocks.shape[1])).any()",
         "(_scores(blocks) < NormalDist().inv_cdf(_CHANCE / blocks.shape[1])).all()",
     ),

@@ -1,4 +1,7 @@
-"""The checks of a model before it is used: each is passed or failed, with a sentence."""
+"""The checks of a model before it is used: each is passed or failed, with a sentence.
+
+A trial is a session with the model as its one challenger over some candles.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,26 @@ from pathlib import Path
 
 import numpy as np
 
-from core.domain.candle import Candle, Interval
+from core.domain.candle import FILE_VENUE, Candle, Interval, Market
 from core.domain.challenger_sources import ChallengerError, as_command, source_of
 from core.domain.clock import Clock
+from core.domain.events import ForecastMode, Incident, TrainerEvent
 from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import BAND_90, MEDIAN, NO_VOLUME, QUANTITY_NAMES, FloatArray, Quantity
+from core.forecast.experts import STORED
 from core.market.history.candle_csv import csv_pieces
 from core.settings.tree import Settings
-from core.training.checking.trial import Trial, run_trial
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.record_reader import RecordReader
+from core.storage.records import ChallengerFigures
+from core.storage.runs import challenger_figures
+from core.training.commands import MarketCandle, ObserveClose, SaveCheckpoint, SetPaused
 from core.training.hosting.opening import model_shape
+from core.training.hosting.service import TrainingService
 from core.training.online.corrections import natural_of
+from core.training.online.trainer_spec import SessionSpec
 from models.checks import Check as Check  # for desktop too, which may not import models
 from models.checks import check_module
 from models.contract import find_model
@@ -32,6 +45,8 @@ _LARGEST_CORRELATION = 0.5
 _LEAST_MARGIN = 0.1
 """By which that future is followed more closely than any other candles."""
 _UNUSABLE_SHARE = 0.5
+_OF_CHALLENGERS = "challenger"
+"""How the kinds of their incidents begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +66,69 @@ class Subject:
     def known(self) -> int:
         """How many candles are followed by another future in one of the trials."""
         return int(_KNOWN_SHARE * len(self.candles))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """What the challenger did."""
+
+    forecasts: FloatArray
+    """[candle, H, Q, L], natural units; of the forecast without any model where it gave none."""
+    incidents: tuple[Incident, ...]
+    """Of the challenger."""
+    cost_ms: float
+    """Of a candle, on average."""
+    answered: float
+    """The share of candles with a forecast of it: an answer may hold none."""
+
+
+def run_trial(
+    root: Path, wanted: str, parts: Sequence[Sequence[Candle]], interval: Interval, settings: Settings, clock: Clock
+) -> Trial:
+    """A new run with this challenger in an empty folder. The trainer is started again for each further part.
+
+    A process learns by itself, so the main model does not train beside it. Raises ChallengerError and StorageError.
+    """
+    folder = DataFolder(root)
+    folder.ensure()
+    settings = replace(settings, model=replace(settings.model, challengers=(wanted,)))
+    spec = SessionSpec(root, Market(FILE_VENUE, "check", interval), settings)
+    events: list[TrainerEvent] = []
+    for part in parts:
+        events += _run_part(spec, part, clock)
+    incidents = tuple(
+        event for event in events if isinstance(event, Incident) and event.kind.startswith(_OF_CHALLENGERS)
+    )
+    forecasts, figures = _recorded(folder)
+    return Trial(forecasts, incidents, figures.cost_ms or 0.0, figures.answered or 0.0)
+
+
+def _run_part(spec: SessionSpec, candles: Sequence[Candle], clock: Clock) -> list[TrainerEvent]:
+    service, db = TrainingService(spec, clock), open_database(DataFolder(spec.root).database)
+    try:
+        store, events = CandleStore(db), list(service.opening_events())
+        if source_of(spec.settings.model.challengers[0]).command:
+            service.handle(SetPaused(True))
+        for candle in candles:
+            store.save(spec.market, [candle])
+            events += service.handle(ObserveClose((MarketCandle(candle, ForecastMode.REPLAY),)))
+        service.handle(SaveCheckpoint())
+        return events
+    finally:
+        db.close()
+        service.close()
+
+
+def _recorded(folder: DataFolder) -> tuple[FloatArray, ChallengerFigures]:
+    """Forecasts [candle, H, Q, L] of the challenger, and what it has done."""
+    db = open_database(folder.database, readonly=True)
+    try:
+        ((run_id,),) = db.execute("SELECT run_id FROM runs").fetchall()
+        (figures,) = challenger_figures(db, run_id).values()
+        made = [each.quantiles.experts[len(STORED)] for each in RecordReader(db, run_id).forecasts_after(None)]
+    finally:
+        db.close()
+    return np.array(made), figures
 
 
 def check_model(

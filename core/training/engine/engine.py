@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from core.domain.diagnosis import NonFiniteOrigin
+from core.domain.diagnosis import GradientStatistics, NonFiniteOrigin
 from core.domain.quantities import QUANTITIES, FloatArray
 from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.clipping import Clipped, Clipper
@@ -28,11 +29,42 @@ from core.training.engine.objective import DeviceBatch, QuantileObjective
 from core.training.engine.optimizer import AveragedWeights, build_optimizer, is_usable, load_optimizer, set_rate
 from core.training.engine.precision import Precision
 from core.training.engine.replicas import Replicas
-from core.training.engine.result import StepResult
 from core.training.engine.samples import Batch
 from core.training.engine.schedule import RateSchedule
 
 _HEAD = 5  # norm, norm after, threshold, skipped, loss scale
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """The result of one step. A skipped step has no loss and names its reason; all state is unchanged, bit for bit.
+
+    A completed step that left non-finite parameters has them as its origin.
+    """
+
+    loss: float | None
+    gradient_norm: float | None
+    """Total 2-norm before clipping."""
+    clipped: bool
+    threshold: float | None
+    """The threshold used for clipping; None in mode off."""
+    gradients: GradientStatistics | None
+    skipped_because: str | None = None
+    is_spike: bool = False
+    """Far above the usual loss, and finite."""
+    parameters_are_finite: bool = True
+    learning_rate: float = 0.0
+
+    @property
+    def origin(self) -> NonFiniteOrigin | None:
+        """The origin of a non-finite number, if any."""
+        return None if self.gradients is None else self.gradients.non_finite
+
+    def beside(self, anchor_loss: float | None) -> StepResult:
+        """Add the loss of the same samples without the model's corrections."""
+        if self.gradients is None:
+            return self
+        return replace(self, gradients=replace(self.gradients, anchor_loss=anchor_loss))
 
 
 class TrainingEngine:

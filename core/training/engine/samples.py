@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.quantities import FloatArray, Quantity
-from core.forecast.history import History
+from core.domain.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
+from core.forecast.history import FEATURES, History
 from core.forecast.score import pinball
+from core.settings.tree import ModelSettings
 
 _QUANTITY_WEIGHT: dict[Quantity, float] = {
     Quantity.CLOSE: 1.0,
@@ -101,6 +102,22 @@ def anchor_loss(batch: Batch, anchors: FloatArray) -> float | None:
 def usual_weights() -> FloatArray:
     """The weight of each quantity in the loss: [Q]."""
     return np.array([_QUANTITY_WEIGHT[quantity] for quantity in Quantity])
+
+
+def synthetic_batch(model: ModelSettings, samples: int, seed: int = 0) -> Batch:
+    """Random numbers in the shapes of a model, for timing steps."""
+    generator = np.random.default_rng(seed)
+    targets = (samples, model.horizons, QUANTITIES)
+    return Batch(
+        generator.normal(size=(samples, model.context, FEATURES)).astype(np.float32),
+        np.ones((samples, model.context), dtype=bool),
+        generator.normal(size=targets).astype(np.float32),
+        np.ones(targets, dtype=np.float32),
+    )
+
+
+def synthetic_reference(model: ModelSettings) -> FloatArray:
+    return np.tile(np.linspace(-1.5, 1.5, len(LEVELS)), (model.horizons, QUANTITIES, 1))
 
 
 def _weights(history: History, origins: NDArray[np.int64], loss_weights: LossWeights) -> FloatArray:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import deque
+from statistics import NormalDist
 from typing import Any
+
+import numpy as np
 
 from core.domain.quantities import FloatArray
 from core.settings.tree import TrainingSettings
-from core.training.engine.adaptive import AdaptiveRate
 
 _COSINE_END = 0.1
 _PLATEAU_FACTOR = 0.5
@@ -18,6 +21,16 @@ runs whose mean loss fell by 63 % in 16 windows, under noise as large as the los
 one window, and none with two."""
 _BETTER_BY = 1e-3
 """A loss counts as progress if it is lower by this share, which excludes rounding noise."""
+BLOCK = 50
+"""Candles in a block."""
+_KEPT_BLOCKS = 20
+_FEWEST_BLOCKS = 10
+"""Between two tests, and before the first."""
+_CHANCE = 1.0 - NormalDist().cdf(2.0)
+"""Chance of a false harm or gain at one test: two standard errors. Divided among the tested quantities and horizons
+(Bonferroni)."""
+_ADAPTIVE_FLOOR = 0.125
+"""An online model must be able to follow the market for as long as it runs."""
 
 
 class RateSchedule:
@@ -53,7 +66,8 @@ class RateSchedule:
         if self._done < self._warmup:
             return (self._done + 1) / (self._warmup + 1)
         if self._kind == "cosine":
-            return _cosine(min(1.0, (self._done - self._warmup) / self._length))
+            progress = min(1.0, (self._done - self._warmup) / self._length)
+            return _COSINE_END + (1.0 - _COSINE_END) * (1.0 + math.cos(math.pi * progress)) / 2.0
         if self._kind == "adaptive":
             return self._adaptive.factor
         return self._plateau
@@ -131,5 +145,86 @@ class RateSchedule:
         self._stuck = int(state["stuck"]) if "best_mean" in state else 0
 
 
-def _cosine(progress: float) -> float:
-    return _COSINE_END + (1.0 - _COSINE_END) * (1.0 + math.cos(math.pi * progress)) / 2.0
+class AdaptiveRate:
+    """Owns a factor on the rate that is halved when learning does harm, and doubled again when it helps: 1 for the
+    configured rate, at least an eighth.
+
+    It compares the model's loss with that of the forecast without it, which an untrained model equals, on the same
+    candles: their difficulty is in both and cancels out. The loss of a single model moves with the market far more than
+    with its rate. Each quantity and horizon is tested separately: harm eight candles ahead must not hide behind a gain
+    one candle ahead. Losses are summed in blocks, since those of consecutive candles are correlated.
+    """
+
+    def __init__(self) -> None:
+        self.factor = 1.0
+        self._gain, self._count = np.zeros(1), 0
+        """Of the block in progress: the losses without the model minus the model's."""
+        self._blocks: deque[FloatArray] = deque(maxlen=_KEPT_BLOCKS)
+        self._since_test = 0
+        self.tested_candles = 0
+        """Number of candles of the newest test."""
+
+    def observe(self, model: FloatArray, without: FloatArray) -> None:
+        """Take the losses of one candle's forecasts, made before it closed: [K], one for each quantity and horizon. A
+        non-finite difference counts as zero."""
+        gain = np.subtract(without, model)
+        self._gain = self._gain + np.where(np.isfinite(gain), gain, 0.0)
+        self._count += 1
+        if self._count < BLOCK:
+            return
+        self._blocks.append(self._gain)
+        self._gain, self._count = np.zeros(1), 0
+        self._since_test += 1
+        if self._since_test >= _FEWEST_BLOCKS:
+            self._test()
+
+    def renew(self) -> None:
+        """The market has changed: start again at the full rate."""
+        self.factor = 1.0
+        self._forget()
+
+    def _test(self) -> None:
+        self._since_test = 0
+        blocks = np.stack(list(self._blocks))
+        self.tested_candles = len(blocks) * BLOCK
+        if (_scores(blocks) < NormalDist().inv_cdf(_CHANCE / blocks.shape[1])).any():
+            wanted = max(_ADAPTIVE_FLOOR, self.factor / 2.0)
+        elif _scores(blocks.sum(axis=1, keepdims=True))[0] > -NormalDist().inv_cdf(_CHANCE):
+            wanted = min(1.0, self.factor * 2.0)
+        else:
+            return
+        if wanted != self.factor:
+            self.factor = wanted
+            self._forget()
+
+    def _forget(self) -> None:
+        """Results for another rate say little about this one."""
+        self._gain, self._count, self._since_test = np.zeros(1), 0, 0
+        self._blocks.clear()
+
+    def state(self) -> dict[str, Any]:
+        """The whole state, as JSON."""
+        return {
+            "factor": self.factor,
+            "block": [self._gain.tolist(), self._count],
+            "blocks": [block.tolist() for block in self._blocks],
+            "since_look": self._since_test,
+        }
+
+    def restore(self, state: dict[str, Any] | None) -> None:
+        """Continue from what `state` returned, or from None as a new one."""
+        self.renew()
+        if state is None:
+            return
+        self.factor, self._since_test = float(state["factor"]), int(state["since_look"])
+        gain, count = state["block"]
+        self._gain, self._count = np.atleast_1d(np.array(gain, dtype=np.float64)), int(count)
+        self._blocks.extend(np.atleast_1d(np.array(block, dtype=np.float64)) for block in state["blocks"])
+
+
+def _scores(blocks: FloatArray) -> FloatArray:
+    """The blocks' means in standard errors: [block, K] to [K]; 0 if the blocks do not differ."""
+    error = blocks.std(axis=0, ddof=1) / math.sqrt(len(blocks))
+    means: FloatArray = blocks.mean(axis=0)
+    scores: FloatArray = np.divide(means, error, out=np.zeros_like(means), where=error > 0.0)
+    return scores

@@ -15,8 +15,7 @@ from core.domain.quantities import FloatArray
 from core.training.commands import MarketCandle
 from core.training.engine.engine import TrainingEngine
 from core.training.external.challenger import ProcessChallenger
-from core.training.online.challenger import Challenger, MarketInputs, UnusableError
-from core.training.online.torch_challenger import TorchChallenger
+from core.training.online.challenger import Challenger, MarketInputs, TorchChallenger, UnusableError
 from models.contract import ContractError, build_checked, find_model
 from models.shape import ModelShape
 

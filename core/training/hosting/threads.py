@@ -20,7 +20,7 @@ from core.domain.clock import Clock
 from core.settings.tree import Settings
 from core.training.engine.device import Device, choose_device, cpu_label
 from core.training.engine.engine import TrainingEngine
-from core.training.engine.synthetic import synthetic_batch, synthetic_reference
+from core.training.engine.samples import synthetic_batch, synthetic_reference
 from core.training.hosting.opening import build_engine
 
 _MOST = 8

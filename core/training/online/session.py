@@ -27,8 +27,7 @@ from core.forecast.other_markets import exchange_numbers
 from core.settings.tree import Settings
 from core.storage.record_writer import TrainingRecord
 from core.training.commands import MarketCandle
-from core.training.engine.engine import TrainingEngine
-from core.training.engine.result import StepResult
+from core.training.engine.engine import StepResult, TrainingEngine
 from core.training.engine.samples import Batch, LossWeights, anchor_loss, build_batch, draw_origins, joined
 from core.training.online.adjusting import rate_adapted
 from core.training.online.challengers import Challengers

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from core.domain.clock import Clock
 from core.domain.quantities import FloatArray
-from core.training.engine.engine import TrainingEngine
-from core.training.engine.result import StepResult
+from core.training.engine.engine import StepResult, TrainingEngine
 from core.training.engine.samples import Batch
 from core.training.online.ledger import LossLedger
 from core.training.pretraining.dataset import Dataset, share_of

@@ -23,15 +23,13 @@ from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import FloatArray
 from core.settings.tree import RecoverySettings
 from core.training.engine.device_faults import DeviceFault
-from core.training.engine.engine import TrainingEngine
-from core.training.engine.result import StepResult
+from core.training.engine.engine import StepResult, TrainingEngine
 from core.training.engine.samples import Batch
-from core.training.recovery.budget import RollbackBudget
 from core.training.recovery.failure import Failure, failure_of, name_operation
 from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.quarantine import Quarantine, non_finite_parts
-from core.training.recovery.step_watches import MicroBatching, ScaleSearch, SpikeWatch
+from core.training.recovery.step_watches import MicroBatching, RollbackBudget, ScaleSearch, SpikeWatch
 
 _RATE_AFTER_ROLLBACK = 0.5
 _AS_USUAL = "The step was done as usual."

@@ -1,4 +1,5 @@
-"""What the ladder remembers from step to step: loss spikes, the search for fp16's loss scale, shortage of memory."""
+"""What the ladder remembers from step to step: loss spikes, the search for fp16's loss scale, shortage of memory,
+and how many rollbacks there were."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from typing import Any
 import torch
 
 from core.domain.diagnosis import NonFiniteOrigin
-from core.training.engine.engine import TrainingEngine
-from core.training.engine.result import StepResult
+from core.settings.tree import RecoverySettings
+from core.training.engine.engine import StepResult, TrainingEngine
 
 _FEWEST = 20
 _WINDOW = 100
@@ -125,6 +126,34 @@ class MicroBatching:
         self._clean = 0
         self._engine.micro_batches = max(self._usual, self._engine.micro_batches // 2)
         return True
+
+
+class RollbackBudget:
+    """Owns the steps of the newest rollbacks: so many are allowed within a number of steps before a user has to act."""
+
+    def __init__(self, settings: RecoverySettings) -> None:
+        self._allowed = settings.rollbacks
+        self._window = settings.rollback_window_steps
+        self._steps: deque[int] = deque()
+
+    def spend(self, step: int) -> bool:
+        """Count a rollback at this step. False if the budget was spent before."""
+        while self._steps and self._steps[0] <= step - self._window:
+            self._steps.popleft()
+        if len(self._steps) >= self._allowed:
+            return False
+        self._steps.append(step)
+        return True
+
+    def renew(self) -> None:
+        """The user resumed training."""
+        self._steps.clear()
+
+    def state(self) -> list[int]:
+        return list(self._steps)
+
+    def restore(self, steps: list[Any]) -> None:
+        self._steps = deque(int(step) for step in steps)
 
 
 def empty_caches() -> None:

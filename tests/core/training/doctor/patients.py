@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from core.training.doctor.evidence import SETTLING_STEPS
-from models.losses import pinball
+from core.training.engine.objective import pinball
 from models.shape import ModelShape
 from models.transformer import CandleTransformer
 from tests.core.training.doctor.training import Patient, Sample, norms_of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.training.doctor.trend import FEWEST, trend_of
+from core.training.doctor.evidence import FEWEST_FOR_A_TREND, trend_of
 
 CERTAIN = 2.6
 
@@ -39,7 +39,7 @@ def test_spikes_and_gaps_do_not_change_the_trend() -> None:
     assert found.z < -CERTAIN
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=FEWEST, max_size=300))
+@given(st.lists(st.floats(-1e6, 1e6), min_size=FEWEST_FOR_A_TREND, max_size=300))
 def test_a_mirrored_series_has_the_opposite_trend(numbers: list[float]) -> None:
     up, down = trend_of(np.array(numbers)), trend_of(-np.array(numbers))
     assert up is not None and down is not None
@@ -47,4 +47,4 @@ def test_a_mirrored_series_has_the_opposite_trend(numbers: list[float]) -> None:
 
 
 def test_too_few_numbers_have_no_trend() -> None:
-    assert trend_of(np.r_[np.ones(FEWEST - 1), np.full(100, np.nan)]) is None
+    assert trend_of(np.r_[np.ones(FEWEST_FOR_A_TREND - 1), np.full(100, np.nan)]) is None

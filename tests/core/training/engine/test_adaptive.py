@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from core.settings.tree import TrainingSettings
-from core.training.engine.adaptive import BLOCK, AdaptiveRate
-from core.training.engine.schedule import RateSchedule
+from core.training.engine.schedule import BLOCK, AdaptiveRate, RateSchedule
 
 LOOK = 10 * BLOCK
 

@@ -11,8 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from core.domain.diagnosis import NonFiniteOrigin
 from core.domain.quantities import LEVELS, QUANTITIES
 from core.settings.tree import GradientSettings, TrainingSettings
-from core.training.engine.engine import TrainingEngine
-from core.training.engine.result import StepResult
+from core.training.engine.engine import StepResult, TrainingEngine
 from tests.core.training.engine.rigs import (
     RATE,
     REFERENCE,

@@ -21,7 +21,7 @@ from core.storage.evidence import COMBINATION, ExpertSums, read_expert_sums
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
-from core.training.online.expert_evidence import ExpertEvidence
+from core.training.online.evidence import ExpertEvidence
 from tests.core.training import rigs
 from tests.core.training.online.test_ledger import SCORE
 

@@ -6,7 +6,7 @@ import torch
 
 from core.domain.quantities import LEVELS
 from core.forecast import score
-from models.losses import pinball, quantiles_of, weighted_parts
+from core.training.engine.objective import pinball, quantiles_of, weighted_parts
 
 LEVEL_TENSOR = torch.tensor(LEVELS)
 
