@@ -198,7 +198,10 @@ class Catalog:
                 self._replace(row, each)
         self._row_of.update((id_, len(self._kept) + place) for place, id_ in enumerate(added))
         self._kept.extend(added.values())
-        self._extend_columns(list(added.values()))
+        for name, read in _NUMBERS.items():
+            self._numbers[name] = np.append(self._numbers[name], _column(added.values(), read))
+        for name, read_text in _TEXTS.items():
+            self._texts[name].extend(map(read_text, added.values()))
         self._changed()
 
     def remove(self, ids: Iterable[str]) -> None:
@@ -356,12 +359,6 @@ class Catalog:
         for name, read_text in _TEXTS.items():
             self._texts[name].put(row, read_text(kept))
 
-    def _extend_columns(self, kept: Sequence[CheckpointRow]) -> None:
-        for name, read in _NUMBERS.items():
-            self._numbers[name] = np.append(self._numbers[name], _column(kept, read))
-        for name, read_text in _TEXTS.items():
-            self._texts[name].extend(map(read_text, kept))
-
     def _forget(self) -> None:
         self._numbers = {name: np.zeros(0) for name in _NUMBERS}
         self._texts = {name: Texts() for name in _TEXTS}
@@ -372,7 +369,7 @@ class Catalog:
         self.version += 1
 
 
-def _column(kept: Sequence[CheckpointRow], read: Callable[[CheckpointRow], float | None]) -> NDArray[np.float64]:
+def _column(kept: Iterable[CheckpointRow], read: Callable[[CheckpointRow], float | None]) -> NDArray[np.float64]:
     """None and numbers that are not finite become NaN, so that they are never the best."""
     values = np.array([read(each) for each in kept], dtype=np.float64)
     return np.where(np.isfinite(values), values, np.nan)

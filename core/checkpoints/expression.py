@@ -130,8 +130,9 @@ def parse(text: str, moment: Moment) -> Expression | None:
     tokens = _read(text)
     if not tokens:
         return None
-    if len(tokens) == 1 and _is_flag(tokens[0]):
-        return Compare(BY_NAME[tokens[0].word], Operator.EQUAL, True)
+    only = BY_NAME.get(tokens[0].word) if len(tokens) == 1 else None
+    if only is not None and only.kind is Kind.FLAG:
+        return Compare(only, Operator.EQUAL, True)
     if tokens is _PLAIN or not any(_is_structure(token) for token in tokens):
         words = Words(tuple(text.casefold().split()))
         named = _named_span(" ".join(words.words), moment)
@@ -183,10 +184,6 @@ def _read(text: str) -> list[_Token]:
 
 
 _KINDS = ("space", "string", "date", "bare", "number", "operator", "parenthesis", "word")
-
-
-def _is_flag(token: _Token) -> bool:
-    return token.word in BY_NAME and BY_NAME[token.word].kind is Kind.FLAG
 
 
 def _is_structure(token: _Token) -> bool:
@@ -277,7 +274,8 @@ class _Parser:
             if operator not in (Operator.EQUAL, Operator.UNEQUAL) and not (
                 column.is_text and operator is Operator.CONTAINS
             ):
-                raise self._error(f"“{column.name}” cannot be compared by “{token.text}”: {_ways(column)}.", token)
+                ways = "it is yes or no" if column.kind is Kind.FLAG else "use =, != or contains"
+                raise self._error(f"“{column.name}” cannot be compared by “{token.text}”: {ways}.", token)
         elif operator is Operator.CONTAINS:
             raise self._error(f"“{column.name}” is not a text; compare it, such as {_example(column)}.", token)
         return operator
@@ -396,10 +394,6 @@ def _example(column: Column) -> str:
     return f"“{column.name} {values[column.kind]}”"
 
 
-def _ways(column: Column) -> str:
-    return "it is yes or no" if column.kind is Kind.FLAG else "use =, != or contains"
-
-
 @dataclass(frozen=True, slots=True)
 class Completion:
     """The suggestions for the text from `start` to the cursor."""
@@ -431,11 +425,7 @@ def _following(tokens: Sequence[_Token]) -> Sequence[str]:
     if column is not None:
         return ["contains"] if column.is_text else ["and", "or"] if column.kind is Kind.FLAG else []
     if last.kind == "operator" or last.word == "contains":
-        return _values_of(BY_NAME.get(tokens[-2].word) if len(tokens) > 1 else None)
+        compared = BY_NAME.get(tokens[-2].word) if len(tokens) > 1 else None
+        values = {Kind.TIME: _NAMED_TIMES, Kind.FLAG: tuple(_YES)[::2]}
+        return () if compared is None else values.get(compared.kind, ())
     return ["and", "or"]
-
-
-def _values_of(column: Column | None) -> Sequence[str]:
-    if column is None:
-        return []
-    return {Kind.TIME: _NAMED_TIMES, Kind.FLAG: tuple(_YES)[::2]}.get(column.kind, ())

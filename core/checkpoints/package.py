@@ -130,7 +130,8 @@ def export(kept: CheckpointRow, file: Path, settings: dict[str, Any] | None, int
         card = card_of(kept, settings).model_dump_json(indent=2).encode() + b"\n"
     except ValidationError as error:
         raise BadFileError(f"{target.name} cannot be exported: its description is invalid ({_what(error)}).") from error
-    readme = _readme(kept, settings, _other_markets(weights, target.name)).encode()
+    markets = len(read_description(weights, target.name).get("markets", ()))
+    readme = _readme(kept, settings, max(0, markets - 1)).encode()
     files = {WEIGHTS: weights, CARD: card, README: readme}
     files[SUMS] = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items()).encode()
     try:
@@ -219,12 +220,8 @@ def _what(error: ValidationError | RecursionError) -> str:
     return f"{place}: {first['msg']}"[:200] if place else str(first["msg"])[:200]
 
 
-def _other_markets(weights: bytes, name: str) -> int:
-    """How many a model of several markets has besides the one that its run is named after."""
-    return max(0, len(read_description(weights, name).get("markets", ())) - 1)
-
-
 def _readme(kept: CheckpointRow, settings: dict[str, Any] | None, others: int) -> str:
+    """others: how many a model of several markets has besides the one that its run is named after."""
     info = kept.info
 
     def number(value: float | None, unit: str = "") -> str:

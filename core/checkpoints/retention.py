@@ -52,7 +52,8 @@ def reasons_to_keep(
     before_change = next((info for info in newest_first if info.reason == CHANGE and not is_wrecked(info)), None)
     newest = _ids(newest_first[: max(1, rules.keep_newest)])
     healthiest = _ids(_healthy_first(newest_first, offered)[: max(1, rules.keep_newest)]) - newest
-    best = _ids([*by_skill(newest_first)[: max(1, rules.keep_best)], *_of_one(best_of(newest_first))])
+    best = _ids(by_skill(newest_first)[: max(1, rules.keep_best)])
+    champion = best_of(newest_first)
     lowest = lowest_loss_of(newest_first)
     spaced = _spaced(newest_first, rules.keep_every_steps)
     kept_since_ms = now_ms - rules.keep_hours * _HOUR_MS
@@ -66,7 +67,7 @@ def reasons_to_keep(
             ("pinned", info.is_pinned),
             ("has a name, a note or a tag", bool(info.note or info.name or info.tags)),
             ("saved manually", info.reason == "manual"),
-            ("among the best", id_ in best),
+            ("among the best", id_ in best or info is champion),
             ("lowest loss", lowest is info),
             ("among the newest", id_ in newest),
             ("newest known good", info in good[:1] and id_ not in newest),
@@ -111,10 +112,6 @@ def _healthy_first(newest_first: Sequence[CheckpointInfo], offered: str | None) 
         return info.checkpoint_id in wrecked, info.health != Disease.HEALTHY
 
     return sorted((info for info in newest_first if info.is_known_good), key=rank)  # stable
-
-
-def _of_one(info: CheckpointInfo | None) -> list[CheckpointInfo]:
-    return [] if info is None else [info]
 
 
 def _ids(infos: Sequence[CheckpointInfo]) -> set[str]:
