@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -82,20 +82,26 @@ class Trial:
     """The share of candles with a forecast of it: an answer may hold none."""
 
 
-def run_trial(
-    root: Path, wanted: str, parts: Sequence[Sequence[Candle]], interval: Interval, settings: Settings, clock: Clock
+def _run_trial(
+    root: Path, subject: Subject, in_file: Sequence[Candle], parts: Sequence[Sequence[Candle]], clock: Clock
 ) -> Trial:
-    """A new run with this challenger in an empty folder. The trainer is started again for each further part.
+    """A new run with the model as its challenger in a new folder. The trainer is started again for each further part.
 
-    A process learns by itself, so the main model does not train beside it. Raises ChallengerError and StorageError.
+    in_file: the candles that the model can read from its copy of the file. A process learns by itself, so the main
+    model does not train beside it. Raises ChallengerError and StorageError.
     """
-    folder = DataFolder(root)
+    root.mkdir()
+    folder, wanted = DataFolder(root / "data"), subject.wanted
     folder.ensure()
-    settings = replace(settings, model=replace(settings.model, challengers=(wanted,)))
-    spec = SessionSpec(root, Market(FILE_VENUE, "check", interval), settings)
-    events: list[TrainerEvent] = []
-    for part in parts:
-        events += _run_part(spec, part, clock)
+    if subject.file is not None:
+        copy = root / f"{subject.file.stem}.csv"
+        times = np.array([candle.open_time_ms for candle in in_file], dtype=np.int64)
+        values = np.array([[each.open, each.high, each.low, each.close, each.volume] for each in in_file]).T
+        copy.write_text("".join(csv_pieces(times, values)), encoding="utf-8")
+        wanted = _with_copy(wanted, subject.file, copy)
+    settings = replace(subject.settings, model=replace(subject.settings.model, challengers=(wanted,)))
+    spec = SessionSpec(folder.root, Market(FILE_VENUE, "check", subject.interval), settings)
+    events = [event for part in parts for event in _run_part(spec, part, clock)]
     incidents = tuple(
         event for event in events if isinstance(event, Incident) and event.kind.startswith(_OF_CHALLENGERS)
     )
@@ -139,23 +145,25 @@ def check_model(
     on_trial: called with the words for each trial before it.
     """
     candles, known = subject.candles, subject.known
-    trials = _Trials(subject, folder, clock, on_trial)
+    folders = (folder / str(number) for number in count(1))
+
+    def run(words: str, in_file: Sequence[Candle], *parts: Sequence[Candle]) -> Trial:
+        on_trial(words)
+        return _run_trial(next(folders), subject, in_file, parts, clock)
+
     try:
-        first = trials.run("The candles as they are", candles, [candles])
+        first = run("The candles as they are", candles, candles)
     except ChallengerError as error:
         return [Check("It can be started", False, str(error))]
     started = Check("It can be started", True, "It was found, and is ready.")
     checks = [started, *_of_module(subject), _answers(first, len(candles))]
     if _is_unusable(first, len(candles)):
         return checks
-    again = trials.run("The same once more", candles, [candles])
+    again = run("The same once more", candles, candles)
     other = with_other_future(candles, known)
-    changed = trials.run("With another future", other, [other])
-    early = trials.run(
-        "Before the future exists, then a restart",
-        candles[:known],
-        [candles[:known], candles[known : known + _AFTER_RESTART]],
-    )
+    changed = run("With another future", other, other)
+    before, after = candles[:known], candles[known : known + _AFTER_RESTART]
+    early = run("Before the future exists, then a restart", before, before, after)
     repeats = _repeats(first, again)
     compared = [_sees_no_future(first, changed, early, known), _continues(first, early, known)]
     if not repeats.passed:
@@ -172,31 +180,6 @@ def _of_module(subject: Subject) -> list[Check]:
     return list(check_module(find_model(source.name, source.file), source.name, model_shape(subject.settings)))
 
 
-class _Trials:
-    """Gives each trial its own folder and copy of the file."""
-
-    def __init__(self, subject: Subject, folder: Path, clock: Clock, on_trial: Callable[[str], None]) -> None:
-        self._subject = subject
-        self._folder = folder
-        self._clock = clock
-        self._on_trial = on_trial
-        self._count = 0
-
-    def run(self, words: str, in_file: Sequence[Candle], parts: Sequence[Sequence[Candle]]) -> Trial:
-        """in_file: the candles that the model can read from the file. Raises ChallengerError."""
-        self._on_trial(words)
-        self._count += 1
-        root = self._folder / str(self._count)
-        root.mkdir()
-        wanted = self._subject.wanted
-        if self._subject.file is not None:
-            copy = root / f"{self._subject.file.stem}.csv"
-            copy.write_text(_as_csv(in_file), encoding="utf-8")
-            wanted = _with_copy(wanted, self._subject.file, copy)
-        settings = self._subject.settings
-        return run_trial(root / "data", wanted, parts, self._subject.interval, settings, self._clock)
-
-
 def _with_copy(wanted: str, file: Path, copy: Path) -> str:
     """The same model, with the copy in place of the file among the arguments of its process."""
     source = source_of(wanted)
@@ -204,12 +187,6 @@ def _with_copy(wanted: str, file: Path, copy: Path) -> str:
         return wanted
     words = [str(copy) if Path(word).resolve() == file.resolve() else word for word in source.command]
     return f"{source.name}=process:{as_command(words)}"
-
-
-def _as_csv(candles: Sequence[Candle]) -> str:
-    times = np.array([candle.open_time_ms for candle in candles], dtype=np.int64)
-    values = np.array([[each.open, each.high, each.low, each.close, each.volume] for each in candles]).T
-    return "".join(csv_pieces(times, values))
 
 
 def _missing(trial: Trial) -> int:
@@ -223,14 +200,11 @@ def _is_unusable(trial: Trial, candles: int) -> bool:
     return has_given_up or trial.answered == 0.0 or _missing(trial) > _UNUSABLE_SHARE * candles
 
 
-def _how_many(forecast: int, candles: int) -> str:
-    return "each" if forecast == candles else f"{forecast:,} of them" if forecast else "none"
-
-
 def _answers(trial: Trial, candles: int) -> Check:
     if not trial.incidents:
         forecast = round(trial.answered * candles)
-        found = f"It answered {candles:,} candles, {_how_many(forecast, candles)} with a forecast"
+        how_many = "each" if forecast == candles else f"{forecast:,} of them" if forecast else "none"
+        found = f"It answered {candles:,} candles, {how_many} with a forecast"
         sound = ": right shape, finite, in order." if forecast else ", so there is nothing to check."
         return Check("It answers at every candle", forecast > 0, found + sound)
     first, further = trial.incidents[0], len(trial.incidents) - 1

@@ -144,8 +144,9 @@ class DivergenceWatch:
         if self._changed_at is not None and self.found is None and step - self._changed_at > _CHANGE_COUNTS:
             self._changed_at = self._before = None
         limit = self._limit()
-        if self.found is None:
-            self._update_sound_until(limit.level - limit.margin / 2.0)
+        if self.found is None:  # the loss of a step belongs to the weights that the previous step left
+            sound = [each.step - 1 for each in self._recent if each.excess <= limit.level - limit.margin / 2.0]
+            self._sound_until = max(sound, default=self._sound_until)
         if self._has_settled_above_anchor:
             self._sound_until = None
         self.found = None if self._is_sound(limit) else self._divergence()
@@ -168,11 +169,6 @@ class DivergenceWatch:
             return False
         margin = max(_ABOVE_ANCHOR_ONCE_BETTER, _SPREADS_SETTLED_ABOVE * _spread_of(self._since_found))
         return statistics.median(self._since_found) < -margin
-
-    def _update_sound_until(self, level: float) -> None:
-        """The loss of a step belongs to the weights that the previous step left."""
-        sound = [each.step - 1 for each in self._recent if each.excess <= level]
-        self._sound_until = max(sound, default=self._sound_until)
 
     def _limit(self) -> _Limit:
         spread = self._spread()

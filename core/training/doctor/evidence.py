@@ -243,8 +243,8 @@ class Evidence:
 def measure(window: StepWindow, names: tuple[str, ...], start: RunStart, closed: int = 0) -> Evidence:
     """Measure the window. names: the layers, as many as the window has. closed: the first steps since the start to
     leave out, except for non-finite numbers; they count even if they have left the window."""
-    settled = _settled(window, closed)
     fresh = np.arange(_begin(window, closed), len(window))
+    settled = np.arange(_begin(window, closed + SETTLING_STEPS), len(window))
     rows = settled[window.column("is_skipped")[settled] == 0.0]
     recent = rows[-RECENT_STEPS:]
     norms = window.column("norm")
@@ -270,11 +270,6 @@ def measure(window: StepWindow, names: tuple[str, ...], start: RunStart, closed:
         layers=_layers(names, window, rows),
         not_finite=_not_finite(window),
     )
-
-
-def _settled(window: StepWindow, closed: int) -> IndexArray:
-    """[rows]: the window without the first steps of the run, or those after the closed ones."""
-    return np.arange(_begin(window, closed + SETTLING_STEPS), len(window))
 
 
 def _begin(window: StepWindow, steps: int) -> int:

@@ -260,7 +260,8 @@ def judge(evidence: Evidence, settings: Settings, with_closed: Evidence) -> Verd
         spoken = (verdict(evidence, settings) for verdict in VERDICTS)
         found = next((verdict for verdict in spoken if verdict is not None), None) or healthy(evidence, settings)
         if spoilt is not None:
-            found = spoilt if found.disease in _NOT_A_DISEASE else _combined(found, spoilt)
+            both = replace(found, evidence=f"{found.evidence} Apart from that, {spoilt.evidence}")
+            found = spoilt if found.disease in _NOT_A_DISEASE else both
     return replace(found, remedy=remedies.unless_already_set(found.remedy, settings))
 
 
@@ -269,10 +270,6 @@ def _is_rare_bad_input(found: NotFinite | None) -> bool:
     if found is None or set(found.counts) != {NonFiniteOrigin.INPUT}:
         return False
     return found.counts[NonFiniteOrigin.INPUT] <= max(1.0, _RARE_INPUT * found.steps_looked_at)
-
-
-def _combined(found: Verdict, spoilt: Verdict) -> Verdict:
-    return replace(found, evidence=f"{found.evidence} Apart from that, {spoilt.evidence}")
 
 
 def _first_updates_did_damage(evidence: Evidence) -> bool:

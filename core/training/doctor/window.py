@@ -39,8 +39,10 @@ class StepWindow:
         return min(self._end, WINDOW)
 
     def append(self, step: StepDone) -> None:
-        if self._end == 2 * WINDOW:
-            self._move_to_front()
+        if self._end == 2 * WINDOW:  # make room behind the newest half
+            for table in (self._columns, self._norms, self._ratios):
+                table[:WINDOW] = table[WINDOW:]
+            self._end = WINDOW
         statistics = step.gradients
         self._columns[self._end] = _row(step)
         self._norms[self._end] = np.nan
@@ -92,11 +94,6 @@ class StepWindow:
     def _live(self) -> slice:
         return slice(self._end - len(self), self._end)
 
-    def _move_to_front(self) -> None:
-        for table in (self._columns, self._norms, self._ratios):
-            table[:WINDOW] = table[WINDOW:]
-        self._end = WINDOW
-
 
 _COLUMNS = (
     "step",
@@ -114,7 +111,7 @@ _COLUMNS = (
 
 
 def _row(step: StepDone) -> tuple[float, ...]:
-    statistics = step.gradients
+    statistics, origin = step.gradients, _origin(step)
     return (
         float(step.step),
         number(step.loss),
@@ -125,7 +122,7 @@ def _row(step: StepDone) -> tuple[float, ...]:
         size(None if statistics is None else statistics.update_ratio),
         _largest(statistics),
         size(None if statistics is None else statistics.loss_scale),
-        _origin_code(step),
+        -1.0 if origin is None else float(_ORIGINS.index(origin)),
         float(step.skipped_because is not None or step.loss is None),
     )
 
@@ -147,11 +144,6 @@ def _largest(statistics: GradientStatistics | None) -> float:
     layers = () if statistics is None else statistics.layers
     values = [value for layer in layers if not math.isnan(value := size(layer.largest))]
     return max(values, default=math.nan)
-
-
-def _origin_code(step: StepDone) -> float:
-    origin = _origin(step)
-    return -1.0 if origin is None else float(_ORIGINS.index(origin))
 
 
 def _origin(step: StepDone) -> NonFiniteOrigin | None:

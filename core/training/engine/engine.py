@@ -19,11 +19,11 @@ from torch import Tensor, nn
 from core.domain.diagnosis import GradientStatistics, NonFiniteOrigin
 from core.domain.quantities import QUANTITIES, FloatArray
 from core.settings.tree import GradientSettings, TrainingSettings
-from core.training.engine.clipping import Clipped, Clipper
+from core.training.engine.clipping import Clipper
 from core.training.engine.cuda_graph import CudaGraphs, GraphedUpdate, Update
 from core.training.engine.flat_parameters import FlatParameters
 from core.training.engine.gradient_measure import GradientMeter, finite
-from core.training.engine.guard import StepCheck, StepGuard, origin_of, skip_reason
+from core.training.engine.guard import StepGuard, origin_of, skip_reason
 from core.training.engine.noise import restore_noise
 from core.training.engine.objective import DeviceBatch, QuantileObjective
 from core.training.engine.optimizer import AveragedWeights, build_optimizer, is_usable, load_optimizer, set_rate
@@ -32,7 +32,8 @@ from core.training.engine.replicas import Replicas
 from core.training.engine.samples import Batch
 from core.training.engine.schedule import RateSchedule
 
-_HEAD = 5  # norm, norm after, threshold, skipped, loss scale
+_HEAD = 5
+"""Numbers before the parts of the loss in what a step gives: norm, norm after, threshold, skipped, loss scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,19 +261,19 @@ class TrainingEngine:
         self._flat.collect()
         self._precision.unscale(self.optimizer)
         scale = self._precision.scale()  # before the step, which may change it
-        self.is_half_done = not self._is_captured_only()
-        gradients = self._flat.gradients
-        self._add_noise(gradients)
-        check = self._guard.check(parts, self._meter.gradients())
-        clipped = self._clipper.clip(gradients, check.norm, check.is_skipped, check.clip_factor)
-        self._precision.step(self.optimizer, check.is_skipped)
+        is_capturing = self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+        self.is_half_done = not is_capturing  # while a graph is captured, the device does nothing
+        if self._gradient_settings.noise > 0.0:
+            noise = torch.empty_like(self._flat.gradient).normal_(generator=self._noise)
+            self._flat.gradient.add_(noise, alpha=self._gradient_settings.noise)
+        norm = self._meter.gradients()
+        is_skipped, clip_factor = self._guard.check(parts, norm)
+        clipped = self._clipper.clip([self._flat.gradient], norm, is_skipped, clip_factor)
+        self._precision.step(self.optimizer, is_skipped)
         if self._average is not None:
-            self._average.follow(check.is_skipped)
-        return self._pack(parts, check, clipped, scale)
-
-    def _is_captured_only(self) -> bool:
-        """While a graph is captured, the device does nothing."""
-        return self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+            self._average.follow(is_skipped)
+        head = norm, clipped.norm_after, clipped.threshold, is_skipped.to(parts.dtype), scale.to(parts.dtype)
+        return torch.cat((torch.stack(head), parts, self._meter.packed()))
 
     def _backward(self, batch: DeviceBatch) -> Tensor:
         """Gradients of the whole batch's loss, however it is split. Returns the loss's parts [Q]."""
@@ -289,17 +290,6 @@ class TrainingEngine:
             parts = own.detach() if parts is None else parts + own.detach()
         assert parts is not None
         return self._replicas.mean(parts)
-
-    def _add_noise(self, gradients: list[Tensor]) -> None:
-        if self._gradient_settings.noise > 0.0:
-            for gradient in gradients:
-                noise = torch.empty_like(gradient).normal_(generator=self._noise)
-                gradient.add_(noise, alpha=self._gradient_settings.noise)
-
-    def _pack(self, parts: Tensor, check: StepCheck, clipped: Clipped, scale: Tensor) -> Tensor:
-        is_skipped, loss_scale = check.is_skipped.to(parts.dtype), scale.to(parts.dtype)
-        head = (check.norm, clipped.norm_after, clipped.threshold, is_skipped, loss_scale)
-        return torch.cat((torch.stack(head), parts, self._meter.packed()))
 
     def _unpack(self, numbers: list[float], rate: float) -> StepResult:
         norm, norm_after, threshold, is_skipped, scale = numbers[:_HEAD]

@@ -49,10 +49,6 @@ class FlatParameters:
         ]
         """For the optimizer: parameters, their decay, and their gradients."""
 
-    @property
-    def gradients(self) -> list[Tensor]:
-        return [self.gradient]
-
     def layer_gradients(self) -> list[list[Tensor]]:
         """For each layer, its parts of the flat gradient."""
         views: list[list[Tensor]] = [[] for _ in self.layers]

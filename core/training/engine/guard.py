@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -12,15 +11,6 @@ from core.domain.diagnosis import NonFiniteOrigin
 from core.training.engine.replicas import Replicas
 
 _SPIKE_CLIPS_TO = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class StepCheck:
-    """Whether a step counts, as 0-d tensors. clip_factor: multiplies the clip threshold."""
-
-    norm: Tensor
-    is_skipped: Tensor
-    clip_factor: Tensor
 
 
 class StepGuard:
@@ -39,8 +29,9 @@ class StepGuard:
         self.limit = math.inf if limit is None else limit
         self._limit.fill_(self.limit)
 
-    def check(self, parts: Tensor, norm: Tensor) -> StepCheck:
-        """Runs before clipping: clipping by a NaN norm makes every gradient NaN."""
+    def check(self, parts: Tensor, norm: Tensor) -> tuple[Tensor, Tensor]:
+        """Whether the step is skipped, and the factor of the clip threshold, as 0-d tensors. Runs before clipping:
+        clipping by a NaN norm makes every gradient NaN."""
         loss = parts.sum()
         is_skipped = ~(torch.isfinite(loss) & torch.isfinite(norm))  # the product of two large ones overflows
         factor = self._one
@@ -48,7 +39,7 @@ class StepGuard:
             is_skipped = is_skipped | (loss > self._limit)
         if self._spike_action == "clip":
             factor = torch.where(loss > self._limit, _SPIKE_CLIPS_TO, self._one)
-        return StepCheck(norm, self._replicas.agree(is_skipped), factor)
+        return self._replicas.agree(is_skipped), factor
 
 
 def origin_of(loss_is_finite: bool, norm_is_finite: bool, parameters_are_finite: bool) -> NonFiniteOrigin | None:
