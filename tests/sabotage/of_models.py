@@ -73,9 +73,9 @@ FAULTS = (
     ),
     Fault(
         "history-with-the-future",
-        "core/training/hosting/opening.py",
-        "self._candles.columns_before(self._markets[market], before_ms, HISTORY_CANDLES)",
-        "self._candles.columns_before(self._markets[market], 2**62, HISTORY_CANDLES)",
+        "core/training/hosting/challengers.py",
+        "candles.columns_before(markets[market], before_ms, HISTORY_CANDLES)",
+        "candles.columns_before(markets[market], 2**62, HISTORY_CANDLES)",
     ),
     Fault(
         "challengers-infinite-forecast-is-sound",

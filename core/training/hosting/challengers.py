@@ -1,24 +1,40 @@
-"""Opens the challengers that the settings name."""
+"""Opens the challengers that the settings name: torch modules, and processes."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 
+from core.domain.candle import Candle
 from core.domain.challenger_sources import ChallengerError, ChallengerSource, script_of, source_of
+from core.domain.clock import Clock
 from core.domain.quantities import FloatArray
+from core.market.history.files import CandleRows
+from core.storage.candles import CandleStore
 from core.training.commands import MarketCandle
 from core.training.engine.engine import TrainingEngine
 from core.training.external.challenger import ProcessChallenger
+from core.training.external.model import ExternalModel
+from core.training.external.protocol import Wanted
+from core.training.external.transport import ProcessTransport
 from core.training.online.challenger import Challenger, MarketInputs, TorchChallenger, UnusableError
+from core.training.online.provenance import live_within_ms
+from core.training.online.trainer_spec import SessionSpec
 from models.contract import ContractError, build_checked, find_model
 from models.shape import ModelShape
 
+HISTORY_CANDLES = 10_000
+"""Sent to a new process, of each market."""
+_LONGEST_WAIT_MS = 10_000
+_SHARE_OF_LIVE = 0.5
+_SHARE_OF_HANG = 0.4
+"""The trainer's own watchdog must not take a slow challenger for a hang of the trainer."""
 EngineMaker = Callable[[Callable[[ModelShape], nn.Module]], TrainingEngine]
 """Makes an engine with the model that its argument makes from a shape."""
 _LARGEST_SCRIPT_BYTES = 1_000_000
@@ -43,6 +59,37 @@ def open_challengers(
         _wait_for_processes(members, is_new_run)
         opened.pop_all()
     return members
+
+
+def process_starter(spec: SessionSpec, candles: CandleStore, clock: Clock) -> ProcessStarter:
+    """Starts the processes of one session, without waiting until they are ready. A failure is an incident of it."""
+    markets, wanted = {str(market): market for market in spec.markets}, wanted_of_processes(spec)
+
+    def past(market: str, before_ms: int) -> Iterable[Candle]:
+        return CandleRows(candles.columns_before(markets[market], before_ms, HISTORY_CANDLES))
+
+    def start(source: ChallengerSource) -> ProcessChallenger:
+        open_transport = partial(ProcessTransport, source.command, source.name)
+        model = ExternalModel(source.name, wanted, open_transport, past, clock)
+        model.begin()
+        return ProcessChallenger(model, wanted.markets)
+
+    return start
+
+
+def wanted_of_processes(spec: SessionSpec) -> Wanted:
+    """One is waited for after the other, and the run's own forecast has to be live after all of them."""
+    settings, interval = spec.settings, spec.market.interval
+    processes = max(1, sum(bool(source_of(each).command) for each in settings.model.challengers))
+    longest_ms = round(_SHARE_OF_LIVE * live_within_ms(interval) / processes)
+    unhurried_ms = round(1000.0 * _SHARE_OF_HANG * settings.recovery.hang_seconds / processes)
+    return Wanted(
+        tuple(str(market) for market in spec.markets),
+        interval,
+        settings.model.horizons,
+        min(settings.recovery.challenger_deadline_ms, longest_ms),
+        min(_LONGEST_WAIT_MS, unhurried_ms),
+    )
 
 
 def program_of(source: ChallengerSource) -> str:

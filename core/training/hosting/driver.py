@@ -116,7 +116,8 @@ class TrainingDriver:
             self._give_up_progress()
             self._device_watch.end()
             self._host.close()
-            self._store_unrecorded()
+            if rest := self._restarts.take_unrecorded_incidents():  # no host is left to receive them
+                store_incidents(rest, self._restarts.spec, self._run_id)
 
     def _is_finished(self) -> bool:
         if self._inbox.is_stopped:
@@ -144,18 +145,16 @@ class TrainingDriver:
             if isinstance(command, SetDevice):
                 self._change_device(command)
             elif isinstance(command, ShowMarket):
-                self._show(self._spec.markets[command.market])
+                if self._first is not None:
+                    self._first.show(self._spec.markets[command.market])
             else:
                 self._restarts.remember(command)
                 self._send(command)
         room = self._most_in_flight - len(self._unanswered)
         for close in self._queue.take(room) if room > 0 else ():
             self._send(close)
-        self._report_progress()
-
-    def _show(self, market: Market) -> None:
-        if self._first is not None:
-            self._first.show(market)
+        if self._meter.is_due():
+            self._emit_progress(self._meter.report(self._queue.left() + len(self._unanswered)))
 
     @property
     def _duty_percent(self) -> int:
@@ -173,10 +172,6 @@ class TrainingDriver:
         if self._duty_percent < WHOLE_TIME_PERCENT:
             return 1
         return max(1, min(_MOST_IN_FLIGHT, _MOST_CANDLES_IN_FLIGHT // len(self._spec.markets)))
-
-    def _report_progress(self) -> None:
-        if self._meter.is_due():
-            self._emit_progress(self._meter.report(self._queue.left() + len(self._unanswered)))
 
     def _give_up_progress(self) -> None:
         self._emit_progress(self._meter.give_up())
@@ -263,18 +258,15 @@ class TrainingDriver:
         incident = self._restarts.ready(event)
         if incident is not None:
             self._emit_event(incident)
-        self._look_for_gpu()
+        if self._restarts.can_look_for_gpu:
+            self._device_watch.begin()
+        else:
+            self._device_watch.end()
         for market in self._spec.markets:
             for incident in self._restarts.set_aside(market, self._store.take_unannounced(market)):
                 self._emit_event(incident)
         for order in self._restarts.take_commands():
             self._send(order)
-
-    def _look_for_gpu(self) -> None:
-        if self._restarts.can_look_for_gpu:
-            self._device_watch.begin()
-        else:
-            self._device_watch.end()
 
     def _change_device(self, command: SetDevice) -> None:
         """End the host with a checkpoint and make one on the other device. Raises HostDiedError."""
@@ -310,12 +302,6 @@ class TrainingDriver:
             self._inbox.stop()  # first: a restart in reaction to the event waits for this run to end
             self._emit_event(decision.failure)
         return decision.failure is None
-
-    def _store_unrecorded(self) -> None:
-        """Store incidents that no host has received, since no host is left."""
-        rest = self._restarts.take_unrecorded_incidents()
-        if rest:
-            store_incidents(rest, self._restarts.spec, self._run_id)
 
     def _renew_host(self) -> None:
         self._host.close()

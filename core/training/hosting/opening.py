@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import torch
 from sqlite_utils import Database
 from torch import nn
 
-from core.domain.candle import Candle, Market
-from core.domain.challenger_sources import ChallengerSource, source_of
+from core.domain.candle import Market
+from core.domain.challenger_sources import source_of
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.domain.quantities import LEVELS, QUANTITIES
 from core.forecast.experts import ExpertList
 from core.forecast.history import FEATURES, OTHERS, History
 from core.forecast.reference_forecast import REFERENCE_WINDOW
-from core.market.history.files import CandleRows
 from core.settings.tree import Settings, to_record
 from core.storage.candles import CandleStore
 from core.storage.checkpoints import CheckpointRows
@@ -34,11 +32,7 @@ from core.training.engine.cuda_graph import CudaGraphs
 from core.training.engine.device import Device
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.replicas import Replicas
-from core.training.external.challenger import ProcessChallenger
-from core.training.external.model import ExternalModel
-from core.training.external.protocol import Wanted
-from core.training.external.transport import ProcessTransport
-from core.training.hosting.challengers import open_challengers, program_of
+from core.training.hosting.challengers import open_challengers, process_starter, program_of
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper
 from core.training.online.challengers import Challengers
 from core.training.online.drift import DriftWatch
@@ -46,7 +40,7 @@ from core.training.online.forecaster import Forecaster
 from core.training.online.learned_chances import ChanceLearner
 from core.training.online.ledger import ScoreLedger
 from core.training.online.market_session import MarketSession
-from core.training.online.provenance import Provenance, live_within_ms
+from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceModel
 from core.training.online.session import TrainingSession
 from core.training.online.snapshot import unpack_all
@@ -59,16 +53,8 @@ from models.shape import ModelShape
 
 _EPISODE_CANDLES = 20
 """A repeated incident belongs to the episode of the previous one if at most this many candles lie between."""
-
-
 _PENALTY_POWER_WITH_OTHERS = 2
 """Several markets teach what one would only be learned by heart: near corrections may be larger, not far ones."""
-HISTORY_CANDLES = 10_000
-"""Sent to a new process, of each market."""
-_LONGEST_WAIT_MS = 10_000
-_SHARE_OF_LIVE = 0.5
-_SHARE_OF_HANG = 0.4
-"""The trainer's own watchdog must not take a slow challenger for a hang of the trainer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +76,8 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
     settings = for_markets(spec.settings, len(spec.markets))
     spec = replace(spec, settings=settings)
     run = None if spec.new_run else RunStore(db).find(spec.market, spec.fingerprint, spec.others)
-    seed = _new_seed(spec.settings) if run is None else run.seed
+    wanted_seed = secrets.randbits(32) if settings.training.seed is None else settings.training.seed
+    seed = wanted_seed if run is None else run.seed
     engine = build_engine(settings, device.torch_device, seed, has_others=len(spec.markets) > 1)
     challengers = _build_challengers(spec, db, device.torch_device, seed, clock, is_new_run=run is None)
     with ExitStack() as opening:
@@ -111,9 +98,10 @@ def _opened(
     challengers: Challengers,
     clock: Clock,
 ) -> OpenedRun:
-    settings = spec.settings
-    members = _members(spec, db, run, clock)
-    fence = RunStore(db).take_fence(run.run_id, device)
+    settings, runs = spec.settings, RunStore(db)
+    runs.join(run, spec.markets, clock.now_ms())  # those that the model did not have
+    members = {member.market: member for member in runs.members(run.run_id)}
+    fence = runs.take_fence(run.run_id, device)
     episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
     records = {of: TrainingRecord(db, member.run_id, fence, episode_ms) for of, member in members.items()}
     session = _build_session(spec, db, engine, run, records, challengers, clock)
@@ -136,13 +124,6 @@ def restore_newest(
         else:
             return info
     return None
-
-
-def _members(spec: SessionSpec, db: Database, head: Run, clock: Clock) -> dict[Market, Run]:
-    """The runs of the model, by market. Markets that it did not have join it."""
-    runs = RunStore(db)
-    runs.join(head, spec.markets, clock.now_ms())
-    return {run.market: run for run in runs.members(head.run_id)}
 
 
 def _build_session(
@@ -181,15 +162,10 @@ def _build_challengers(
     def make_engine(make: ModelMaker) -> TrainingEngine:
         return build_engine(settings, device, seed, has_others=has_others, make=make)
 
-    start = ProcessOpener(spec, CandleStore(db), clock).open
+    start = process_starter(spec, CandleStore(db), clock)
     members = open_challengers(settings.model.challengers, make_engine, start, seed, is_new_run=is_new_run)
     programs = [program_of(source_of(each)) for each in settings.model.challengers]
     return Challengers(members, settings.recovery, settings.checkpoints.every_steps, clock, programs)
-
-
-def _new_seed(settings: Settings) -> int:
-    wanted = settings.training.seed
-    return secrets.randbits(32) if wanted is None else wanted
 
 
 def _create(spec: SessionSpec, db: Database, device: Device, clock: Clock, seed: int, engine: TrainingEngine) -> Run:
@@ -282,34 +258,3 @@ def build_engine(
         graphs=CudaGraphs() if has_graphs else None,
         penalty_power=_PENALTY_POWER_WITH_OTHERS if has_others else 1,
     )
-
-
-class ProcessOpener:
-    """Opens challengers of one session."""
-
-    def __init__(self, spec: SessionSpec, candles: CandleStore, clock: Clock) -> None:
-        self._markets = {str(market): market for market in spec.markets}
-        self._candles = candles
-        self._clock = clock
-        recovery = spec.settings.recovery
-        # One is waited for after the other, and the run's own forecast has to be live after all of them.
-        processes = max(1, sum(bool(source_of(each).command) for each in spec.settings.model.challengers))
-        longest_ms = round(_SHARE_OF_LIVE * live_within_ms(spec.market.interval) / processes)
-        unhurried_ms = min(_LONGEST_WAIT_MS, round(1000.0 * _SHARE_OF_HANG * recovery.hang_seconds / processes))
-        self._wanted = Wanted(
-            tuple(self._markets),
-            spec.market.interval,
-            spec.settings.model.horizons,
-            min(recovery.challenger_deadline_ms, longest_ms),
-            unhurried_ms,
-        )
-
-    def open(self, source: ChallengerSource) -> ProcessChallenger:
-        """Start its process, without waiting until it is ready. A failure is an incident of it."""
-        start = partial(ProcessTransport, source.command, source.name)
-        model = ExternalModel(source.name, self._wanted, start, self._past, self._clock)
-        model.begin()
-        return ProcessChallenger(model, self._wanted.markets)
-
-    def _past(self, market: str, before_ms: int) -> Iterable[Candle]:
-        return CandleRows(self._candles.columns_before(self._markets[market], before_ms, HISTORY_CANDLES))

@@ -65,7 +65,7 @@ class PretrainedStore:
 
         facts: the fields of `Pretrained` that are not about the file. Raises OSError.
         """
-        checkpoint_id = _new_id(created_at_ms)
+        checkpoint_id = f"{_FOLDER}-{utc_text(created_at_ms, '%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         path = self._folder / f"{checkpoint_id}.safetensors"
         written = write_weights(path, tensors, {**metadata, "checkpoint_id": checkpoint_id})
         kept = Pretrained(
@@ -93,10 +93,6 @@ class PretrainedStore:
         return read_weights(self._data.absolute(pretrained.file), pretrained.sha256)
 
 
-def _new_id(created_at_ms: int) -> str:
-    return f"{_FOLDER}-{utc_text(created_at_ms, '%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
-
-
 def _read(path: Path) -> Pretrained | None:
     try:
         return Pretrained(**json.loads(path.read_text(encoding="utf-8")))
@@ -104,25 +100,20 @@ def _read(path: Path) -> Pretrained | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class PretrainedStart:
-    """taken: None for a new model. incidents: incidents to report."""
-
-    taken: Pretrained | None
-    incidents: tuple[IncidentDraft, ...]
-
-
 def start_from_newest(
     engine: TrainingEngine, store: PretrainedStore, model: ModelSettings, interval: Interval
-) -> PretrainedStart:
-    """Load the newest fitting model and its optimizer into the engine. The rest of the engine stays new."""
+) -> tuple[Pretrained | None, list[IncidentDraft]]:
+    """Load the newest fitting model and its optimizer into the engine. The rest of the engine stays new.
+
+    Returns the model, None if there is none that fits, and the incidents to report.
+    """
     incidents: list[IncidentDraft] = []
     reason = None
     for pretrained in store.newest_first():
         unfit = _unfit_because(pretrained, interval)
         if unfit is None:
             try:
-                return PretrainedStart(pretrained, (*incidents, _take(engine, store, pretrained, model)))
+                return pretrained, [*incidents, _take(engine, store, pretrained, model)]
             except _Unfit as error:
                 unfit = str(error)
             except (CheckpointError, StorageError) as error:
@@ -131,7 +122,7 @@ def start_from_newest(
         reason = reason or unfit
     if reason is not None:
         incidents.append(_not_used(reason))
-    return PretrainedStart(None, tuple(incidents))
+    return None, incidents
 
 
 class _Unfit(Exception):  # noqa: N818 - intact, but for another run

@@ -38,7 +38,11 @@ def start_run(
         return ()
     incidents = list(_take_over(session, keeper, spec, db))
     if session.checkpoint_id is None and spec.settings.training.start_from == "newest":
-        incidents += _start_from_pretrained(session, spec)
+        store = PretrainedStore(DataFolder(spec.root))
+        taken, further = start_from_newest(session.engine, store, spec.settings.model, spec.market.interval)
+        if taken is not None:
+            session.note_new_weights(taken.checkpoint_id, taken.seen_until_ms)
+        incidents += further
     return incidents
 
 
@@ -84,14 +88,6 @@ def _saved_elsewhere(spec: SessionSpec, db: Database) -> list[tuple[Run, Checkpo
     heads = [run for market in spec.markets if (run := runs.find(market, fingerprint)) is not None]
     saved = [(run, info) for run in heads for info in rows.list(run.run_id)]
     return sorted(saved, key=lambda each: (each[1].is_known_good, each[1].created_at_ms, each[1].step), reverse=True)
-
-
-def _start_from_pretrained(session: TrainingSession, spec: SessionSpec) -> Sequence[IncidentDraft]:
-    store = PretrainedStore(DataFolder(spec.root))
-    started = start_from_newest(session.engine, store, spec.settings.model, spec.market.interval)
-    if started.taken is not None:
-        session.note_new_weights(started.taken.checkpoint_id, started.taken.seen_until_ms)
-    return started.incidents
 
 
 def _taken_over(spec: SessionSpec, run: Run, info: CheckpointInfo, learned_until_ms: int) -> IncidentDraft:

@@ -27,7 +27,7 @@ from core.domain.events import (
     TrainerStatus,
     Trend,
 )
-from core.settings.tree import CheckpointSettings, Settings
+from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError
@@ -420,13 +420,10 @@ class TrainingService:
         if isinstance(command, ApplyDeletions):
             return self._delete(self._keeper.apply_requests)
         if isinstance(command, ApplyRetention):
-            return self._apply_retention(command.rules, command.at_once)
+            self._keeper.apply_retention(command.rules)
+            return self._delete(self._keeper.clean_up) if command.at_once else ()
         market, settings = self._session.markets[command.market], self._spec.settings
         return [preview(self._session, market, self._keeper, settings, id_) for id_ in command.checkpoint_ids]
-
-    def _apply_retention(self, rules: CheckpointSettings, at_once: bool) -> Sequence[TrainerEvent]:
-        self._keeper.apply_retention(rules)
-        return self._delete(self._keeper.clean_up) if at_once else ()
 
     def _delete(self, delete: Callable[[set[str]], tuple[str, ...]]) -> Sequence[TrainerEvent]:
         in_use = {self._session.checkpoint_id} if self._session.checkpoint_id else set()

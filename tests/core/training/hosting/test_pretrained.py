@@ -174,8 +174,8 @@ def test_a_model_of_several_markets_forecasts_as_the_pretrained_one(
     facts = {"interval_ms": MINUTE.duration_ms, "seen_until_ms": START_MS, "epoch": 1, "skill": 0.0}
     store.write(learned.tensors(), metadata, START_MS, facts)
     engine = build_engine(averaging(run_decay), cpu, 2, has_others=True)
-    started = start_from_newest(engine, store, alone.model, MINUTE)
-    assert [draft.kind for draft in started.incidents] == [IncidentKind.PRETRAINED_START]
+    _, incidents = start_from_newest(engine, store, alone.model, MINUTE)
+    assert [draft.kind for draft in incidents] == [IncidentKind.PRETRAINED_START]
     generator = np.random.default_rng(3)
     numbers = generator.normal(size=(4, alone.model.context, FEATURES + OTHERS)).astype(np.float32)
     is_real = np.ones(numbers.shape[:2], dtype=np.bool_)

@@ -12,7 +12,6 @@ import pytest
 
 from core.domain.candle import Candle
 from core.domain.challenger_sources import ChallengerError, source_of
-from core.domain.clock import SystemClock
 from core.domain.events import Incident, TrainerEvent
 from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import Quantity
@@ -23,8 +22,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import challenger_figures
 from core.training.external import transport
-from core.training.hosting.challengers import program_of
-from core.training.hosting.opening import HISTORY_CANDLES, ProcessOpener
+from core.training.hosting.challengers import HISTORY_CANDLES, program_of, wanted_of_processes
 from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
 from tests.core.training.online.test_challengers import Result, is_unchanged, result_of, run_over, settings_with
@@ -216,11 +214,9 @@ def test_the_runs_own_forecast_is_live_after_all_processes_were_waited_for(
     """Candles of a minute: a forecast is live for 3 s."""
     wanted = settings_with(*(f"p{number}=process:own" for number in range(processes)), "gru")
     recovery = replace(wanted.recovery, challenger_deadline_ms=wanted_ms)
-    spec = rigs.spec(tmp_path, replace(wanted, recovery=recovery))
-    with closing(open_database(DataFolder(tmp_path).database)) as db:
-        opener = ProcessOpener(spec, CandleStore(db), SystemClock())
-    assert opener._wanted.deadline_ms == deadline_ms
-    assert opener._wanted.unhurried_ms * processes <= 12_000
+    of_processes = wanted_of_processes(rigs.spec(tmp_path, replace(wanted, recovery=recovery)))
+    assert of_processes.deadline_ms == deadline_ms
+    assert of_processes.unhurried_ms * processes <= 12_000
 
 
 def test_a_program_is_its_script_and_arguments_wherever_they_are(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ from core.training.commands import (
     StopSession,
 )
 from core.training.doctor.remedies import text
-from core.training.engine import adaptive
+from core.training.engine import schedule
 from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
@@ -208,7 +208,7 @@ def test_a_rate_lowered_after_harm_is_reported(
     tmp_path: Path, session_after: SessionAfter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = session_after(tmp_path, 31)
-    monkeypatch.setattr(adaptive, "BLOCK", 2)  # not before: other tests continue the same session
+    monkeypatch.setattr(schedule, "BLOCK", 2)  # not before: other tests continue the same session
     session.handle(SetLearningRate(1.0))
     events = [event for candle in CANDLES[31:80] for event in rigs.feed(session, [candle])]
     (first, *_) = (event for event in events if isinstance(event, Incident) and event.kind == "learning rate adapted")
