@@ -66,7 +66,7 @@ def _pretrain(
     from core.training.pretraining.loop import PretrainingRequest  # noqa: PLC0415
     from core.training.pretraining.run import PretrainingContext, pretrain  # noqa: PLC0415
 
-    parts = context.settings, context.folder, SystemClock(), progress, stop.is_set
+    parts = context.settings, context.folder, SystemClock(), progress.show, progress.say, stop.is_set
     try:
         return pretrain(PretrainingRequest(files, **wanted), PretrainingContext(*parts))
     except Interrupted as error:

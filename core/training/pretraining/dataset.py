@@ -29,7 +29,6 @@ class Series:
     references: the reference's quantiles one step ahead, as known at each candle's close: [candle, Q, L].
     """
 
-    name: str
     history: History
     references: NDArray[np.float32]
     training: NDArray[np.int64]
@@ -57,7 +56,6 @@ def build_series(source: Source, horizons: int, on_progress: Callable[[int], Non
     training = np.arange(max(0, source.cut - horizons), dtype=np.int64)
     validation = np.arange(source.cut, count - 1, dtype=np.int64)
     return Series(
-        source.name,
         history,
         references,
         training[history.targets(training)[2].any(axis=1)],
@@ -70,7 +68,7 @@ class Dataset:
 
     def __init__(self, series: Sequence[Series], context: int) -> None:
         self.series = tuple(series)
-        self._context = context
+        self.context = context
         self._training = _places([one.training for one in series])
 
     @property
@@ -106,14 +104,10 @@ class Dataset:
         for index, one in enumerate(self.series):
             rows = chosen[chosen[:, 0] == index, 1]
             if rows.size:
-                batches.append(build_batch(one.history, rows, self._context, _EVEN))
+                batches.append(build_batch(one.history, rows, self.context, _EVEN))
                 references.append(one.history.anchors(rows))
         batch = Batch(*(_padded(array, size) for array in joined(batches).arrays))
         return batch, _padded(np.concatenate(references), size)
-
-    def windows(self, one: Series, rows: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """The model's inputs at these rows of a series: features and which of them are real."""
-        return one.history.windows(rows, self._context)
 
 
 def share_of(batch: Batch, reference: FloatArray, rank: int, world_size: int) -> tuple[Batch, FloatArray]:

@@ -6,7 +6,7 @@ import logging
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -41,37 +41,17 @@ _REPORT_EVERY_S = 0.25
 _log = logging.getLogger("ghostcandle.training")
 
 
-class ProgressListener(Protocol):
-    """Receives progress and sentences. Of several processes only the first reports."""
-
-    def show(self, job: JobProgress) -> None: ...
-
-    def say(self, sentence: str) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class PretrainingContext:
-    """What pretraining needs from outside. should_stop: called between steps."""
+    """What pretraining needs from outside. show, say: take progress and sentences; of several processes only the first
+    reports. should_stop: called between steps."""
 
     settings: Settings
     folder: DataFolder
     clock: Clock
-    listener: ProgressListener
+    show: Callable[[JobProgress], None]
+    say: Callable[[str], None]
     should_stop: Callable[[], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """The result, as one process has it. kept: only in the first one."""
-
-    stop_reason: StopReason
-    history: TrainingHistory
-    dataset: Dataset
-    seed: int
-    device: str
-    rank: int
-    world_size: int
-    kept: Pretrained | None
 
 
 def pretrain(request: PretrainingRequest, context: PretrainingContext) -> dict[str, Any] | None:
@@ -84,14 +64,11 @@ def pretrain(request: PretrainingRequest, context: PretrainingContext) -> dict[s
     prepare_thread()
     try:
         with join_team(context.settings.training.device) as team:
-            outcome = _learn(request, context, sources, team)
+            return _learn(request, context, sources, team, started_s)
     except Exception as error:
         raise _as_sentence(error) from error
     finally:
         release_thread()
-    if outcome.rank != 0:
-        return None
-    return _report(outcome, context.clock.monotonic_s() - started_s)
 
 
 def _as_sentence(error: Exception) -> Exception:
@@ -109,17 +86,19 @@ def _as_sentence(error: Exception) -> Exception:
     return PretrainingError(sentence)
 
 
-def _learn(request: PretrainingRequest, context: PretrainingContext, sources: Sequence[Source], team: Team) -> _Outcome:
-    """One process's whole part. PretrainingError is raised by all of them alike."""
+def _learn(
+    request: PretrainingRequest, context: PretrainingContext, sources: Sequence[Source], team: Team, started_s: float
+) -> dict[str, Any] | None:
+    """One process's whole part. Returns the report, in the first one. While they work together, PretrainingError is
+    raised by all of them alike."""
     device = _device_label(team, context)
     wanted = context.settings.training.seed
     seed = team.from_first(secrets.randbits(32) if wanted is None else wanted)
     candles = sum(len(source.file.candles) for source in sources)
     rest = request.epochs * candles  # an upper bound: a candle is trained or validated on, once an epoch
+    show = context.show if team.rank == 0 else lambda job: None
     meter = Meter(
-        *(_NAME, "Reading candles", candles + rest, context.clock, _progress_callback(context, team)),
-        rest=rest,
-        pace_of_rest=_LEARNING_TO_READING,
+        *(_NAME, "Reading candles", candles + rest, context.clock, show), rest=rest, pace_of_rest=_LEARNING_TO_READING
     )
     dataset = _read(context, sources, team, meter)
     engine = build_engine(context.settings, team.device.torch_device, seed, team.join)
@@ -130,7 +109,10 @@ def _learn(request: PretrainingRequest, context: PretrainingContext, sources: Se
     meter.next_part("Pretraining", candles, candles + request.epochs * of_an_epoch)
     work = _prepare(request, seed, dataset, engine, team, context, keeper, meter)
     stop_reason = work.run()
-    return _Outcome(stop_reason, work.history, dataset, seed, device, team.rank, team.world_size, keeper.kept)
+    if team.rank != 0:
+        return None
+    facts = {"seed": seed, "device": device, "world_size": team.world_size}
+    return _report(stop_reason, work.history, dataset, keeper.kept, facts, context.clock.monotonic_s() - started_s)
 
 
 def _device_label(team: Team, context: PretrainingContext) -> str:
@@ -194,7 +176,7 @@ def _prepare(
         may_retry=team.world_size == 1,
         when_paused="Training ends here. A lower learning rate may help.",
     )
-    is_first, say = team.rank == 0, context.listener.say
+    is_first, say = team.rank == 0, context.say
     return Pretraining(
         request,
         seed,
@@ -209,10 +191,6 @@ def _prepare(
         on_epoch=lambda epoch: say(_epoch_sentence(epoch, request.epochs)) if is_first else None,
         on_incident=lambda draft: say(f"{draft.happened} {draft.done}") if is_first else None,
     )
-
-
-def _progress_callback(context: PretrainingContext, team: Team) -> Callable[[JobProgress], None]:
-    return context.listener.show if team.rank == 0 else lambda job: None
 
 
 def _epoch_sentence(epoch: Epoch, epochs: int) -> str:
@@ -231,10 +209,16 @@ def _skill_text(skill: Estimate) -> str:
     return f"{100.0 * skill.value:+.2f} % ({100.0 * skill.low:.2f} to {100.0 * skill.high:.2f})"
 
 
-def _report(outcome: _Outcome, wall_s: float) -> dict[str, Any]:
+def _report(
+    stop_reason: StopReason,
+    history: TrainingHistory,
+    dataset: Dataset,
+    kept: Pretrained | None,
+    facts: dict[str, Any],
+    wall_s: float,
+) -> dict[str, Any]:
     """Raises PretrainingError if nothing was saved, or if training could not continue."""
-    history, kept = outcome.history, outcome.kept
-    if outcome.stop_reason is StopReason.GAVE_UP:
+    if stop_reason is StopReason.GAVE_UP:
         raise PretrainingError(_failure_sentence(history.incidents, kept))
     if kept is None or history.best is None:
         raise PretrainingError(
@@ -243,17 +227,15 @@ def _report(outcome: _Outcome, wall_s: float) -> dict[str, Any]:
         )
     return {
         "epochs": [epoch.summary() for epoch in history.epochs],
-        "stopped_early": outcome.stop_reason is StopReason.NO_PROGRESS,
-        "interrupted": outcome.stop_reason is StopReason.INTERRUPTED,
-        "ended_because": outcome.stop_reason.value,
+        "stopped_early": stop_reason is StopReason.NO_PROGRESS,
+        "interrupted": stop_reason is StopReason.INTERRUPTED,
+        "ended_because": stop_reason.value,
         "best_epoch": history.best.number,
-        "samples": outcome.dataset.samples,
-        "validation_samples": outcome.dataset.validation_samples,
+        "samples": dataset.samples,
+        "validation_samples": dataset.validation_samples,
         "steps": history.steps,
         "skipped_steps": history.skipped,
-        "seed": outcome.seed,
-        "device": outcome.device,
-        "world_size": outcome.world_size,
+        **facts,
         "checkpoint": {"id": kept.checkpoint_id, "file": kept.file, "sha256": kept.sha256},
         "incidents": [_incident(draft) for draft in history.incidents[:_MOST_INCIDENTS]],
         "wall_s": round(wall_s, 3),

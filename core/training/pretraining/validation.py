@@ -90,7 +90,7 @@ def _losses_of_series(engine: TrainingEngine, dataset: Dataset, one: Series, tea
 
 
 def _losses(engine: TrainingEngine, dataset: Dataset, one: Series, origins: NDArray[np.int64]) -> FloatArray:
-    corrections = engine.corrections(*dataset.windows(one, origins))
+    corrections = engine.corrections(*one.history.windows(origins, dataset.context))
     model = np.sort(one.history.anchors(origins) + corrections, axis=-1)[:, 0]
     quantiles = np.stack([model, one.references[origins].astype(np.float64)], axis=1)
     factor, offset = (unit[:, None, 0, :, None] for unit in one.history.units(origins))

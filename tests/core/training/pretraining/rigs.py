@@ -76,7 +76,8 @@ def run(
     """Pretrain in this process."""
     folder = DataFolder(root)
     folder.ensure()
-    context = PretrainingContext(settings, folder, SystemClock(), listener or Listener(), should_stop)
+    listener = listener or Listener()
+    context = PretrainingContext(settings, folder, SystemClock(), listener.show, listener.say, should_stop)
     account = pretrain(PretrainingRequest(files, epochs, **wanted), context)
     assert account is not None
     return account

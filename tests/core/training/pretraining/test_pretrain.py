@@ -44,7 +44,7 @@ def the_same_candles_are_gone_through_once(known: dict[object, Series], monkeypa
             on_progress(0)  # which may ask for a stop
         else:
             known[key] = build_series(source, horizons, on_progress)
-        return dataclasses.replace(known[key], name=source.name)
+        return known[key]
 
     monkeypatch.setattr(run, "build_series", build_once)
 
