@@ -34,7 +34,7 @@ class SkillEvidence:
         """Candles that are in no full block yet, with their targets."""
         self._taken_until_ms: int | None = None
         self._new: list[EvidenceBlock] = []
-        self._known: dict[tuple[int, int], tuple[Estimate, Estimate, Estimate]] = {}
+        self._known: dict[int, tuple[Estimate, Estimate, Estimate]] = {}
         """Cache of `gains` until the next candle: they are read several times a second."""
 
     @property
@@ -76,25 +76,25 @@ class SkillEvidence:
         self._known.clear()
         self._open, self._taken_until_ms = [], until_ms
 
-    def gains(self, of: int, against: int) -> tuple[Estimate, Estimate, Estimate]:
-        """By how much one row's losses are lower than another's, as a share of the last row's: both equally, close,
-        range."""
-        if (of, against) not in self._known:
-            self._known[of, against] = self._gains(of, against)
-        return self._known[of, against]
+    def gains(self, against: int) -> tuple[Estimate, Estimate, Estimate]:
+        """By how much the first row's losses are lower than another's, as a share of the last row's: both equally,
+        close, range."""
+        if against not in self._known:
+            self._known[against] = self._gains(against)
+        return self._known[against]
 
-    def _gains(self, of: int, against: int) -> tuple[Estimate, Estimate, Estimate]:
+    def _gains(self, against: int) -> tuple[Estimate, Estimate, Estimate]:
         blocks = np.array(self._blocks).reshape(-1, 3, _PAIR)
         total = blocks.sum(axis=0) + sum((losses for _, losses in self._open), np.zeros((3, _PAIR)))
         units = total[-1]
-        close, spread = (self._ratio(blocks, total, of, against, np.eye(_PAIR)[part]) for part in range(_PAIR))
+        close, spread = (self._ratio(blocks, total, against, np.eye(_PAIR)[part]) for part in range(_PAIR))
         if not (units > 0.0).all():
             return Estimate(None, None, None, self.n), close, spread
-        return self._ratio(blocks, total, of, against, 1.0 / units), close, spread
+        return self._ratio(blocks, total, against, 1.0 / units), close, spread
 
-    def _ratio(self, blocks: FloatArray, total: FloatArray, of: int, against: int, weights: FloatArray) -> Estimate:
-        parts, wholes = (blocks[:, against] - blocks[:, of]) @ weights, blocks[:, -1] @ weights
-        part, whole = float((total[against] - total[of]) @ weights), float(total[-1] @ weights)
+    def _ratio(self, blocks: FloatArray, total: FloatArray, against: int, weights: FloatArray) -> Estimate:
+        parts, wholes = (blocks[:, against] - blocks[:, 0]) @ weights, blocks[:, -1] @ weights
+        part, whole = float((total[against] - total[0]) @ weights), float(total[-1] @ weights)
         return ratio_sequence(parts, wholes, part / whole if whole > 0.0 else None, self.n)
 
 
@@ -143,11 +143,9 @@ class ExpertEvidence:
         scores = (
             reader.scores_with_losses(until_ms) if after_ms is None else reader.scores_between(after_ms + 1, until_ms)
         )
-        self._extend(score for score in scores if score.mode is own_mode and not score.after_gap)
-
-    def _extend(self, scores: Iterable[StoredScore]) -> None:
         for score in scores:
-            self.add(score, self._restored_hits.get(score.target_open_time_ms))
+            if score.mode is own_mode and not score.after_gap:
+                self.add(score, self._restored_hits.get(score.target_open_time_ms))
 
     def add(self, score: StoredScore, hits: FloatArray | None) -> None:
         """Take the next score; a repeated one changes nothing, nor does one without the experts' losses.
@@ -240,15 +238,15 @@ class RunEvidence:
 
     def skills(self) -> tuple[Estimate, Estimate, Estimate]:
         """Skill of the shown forecast against the reference: both equally, close, range."""
-        return self._own.gains(of=0, against=2)
+        return self._own.gains(against=2)
 
     def model_gains(self) -> tuple[Estimate, Estimate, Estimate]:
         """What the model adds to the baselines: both equally, close, range."""
-        return self._own.gains(of=0, against=1)
+        return self._own.gains(against=1)
 
     def online_gain(self, age: int, needed: int) -> OnlineGain:
         """The gain from online learning. age, needed: see `OnlineGain`."""
-        return OnlineGain(*self._online.gains(of=0, against=1), age=age, needed=needed)
+        return OnlineGain(*self._online.gains(against=1), age=age, needed=needed)
 
 
 def _own_losses(score: StoredScore) -> FloatArray:

@@ -21,10 +21,9 @@ from core.storage.records import StoredScore
 from core.training.online.evidence import RunEvidence, without_model
 
 SCORE_WINDOW = 1000
+"""Newest scores of each kind, as many as a ledger has and reads."""
 CHECKPOINT_WINDOW = 300
 """A checkpoint's score is the skill over this many candles, so that one lucky candle cannot make it the best."""
-LONGEST_WINDOW = SCORE_WINDOW
-"""The largest number of newest scores of each mode that a `ScoreLedger` reads."""
 _FEWEST_FOR_CHECKPOINT = 100
 _USUAL_WINDOW = 200
 _LOSS_WINDOW = 50
@@ -174,7 +173,7 @@ def take_scores(
 ) -> None:
     """Fill a new ledger as if it had taken all scores up to this target (inclusive), reading only what its windows and
     its evidence need. Raises StorageError."""
-    blocks, scores = reader.evidence(until_ms), reader.newest_scores(until_ms, LONGEST_WINDOW)
+    blocks, scores = reader.evidence(until_ms), reader.newest_scores(until_ms, SCORE_WINDOW)
     ledger.evidence.take(blocks)
     if _may_have_gap(blocks, scores):  # a record older than evidence blocks, or a damaged one
         ledger.evidence.extend(reader.scores(), own_mode, until_ms)
@@ -184,7 +183,7 @@ def take_scores(
 def _may_have_gap(blocks: Sequence[EvidenceBlock], scores: Sequence[StoredScore]) -> bool:
     """Whether scores may be missing between the newest block and the oldest score that was read."""
     last = max((block.last_target_ms for block in blocks), default=-1)
-    return len(scores) >= LONGEST_WINDOW and scores[0].target_open_time_ms > last
+    return len(scores) >= SCORE_WINDOW and scores[0].target_open_time_ms > last
 
 
 def _replace_version(scores: deque[StoredScore], score: StoredScore) -> None:

@@ -205,18 +205,15 @@ class MarketSession:
         self.prequential_loss = None if after_gap else self._in_training_units(origin, outcome.learned_losses)
         if self.prequential_loss is not None:
             self.rise = self.drifts.observe(self.prequential_loss)
-            self._mark(origin, outcome)
+            usual = self.scores.usual_loss
+            ratio = learned_loss(outcome.score) / usual if usual else 1.0
+            self.history.mark_outcome(origin, ratio, outcome.learned_hit is False)
 
     def _in_training_units(self, origin: int, losses: FloatArray) -> float:
         """The loss of a one-step forecast in units of the training loss, so that both curves share an axis."""
         factor, _ = self.history.units(np.array([origin], dtype=np.int64))
         weights = usual_weights()
         return float((losses / factor[0, 0] * weights).sum() / weights.sum())
-
-    def _mark(self, origin: int, outcome: Outcome) -> None:
-        usual = self.scores.usual_loss
-        ratio = learned_loss(outcome.score) / usual if usual else 1.0
-        self.history.mark_outcome(origin, ratio, outcome.learned_hit is False)
 
     def recorded(self, resumed_from: str | None) -> IssuedForecast | None:
         """The forecast after the newest candle that the record holds already, from before a crash. resumed_from: the

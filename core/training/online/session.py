@@ -187,7 +187,8 @@ class TrainingSession:
         self._at_work = None
         if not is_late:
             self._take_losses(taken)
-        drifts = self._answer_drifts(taken)
+        risen = [(each.market, each.market.rise) for each in taken if each.market.rise is not None]
+        drifts = [market.answer_drift(rise, self.step, self.is_paused) for market, rise in risen]
         rollbacks, is_step_due = self.ladder.known_good.restores, not (is_late or self.is_paused)
         forecasts = self._forecast(taken)
         is_undone = is_step_due and self.ladder.known_good.restores > rollbacks
@@ -288,11 +289,6 @@ class TrainingSession:
             adapted = rate_adapted(times, self.engine.rate_now, self.engine.schedule.compared_candles)
             self._incidents.append(adapted.incident(self.run_id, self._clock.now_ms()))
 
-    def _answer_drifts(self, taken: Sequence[_Taken]) -> list[DriftFound]:
-        """Respond to a rise of the loss in each of the markets."""
-        risen = [(each.market, each.market.rise) for each in taken if each.market.rise is not None]
-        return [market.answer_drift(rise, self.step, self.is_paused) for market, rise in risen]
-
     def _train(self, markets: Sequence[MarketSession]) -> StepDone | None:
         samples = [self._samples(market) for market in markets if market.is_learned]
         batch = joined([batch for batch, _ in samples]) if samples else None
@@ -364,7 +360,9 @@ class TrainingSession:
         recorded = [each.market.recorded(self._resumed_from) for each in taken]
         missing = [each.market for each, known in zip(taken, recorded, strict=True) if known is None]
         if missing and len(self.challengers):
-            self._challenge(missing)
+            inputs = [of.forecaster.market_inputs(self.markets.index(of)) for of in missing]
+            for market, own in zip(missing, self.challengers.forecast(inputs), strict=True):
+                market.forecaster.challenge(own)
         made = iter(self._finite_quantiles(missing) if missing else ())
         forecasts = [
             each.market.issue(next(made), each.candle, each.mode, self.step, self.checkpoint_id)
@@ -376,12 +374,6 @@ class TrainingSession:
             each.market.commit(forecast, each.candle)
         self._forecast_with_reference_model(taken)
         return forecasts
-
-    def _challenge(self, markets: Sequence[MarketSession]) -> None:
-        """Let the challengers forecast these markets."""
-        made = self.challengers.forecast([of.forecaster.market_inputs(self.markets.index(of)) for of in markets])
-        for market, forecasts in zip(markets, made, strict=True):
-            market.forecaster.challenge(forecasts)
 
     def _finite_quantiles(self, markets: Sequence[MarketSession]) -> Sequence[Quantiles]:
         """A finite forecast of each market, even if the model fails."""
@@ -408,7 +400,9 @@ class TrainingSession:
     ) -> None:
         """Store the scores and forecasts of this close in one transaction. step: one that was not done."""
         with self._record.write():
-            self._add_drifts(drifts)
+            for drift in drifts:
+                if self._records[drift.run_id].add_drift(drift):  # a replayed candle's is stored already
+                    self._incidents.append(drift_incident(drift))
             self._record.add_challenger_work(self.challengers.take_work())
             self._add_step(step)
             pairs = zip(taken, forecasts, strict=True)
@@ -422,11 +416,6 @@ class TrainingSession:
     def _store(self, taken: _Taken, forecast: IssuedForecast) -> int:
         self._at_work = taken.market
         return taken.market.store(taken.outcomes, forecast)
-
-    def _add_drifts(self, drifts: Sequence[DriftFound]) -> None:
-        """A replayed candle's are stored already, and are no incident again."""
-        new = [drift for drift in drifts if self._records[drift.run_id].add_drift(drift)]
-        self._incidents.extend(drift_incident(drift) for drift in new)
 
     def _add_step(self, step: StepDone | None) -> None:
         if step is not None:

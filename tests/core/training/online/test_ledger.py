@@ -16,7 +16,7 @@ from core.storage.database import open_database
 from core.storage.packing import as_stored
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
-from core.training.online.ledger import LONGEST_WINDOW, LossLedger, ScoreLedger, take_scores
+from core.training.online.ledger import SCORE_WINDOW, LossLedger, ScoreLedger, take_scores
 from tests.core.storage.samples import forecast, open_record
 
 SCORE = StoredScore(0, 1, 0, ForecastMode.LIVE, False, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, True, True, True, 0.5, 0.5, 0)
@@ -216,7 +216,7 @@ def test_a_ledger_rebuilt_from_the_record_equals_the_original(recorded: Recorded
     with closing(open_database(recorded.database, readonly=True)) as db:
         reader = RecordReader(db, recorded.run_id)
         found = ScoreLedger(ForecastMode.LIVE)
-        read = reader.newest_scores(until, LONGEST_WINDOW)
+        read = reader.newest_scores(until, SCORE_WINDOW)
         take_scores(found, reader, ForecastMode.LIVE, until, lambda each: given_[each.target_open_time_ms].loss)
     newest = {each.target_open_time_ms: each for each in [*given_, *recorded.corrected]}
     whole = ScoreLedger(ForecastMode.LIVE)
