@@ -43,13 +43,13 @@ FAULTS = (
     ),
     Fault(
         "one-slow-answer-is-a-hang",
-        "core/training/external/conversation.py",
+        "core/training/external/model.py",
         "len(self._silent_closes) >= _MOST_SILENT_CLOSES and silent_s >= _LONGEST_SILENCE_S",
         "len(self._silent_closes) >= _MOST_SILENT_CLOSES or silent_s >= _LONGEST_SILENCE_S",
     ),
     Fault(
         "deadline-begins-with-the-waiting",
-        "core/training/external/conversation.py",
+        "core/training/external/model.py",
         "max(asked_s + wait_s - self._clock.monotonic_s(), 0.0)",
         "max(wait_s, 0.0)",
     ),

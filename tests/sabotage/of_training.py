@@ -469,7 +469,7 @@ FAULTS = (
     ),
     Fault(
         "late-answer-of-a-process-used",
-        "core/training/external/conversation.py",
+        "core/training/external/model.py",
         "        if answered[1] == awaited[1]:\n            self._answers[answered] = message",
         "        if True:\n            self._answers[awaited] = message",
     ),
