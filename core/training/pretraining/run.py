@@ -22,9 +22,9 @@ from core.training.engine.engine import TrainingEngine
 from core.training.hosting.opening import build_engine
 from core.training.hosting.pretrained import Pretrained, PretrainedStore
 from core.training.hosting.threads import choose_threads
+from core.training.online.snapshot import SCHEMA, describe_model
 from core.training.pretraining.dataset import Dataset, Series, build_series
 from core.training.pretraining.errors import Interrupted, PretrainingError
-from core.training.pretraining.keeping import BestKeeper
 from core.training.pretraining.loop import Epoch, Pretraining, PretrainingRequest, StopReason, TrainingHistory
 from core.training.pretraining.sources import Source, read_sources
 from core.training.pretraining.team import Team, is_one_of_several, join_team
@@ -102,9 +102,7 @@ def _learn(
     )
     dataset = _read(context, sources, team, meter)
     engine = build_engine(context.settings, team.device.torch_device, seed, team.join)
-    keeper = BestKeeper(
-        PretrainedStore(context.folder), engine, context.settings.model, sources, seed, team, context.clock
-    )
+    keeper = BestKeeper(context, engine, sources, seed, team)
     of_an_epoch = dataset.samples + dataset.validation_samples
     meter.next_part("Pretraining", candles, candles + request.epochs * of_an_epoch)
     work = _prepare(request, seed, dataset, engine, team, context, keeper, meter)
@@ -255,6 +253,79 @@ def _incident(draft: IncidentDraft) -> dict[str, str]:
         "what_happened": draft.happened,
         "what_was_done": draft.done,
     }
+
+
+class BestKeeper:
+    """Owns the one file of this pretraining: each new best epoch is saved at once, so that a later crash cannot lose
+    it. Only the first process writes; all learn whether it succeeded."""
+
+    def __init__(
+        self,
+        context: PretrainingContext,
+        engine: TrainingEngine,
+        sources: Sequence[Source],
+        seed: int,
+        team: Team,
+    ) -> None:
+        self.kept: Pretrained | None = None
+        """None in all processes except the first."""
+        self._store = PretrainedStore(context.folder)
+        self._engine = engine
+        self._model = context.settings.model
+        self._sources = sources
+        self._seed = seed
+        self._team = team
+        self._clock = context.clock
+
+    def keep(self, epoch: Epoch, steps: int) -> None:
+        """Write the current state, then delete the previous one. Raises PretrainingError, in all processes."""
+        problem = self._write(epoch, steps) if self._team.rank == 0 else None
+        if self._team.any(problem is not None):
+            raise PretrainingError(problem or "The first process could not write the checkpoint.")
+
+    def _write(self, epoch: Epoch, steps: int) -> str | None:
+        """None, or a sentence that says why it failed."""
+        former = self.kept
+        try:
+            self.kept = self._store.write(
+                self._engine.tensors(), self._metadata(epoch, steps), self._clock.now_ms(), self._facts(epoch)
+            )
+            if former is not None:
+                self._store.remove(former)
+        except OSError as error:
+            before = "" if former is None else f" The previous best epoch is in {former.file}."
+            return (
+                f"The checkpoint of epoch {epoch.number} could not be written ({error.strerror or error}).{before} "
+                "Free space on the disk of the data folder, or choose another with --data-dir."
+            )
+        return None
+
+    def _facts(self, epoch: Epoch) -> dict[str, Any]:
+        interval = self._sources[0].file.interval
+        return {
+            "interval_ms": interval.duration_ms,
+            "seen_until_ms": max(interval.close_time_ms(one.file.candles[-1].open_time_ms) for one in self._sources),
+            "epoch": epoch.number,
+            "skill": epoch.validation.skill,
+        }
+
+    def _metadata(self, epoch: Epoch, steps: int) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "training_type": "pretrained",
+            "model": describe_model(self._model),
+            "step": steps,
+            "engine": self._engine.scalars(),
+            "seed": self._seed,
+            "epoch": epoch.number,
+            "validation": epoch.validation.summary(),
+            "files": [
+                {"name": one.name, "sha256": one.file.fingerprint, "candles": len(one.file.candles)}
+                for one in self._sources
+            ],
+            "torch": torch.__version__,
+            **self._facts(epoch),
+        }
 
 
 class Meter:

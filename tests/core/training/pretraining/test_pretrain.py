@@ -19,7 +19,7 @@ from core.storage.weights import read_weights
 from core.training.engine.device import choose_device
 from core.training.engine.engine import TrainingEngine
 from core.training.hosting.pretrained import PretrainedStore
-from core.training.pretraining import keeping, loop, run
+from core.training.pretraining import loop, run
 from core.training.pretraining.dataset import Series, build_series
 from core.training.pretraining.errors import Interrupted, PretrainingError
 from core.training.pretraining.sources import Source
@@ -230,7 +230,7 @@ def test_a_full_disk_is_explained(tmp_path: Path, candles: Path, monkeypatch: py
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(keeping.PretrainedStore, "write", full)
+    monkeypatch.setattr(run.PretrainedStore, "write", full)
     with pytest.raises(PretrainingError, match="No space left on device"):
         rigs.run(tmp_path, candles)
 
