@@ -67,6 +67,12 @@ class StepResult:
             return self
         return replace(self, gradients=replace(self.gradients, anchor_loss=anchor_loss))
 
+    def with_non_finite_parameters(self) -> StepResult:
+        """Mark it as having left parameters that are not finite; its own numbers did not show it."""
+        if self.gradients is None:
+            return self
+        return replace(self, gradients=replace(self.gradients, non_finite=NonFiniteOrigin.PARAMETERS))
+
 
 class TrainingEngine:
     """Owns the model, its optimizer and all state that a step changes, on one device. Used from one thread only."""

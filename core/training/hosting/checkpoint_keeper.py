@@ -96,17 +96,14 @@ class CheckpointKeeper:
             self._best_skill = best.skill
 
     @property
-    def _saved_step(self) -> int | None:
-        return None if self._saved_state is None else self._saved_state[0]
-
-    @property
     def _run_id(self) -> str:
         return self._record.reader.run_id
 
     def is_due(self, session: TrainingSession, is_catching_up: bool) -> bool:
         """Every so many steps, of many markets less often; while catching up, at most once in so many seconds."""
         every = self._settings.every_steps * math.ceil(len(session.markets) / _MARKETS_AT_USUAL_PACE)
-        if session.step == 0 or session.step % every or session.step == self._saved_step:
+        saved_step = None if self._saved_state is None else self._saved_state[0]
+        if session.step == 0 or session.step % every or session.step == saved_step:
             return False
         if not is_catching_up or self._saved_at_s is None:
             return True

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,10 +35,9 @@ from core.training.online.drift import drift_incident
 from core.training.online.forecaster import forecast_together
 from core.training.online.issued_forecast import IssuedForecast, Outcome
 from core.training.online.ledger import LossLedger
-from core.training.online.market_session import MarketSession
+from core.training.online.market_session import MarketSession, log_step
 from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceModel
-from core.training.online.step_report import log_step, with_non_finite_parameters
 from core.training.recovery.forecasting import ForecastGuard
 from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.ladder import Recovered, RecoveryLadder, TrainedStep
@@ -298,16 +297,15 @@ class TrainingSession:
         self.step += 1
         anchors = np.concatenate([anchors for _, anchors in samples])
         trained = self.ladder.train(batch, anchors, self.step, self.losses.newest)
-        trained = replace(trained, result=trained.result.beside(anchor_loss(batch, anchors)))
+        result = trained.result.beside(anchor_loss(batch, anchors))
         duration_ms = (self._clock.monotonic_s() - started_s) * 1000.0
         self._take(trained)
         self.challengers.learn(batch, anchors, self.step)
-        done = self._step_done(trained.result, batch.size, duration_ms)
         if self.step % self._settings.checkpoints.every_steps == 0:  # a check for a known good state
             looked = self.ladder.look_for_known_good(self.step)
             self._take(looked)
-            return with_non_finite_parameters(done) if looked.incidents else done
-        return done
+            result = result.with_non_finite_parameters() if looked.incidents else result
+        return self._step_done(result, batch.size, duration_ms)
 
     def _undone_step(self) -> StepDone:
         """In place of the step after a forecast that was not finite: the model went back to a state before it."""
@@ -378,11 +376,9 @@ class TrainingSession:
     def _finite_quantiles(self, markets: Sequence[MarketSession]) -> Sequence[Quantiles]:
         """A finite forecast of each market, even if the model fails."""
         forecasters = [market.forecaster for market in markets]
-        made = self._forecasts.forecast(lambda: forecast_together(forecasters), self.step)
-        self._take(made.recovered)
-        if made.quantiles is None:
-            return [forecaster.without_model() for forecaster in forecasters]
-        return made.quantiles
+        made, recovered = self._forecasts.forecast(lambda: forecast_together(forecasters), self.step)
+        self._take(recovered)
+        return [forecaster.without_model() for forecaster in forecasters] if made is None else made
 
     def _forecast_with_reference_model(self, taken: Sequence[_Taken]) -> None:
         corrections = self.reference_model.corrections([each.market.forecaster for each in taken])

@@ -6,7 +6,6 @@ A candle is always forecast; if the model fails, the reference takes its place, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from core.domain.events import Severity
@@ -30,14 +29,6 @@ class _Missing(StrEnum):
     RESULT = "a pass that does not raise"
 
 
-@dataclass(frozen=True, slots=True)
-class GuardedForecast:
-    """quantiles: of each market, all finite; or None if the model gave none for any."""
-
-    quantiles: Forecasts | None
-    recovered: Recovered
-
-
 class ForecastGuard:
     """Remembers the model's newest failure, so that a lasting one is reported once and not with each candle."""
 
@@ -45,8 +36,9 @@ class ForecastGuard:
         self._ladder = ladder
         self._lasting: _Missing | None = None
 
-    def forecast(self, make: Callable[[], Forecasts], step: int) -> GuardedForecast:
-        """The model's forecasts, tried twice if that can help. Raises only errors that end the process."""
+    def forecast(self, make: Callable[[], Forecasts], step: int) -> tuple[Forecasts | None, Recovered]:
+        """The model's forecasts of each market, all finite, tried twice if that can help; None if it gave none for any.
+        Raises only errors that end the process."""
         made = _try(make)
         missing = _missing(made)
         if missing is None:
@@ -61,7 +53,7 @@ class ForecastGuard:
 
     def _retry(
         self, make: Callable[[], Forecasts], step: int, first: Forecasts | Failure, missing: _Missing
-    ) -> GuardedForecast:
+    ) -> tuple[Forecasts | None, Recovered]:
         back = self._prepare(missing, step)
         again = _try(make)
         left = _missing(again)
@@ -103,9 +95,9 @@ def _are_finite(made: Forecasts) -> bool:
 
 def _done(
     made: Forecasts | Failure, incidents: tuple[IncidentDraft, ...] = (), must_pause: bool = False
-) -> GuardedForecast:
+) -> tuple[Forecasts | None, Recovered]:
     sound = None if isinstance(made, Failure) or not _are_finite(made) else made
-    return GuardedForecast(sound, Recovered(incidents, must_pause))
+    return sound, Recovered(incidents, must_pause)
 
 
 def _retried(failure: Failure, missing: _Missing) -> IncidentDraft:
