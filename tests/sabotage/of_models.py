@@ -37,7 +37,7 @@ FAULTS = (
     ),
     Fault(
         "forecast-of-a-process-not-scaled",
-        "core/training/external/challenger.py",
+        "core/training/hosting/challengers.py",
         "(natural - of.offset[:, quantity, None]) / of.factor[:, quantity, None]",
         "natural - of.offset[:, quantity, None]",
     ),

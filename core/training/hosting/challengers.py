@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from torch import Tensor, nn
 
 from core.domain.candle import Candle
 from core.domain.challenger_sources import ChallengerError, ChallengerSource, script_of, source_of
 from core.domain.clock import Clock
-from core.domain.quantities import FloatArray
+from core.domain.events import ForecastMode
+from core.domain.quantities import SMALLEST_VOLUME_SHARE, FloatArray, Quantity
 from core.market.history.files import CandleRows
 from core.storage.candles import CandleStore
 from core.training.commands import MarketCandle
 from core.training.engine.engine import TrainingEngine
-from core.training.external.challenger import ProcessChallenger
 from core.training.external.model import ExternalModel
-from core.training.external.protocol import Wanted
+from core.training.external.protocol import ExternalForecast, Wanted
 from core.training.external.transport import ProcessTransport
 from core.training.online.challenger import Challenger, MarketInputs, TorchChallenger, UnusableError
 from core.training.online.provenance import live_within_ms
 from core.training.online.trainer_spec import SessionSpec
+from core.training.recovery.incident_draft import IncidentDraft
 from models.contract import ContractError, build_checked, find_model
 from models.shape import ModelShape
 
@@ -38,7 +41,8 @@ _SHARE_OF_HANG = 0.4
 EngineMaker = Callable[[Callable[[ModelShape], nn.Module]], TrainingEngine]
 """Makes an engine with the model that its argument makes from a shape."""
 _LARGEST_SCRIPT_BYTES = 1_000_000
-ProcessStarter = Callable[[ChallengerSource], ProcessChallenger]
+ProcessStarter = Callable[[ChallengerSource], Challenger]
+_LEAST_VOLUME = math.log(SMALLEST_VOLUME_SHARE)
 
 
 def open_challengers(
@@ -122,6 +126,51 @@ def _opened(source: ChallengerSource, make_engine: EngineMaker, seed: int) -> Ch
     make = find_model(source.name, source.file)
     engine = make_engine(lambda shape: build_checked(make, source.name, shape, seed))
     return TorchChallenger(source.name, engine, seed)
+
+
+class ProcessChallenger(Challenger):
+    """A forecaster in a process. It learns by itself, if at all, from no samples. Its state is its process's: after a
+    restart it gets the history again, and after a restore a running one keeps what it has seen."""
+
+    def __init__(self, model: ExternalModel, markets: Sequence[str]) -> None:
+        """markets: the names that the forecaster knows, by their place in the run."""
+        self.name = model.name
+        self._model = model
+        self._markets = markets
+
+    def get_ready(self) -> bool:
+        """As `ExternalModel.get_ready`."""
+        return self._model.get_ready()
+
+    def observe(self, closed: Sequence[MarketCandle]) -> None:
+        is_live = any(each.mode is ForecastMode.LIVE for each in closed)
+        self._model.observe([(self._markets[each.market], each.candle) for each in closed], is_live=is_live)
+
+    def forecast(self, markets: Sequence[MarketInputs]) -> list[FloatArray | None]:
+        made = [self._model.forecast(self._markets[of.market], of.open_time_ms) for of in markets]
+        return [
+            _normalised(each, of) if each is not None and each.quantiles else None
+            for each, of in zip(made, markets, strict=True)
+        ]
+
+    def resume(self) -> None:
+        self._model.resume()
+
+    def take_incidents(self) -> tuple[IncidentDraft, ...]:
+        return self._model.take_incidents()
+
+    def close(self) -> None:
+        self._model.close()
+
+
+def _normalised(forecast: ExternalForecast, of: MarketInputs) -> FloatArray:
+    """[H, Q, L]. Quantities that it does not forecast repeat the forecast without any model."""
+    quantiles: FloatArray = of.without_model.copy()
+    for quantity, natural in forecast.quantiles.items():
+        normalised = (natural - of.offset[:, quantity, None]) / of.factor[:, quantity, None]
+        least = _LEAST_VOLUME if quantity is Quantity.VOLUME else -np.inf
+        quantiles[:, quantity] = np.maximum(normalised, least)
+    return quantiles
 
 
 class AbsentChallenger(Challenger):

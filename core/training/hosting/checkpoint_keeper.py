@@ -287,15 +287,14 @@ class CheckpointKeeper:
             device=around.device,
             health=around.health,
         )
-        return self._as_best(info) if is_sound and self._is_new_best(info) else info
+        return self._marked_if_best(info) if is_sound else info
 
-    def _is_new_best(self, info: CheckpointInfo) -> bool:
+    def _marked_if_best(self, info: CheckpointInfo) -> CheckpointInfo:
         """`core.checkpoints.best.best_of` for one more."""
         if info.skill is None or is_worse_than_none(info):
-            return False
-        return self._best_skill is None or info.skill > self._best_skill
-
-    def _as_best(self, info: CheckpointInfo) -> CheckpointInfo:
+            return info
+        if self._best_skill is not None and info.skill <= self._best_skill:
+            return info
         self._best_skill = info.skill
         return replace(info, is_best=True, reason="best" if info.reason == "periodic" else info.reason)
 

@@ -295,7 +295,8 @@ class TrainingService:
     def _after_steps(self, events: Sequence[TrainerEvent]) -> Sequence[TrainerEvent]:
         """The doctor's verdicts on the steps among the events."""
         steps = [event for event in events if isinstance(event, StepDone)]
-        went_back = self._was_rolled_back()
+        restores_before, self._restores_seen = self._restores_seen, self._session.ladder.known_good.restores
+        went_back = self._restores_seen > restores_before
         if steps:
             self._step_rate.step_done()
         if not steps and not went_back:
@@ -306,11 +307,6 @@ class TrainingService:
             findings += [verdict] if draft is None else [verdict, self._incident(draft)]
         self._session.reference_model.is_diverged = self._health.newest is Disease.DIVERGED
         return findings
-
-    def _was_rolled_back(self) -> bool:
-        """Whether the ladder went back to the known good state since the last call."""
-        before, self._restores_seen = self._restores_seen, self._session.ladder.known_good.restores
-        return self._restores_seen > before
 
     def _is_status_due(self, mode: ForecastMode) -> bool:
         if mode is ForecastMode.LIVE or self._status_at_s is None or self._state is not self._state_in_status:

@@ -217,7 +217,9 @@ def _report(
 ) -> dict[str, Any]:
     """Raises PretrainingError if nothing was saved, or if training could not continue."""
     if stop_reason is StopReason.GAVE_UP:
-        raise PretrainingError(_failure_sentence(history.incidents, kept))
+        last = history.incidents[-1]
+        where = "Nothing was saved." if kept is None else f"The best epoch so far is saved in {kept.file}."
+        raise PretrainingError(f"Training could not continue. {last.happened} {last.done} {where}")
     if kept is None or history.best is None:
         raise PretrainingError(
             "No epoch could be validated, so none was saved: the reference makes no error on the held-back candles, or "
@@ -238,12 +240,6 @@ def _report(
         "incidents": [_incident(draft) for draft in history.incidents[:_MOST_INCIDENTS]],
         "wall_s": round(wall_s, 3),
     }
-
-
-def _failure_sentence(incidents: Sequence[IncidentDraft], kept: Pretrained | None) -> str:
-    last = incidents[-1]
-    where = "Nothing was saved." if kept is None else f"The best epoch so far is saved in {kept.file}."
-    return f"Training could not continue. {last.happened} {last.done} {where}"
 
 
 def _incident(draft: IncidentDraft) -> dict[str, str]:
