@@ -12,21 +12,18 @@ from PySide6.QtGui import QFont
 from core.domain.candle import Candle
 from core.domain.events import Ghost
 from desktop.chart.axes import price_scale
-from desktop.chart.axes.manual_range import ManualRange
-from desktop.chart.axes.price_scale import PriceRange, ScaleKind
+from desktop.chart.axes.price_scale import ManualRange, PriceRange, ScaleKind
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.columns import CandleColumns, Extent, extent, group_size, shaped
 from desktop.chart.data.ghosts import band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.axis_labels import value_labels
-from desktop.chart.labels.forecast_label import usual_width
-from desktop.chart.labels.note import note_room, note_text
+from desktop.chart.labels.forecast import note_room, note_text, usual_width
 from desktop.chart.labels.readout import readout_lines, readout_width
 from desktop.chart.painting.geometry import candle_widths
 from desktop.chart.painting.text import Fonts, padding_px
-from desktop.chart.panes.frame import PRICE_PANE, Frame, Layout, Pane
+from desktop.chart.panes.frame import PRICE_PANE, Frame, Layout, Pane, PaneHeights
 from desktop.chart.panes.layer import Layer, LayerSet, PaneScale
-from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.style import Style
 from desktop.ui import formatting
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize
 from PySide6.QtGui import QRegion
 
-from desktop.chart.axes.manual_range import ManualRange
+from desktop.chart.axes.price_scale import ManualRange
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.model import ChartModel
 from desktop.chart.frame_builder import FrameBuilder
@@ -17,10 +17,9 @@ from desktop.chart.frame_clock import Dirty
 from desktop.chart.labels.axis_labels import TimeMark, time_marks
 from desktop.chart.labels.last_price import forming_area
 from desktop.chart.labels.overlay import Overlay, Patch, changed_region
-from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.frame import Frame, PaneHeights
 from desktop.chart.panes.item import Surface
 from desktop.chart.panes.layer import LayerSet
-from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.style import Style
 
 

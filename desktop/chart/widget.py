@@ -18,13 +18,12 @@ from core.domain.plain_text import plain
 from core.market.known_holes import KnownHoles
 from desktop.chart.data.model import Moment
 from desktop.chart.frame_clock import Dirty, FrameClock
-from desktop.chart.idle_work import IdleWork
 from desktop.chart.labels.description import describe_candle, describe_chart
 from desktop.chart.labels.last_price import Countdown
 from desktop.chart.labels.overlay import Overlay
-from desktop.chart.panes.box import PaneBox
 from desktop.chart.panes.frame import PRICE_PANE, Frame
-from desktop.chart.panes.layer import Layer, LayerSet, OpenPane
+from desktop.chart.panes.item import PaneBox
+from desktop.chart.panes.layer import IdleWork, Layer, LayerSet, OpenPane
 from desktop.chart.picture import Picture, to_px
 from desktop.chart.stage import Stage
 from desktop.chart.style import Style

@@ -19,12 +19,12 @@ from core.domain.events import StepDone
 from core.domain.plain_text import plain
 from desktop.checkpoints.columns import BY_NAME, Column
 from desktop.state.checkpoint_source import score_text
+from desktop.ui.colours import MOST_PREVIEWS
 from desktop.ui.dialog_parts import close_button
 from desktop.ui.formatting import MISSING, format_count
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import NumberAxis, apply_plot_palette, plot_widget
 from desktop.ui.stacks import stacked
-from desktop.ui.study_colours import MOST_PREVIEWS
 from desktop.ui.tables import put_text, text_table
 from desktop.ui.theme import Palette
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QListWidget, QListWidgetItem, 
 
 from core.domain.events import Severity
 from desktop.ui.banner import Banner
-from desktop.ui.fitting import keep_on_screen
+from desktop.ui.dialog_parts import keep_on_screen
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import Label
 from desktop.ui.resources import docs_folder

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QSpinBox, QWidget
 
 from core.domain.drawings import LONGEST_TEXT, WIDEST_PX, Drawing, DrawingKind, text_of
-from desktop.ui.colour_box import ColourBox
+from desktop.ui.colours import ColourBox
 from desktop.ui.dialog_parts import ok_and_cancel
 from desktop.ui.stacks import stacked
 from desktop.ui.translation import translate

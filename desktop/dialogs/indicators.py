@@ -22,14 +22,13 @@ from PySide6.QtWidgets import (
 from core.indicators.parameters import Choice, IndicatorError, Number, Value
 from core.indicators.registry import INDICATORS, Place
 from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator, colour_numbers, without
-from desktop.ui.colour_box import ColourBox
+from desktop.ui.colours import ColourBox, study_colours
 from desktop.ui.dialog_parts import close_button
 from desktop.ui.inputs import BoundedBox, DecimalSpinBox, WholeSpinBox
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import beside, stacked
-from desktop.ui.study_colours import study_colours
 from desktop.ui.theme import Palette
 from desktop.ui.translation import translate
 

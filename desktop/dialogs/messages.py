@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, qVersion
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 
-from desktop.ui.fitting import keep_on_screen
+from desktop.ui.dialog_parts import keep_on_screen
 from desktop.ui.icons import icon
 from desktop.ui.plain_text import MessageBox
 from desktop.ui.translation import translate

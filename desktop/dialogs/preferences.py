@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QScrollArea,
 from core.settings.tree import Settings
 from desktop.dialogs.forms import GroupForm, field_infos
 from desktop.dialogs.setting_words import effect, is_at_once, title
-from desktop.ui.dialog_parts import Problem
-from desktop.ui.fitting import room_on_screen
+from desktop.ui.dialog_parts import Problem, room_on_screen
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import Label
 from desktop.ui.stacks import stacked

@@ -11,8 +11,7 @@ from PySide6.QtGui import QFont, QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QScrollArea, QWidget
 
 from desktop.actions import ActionId, translated
-from desktop.ui.dialog_parts import close_button
-from desktop.ui.fitting import room_on_screen
+from desktop.ui.dialog_parts import close_button, room_on_screen
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate

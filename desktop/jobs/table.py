@@ -10,11 +10,10 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOp
 
 from core.domain.plain_text import plain
 from desktop.state.job_list import Job, JobState
-from desktop.ui.elided import ElidedCells
 from desktop.ui.formatting import MISSING, format_count, format_duration, format_percent
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import follow_interface_size, space_rows
-from desktop.ui.plain_text import paragraphs
+from desktop.ui.plain_text import ElidedCells, paragraphs
 from desktop.ui.tables import Index, KeyedRowsModel, style_table
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate

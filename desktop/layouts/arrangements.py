@@ -1,4 +1,4 @@
-"""Where the docks belong for what somebody is about to do."""
+"""Where the docks belong for what somebody is about to do, and where Tab goes among them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QScrollArea, QTabBar, QWidget
 
 from desktop.actions import ActionId
 from desktop.ui.interface_size import InterfaceSize, enlarged, interface_factor
@@ -252,3 +252,36 @@ class DockToggle(QObject):
         if is_open or not self._was_seen:
             self._dock.show()
             self._dock.raise_()
+
+
+def dock_of(widget: QWidget | None) -> QDockWidget | None:
+    """The dock that it lies in."""
+    while widget is not None and not isinstance(widget, QDockWidget):
+        widget = widget.parentWidget()
+    return widget
+
+
+def is_behind(widget: QWidget) -> bool:
+    """Whether it lies in a dock behind another's tab. Qt calls such a dock visible, and Tab would go through it."""
+    dock = dock_of(widget)
+    return dock is not None and dock.visibleRegion().isEmpty()
+
+
+def float_dock_of(widget: QWidget | None) -> bool:
+    """Take its dock out of the window, or put it back, and leave it the keys. False where it is in none."""
+    dock = dock_of(widget)
+    if dock is None or widget is None:
+        return False
+    dock.setFloating(not dock.isFloating())
+    dock.activateWindow()
+    widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
+    return True
+
+
+def scroll_to(widget: QWidget) -> None:
+    """Bring it into view where it lies in something that scrolls."""
+    above = widget.parentWidget()
+    while above is not None:
+        if isinstance(above, QScrollArea):
+            above.ensureWidgetVisible(widget)
+        above = above.parentWidget()

@@ -24,7 +24,7 @@ from core.settings.faults import UNKNOWN, sentence_of
 from core.settings.repair import keep_copy, read_json, shown_name
 from core.settings.window import AppearanceSettings
 from desktop.layouts.arrangements import forget_sizes
-from desktop.layouts.full_screen import begin_in_a_window
+from desktop.layouts.on_screen import begin_in_a_window
 from desktop.ui.interface_size import fit_text
 from desktop.ui.translation import translate
 

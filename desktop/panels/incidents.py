@@ -14,12 +14,11 @@ from core.domain.plain_text import plain
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.state.incident_history import identity
 from desktop.state.run_state import RunState
-from desktop.ui.elided import ElidedCells
 from desktop.ui.formatting import format_count, format_time
 from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import follow_interface_size, space_rows
 from desktop.ui.panel_base import EmptyState, Panel
-from desktop.ui.plain_text import TextView, paragraphs, with_whole_figures
+from desktop.ui.plain_text import ElidedCells, TextView, paragraphs, with_whole_figures
 from desktop.ui.stacks import NO_MARGINS, divided, stacked
 from desktop.ui.tables import Index, KeyedRowsModel, style_table
 from desktop.ui.theme import Theme

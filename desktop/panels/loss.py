@@ -15,7 +15,6 @@ from core.domain.events import DriftFound, Trend
 from core.market.shown_names import shown_symbol
 from desktop.state.run_state import RunState
 from desktop.state.training_words import break_sentence
-from desktop.ui.elided import ElidedLabel
 from desktop.ui.formatting import (
     MISSING,
     format_age,
@@ -29,7 +28,7 @@ from desktop.ui.icons import icon, tabular
 from desktop.ui.inputs import readable_decimal
 from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, mute, set_text
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import ElidedLabel, Label, paragraphs
 from desktop.ui.plots import (
     FloatArray,
     NumberAxis,

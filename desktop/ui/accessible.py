@@ -1,15 +1,31 @@
-"""Accessible descriptions of painted widgets, which Qt cannot describe."""
+"""Descriptions of painted widgets, which Qt cannot give; and a ring around the widget with keyboard focus, once the
+keyboard is used: many of Qt's own marks are too faint."""
 
 from __future__ import annotations
 
 import weakref
 
-from PySide6.QtCore import QObject
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleInterface
-from PySide6.QtWidgets import QAccessibleWidget, QComboBox, QGraphicsView, QWidget
+import shiboken6
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Slot
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QAccessibleInterface,
+    QGuiApplication,
+    QPainter,
+    QPaintEvent,
+    QRegion,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QAccessibleWidget, QApplication, QComboBox, QGraphicsView, QWidget
 
 from core.domain.plain_text import plain
 from desktop.ui.plain_text import LONGEST_TEXT
+from desktop.ui.theme import Theme
+
+_RING_PX = 2
+_MOVES = frozenset(
+    {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.LayoutRequest}
+)
 
 
 class _Picture(QAccessibleWidget):
@@ -47,3 +63,90 @@ def name_box(box: QComboBox, name: str) -> None:
     that the name is set as the description too."""
     box.setAccessibleName(name)
     box.setAccessibleDescription(name)
+
+
+class FocusRing(QObject):
+    """Follows the focus of the whole application. With the mouse none is drawn: one sees where one clicks."""
+
+    def __init__(self, application: QApplication, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._shown: _Ring | None = None
+        application.focusChanged.connect(self._on_focus)
+
+    @Slot(QWidget, QWidget)
+    def _on_focus(self, _before: QWidget | None, now: QWidget | None) -> None:
+        if self._shown is not None and shiboken6.isValid(self._shown):  # it goes with its window
+            self._shown.end()
+        self._shown = None
+        if now is None:
+            return
+        by_keys = Qt.WidgetAttribute.WA_KeyboardFocusChange
+        # Qt sets it where Tab or an arrow moved the focus, and leaves it.
+        if QGuiApplication.mouseButtons() is not Qt.MouseButton.NoButton:
+            now.window().setAttribute(by_keys, False)
+        if now.window().testAttribute(by_keys):
+            self._shown = _Ring(now, self._theme)
+
+
+class _Ring(QWidget):
+    """Lies over one widget's edge, in its window, so that nothing in between cuts it."""
+
+    def __init__(self, around: QWidget, theme: Theme) -> None:
+        super().__init__(around.window())
+        self._around, self._theme = around, theme
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._watched = self._chain()
+        for each in self._watched:
+            each.installEventFilter(self)
+        self._place()
+
+    def end(self) -> None:
+        """Go, now."""
+        for each in self._watched:
+            if shiboken6.isValid(each):
+                each.removeEventFilter(self)
+        self._watched = []
+        self.hide()
+        self.deleteLater()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in _MOVES and shiboken6.isValid(self._around):
+            self._place()
+        return False
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.palette.focus)
+        painter.end()
+
+    def _chain(self) -> list[QWidget]:
+        """The widget and all that it lies in: when one of them moves, so does the ring."""
+        chain, each = [self._around], self._around
+        while not each.isWindow() and (above := each.parentWidget()) is not None:
+            chain.append(above)
+            each = above
+        return chain
+
+    def _place(self) -> None:
+        seen = _visible(self._around)
+        place = seen.translated(self._around.mapTo(self.window(), seen.topLeft()) - seen.topLeft())
+        if seen.isEmpty():
+            self.hide()
+            return
+        self.setGeometry(place)
+        whole = QRect(0, 0, place.width(), place.height())
+        inside = whole.adjusted(_RING_PX, _RING_PX, -_RING_PX, -_RING_PX)
+        self.setMask(QRegion(whole).subtracted(QRegion(inside)))
+        self.raise_()
+        self.show()
+
+
+def _visible(widget: QWidget) -> QRect:
+    """What is in view of it. A viewport without a frame around it leaves nothing of what it lies in."""
+    seen = widget.visibleRegion()
+    if isinstance(widget, QAbstractScrollArea):
+        viewport = widget.viewport()
+        seen = seen.united(viewport.visibleRegion().translated(viewport.pos()))
+    return seen.boundingRect()

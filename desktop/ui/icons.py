@@ -1,10 +1,11 @@
-"""Icons from a font that ships with the program: nothing is fetched, and they take any colour."""
+"""Icons from a font that ships with the program: nothing is fetched, and they take any colour. And a dot of a state."""
 
 from __future__ import annotations
 
 import qtawesome
-from PySide6.QtGui import QColor, QFont, QIcon
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QIcon, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from desktop.ui.theme import Palette, Theme, with_alpha
 
@@ -57,3 +58,25 @@ def glyph_font(size_px: int) -> QFont:
     """The icons' font, for painting them as text, which stays sharp at any size."""
     font: QFont = qtawesome.font(_FAMILY, size_px)
     return font
+
+
+class Dot(QWidget):
+    """A disc in the colour of a state; the words beside it say the same."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._colour = QColor()
+        self.setFixedSize(QSize(12, 12))
+
+    def show_colour(self, colour: QColor) -> None:
+        if colour != self._colour:
+            self._colour = colour
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._colour)
+        painter.drawEllipse(QRectF(1.5, 1.5, 9, 9))
+        painter.end()

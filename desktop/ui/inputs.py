@@ -1,13 +1,13 @@
-"""Inputs for numbers that span many powers of ten, written as plain decimals."""
+"""Inputs for numbers that span many powers of ten, as plain decimals; and a slider that goes where one clicks."""
 
 from __future__ import annotations
 
 import math
 import re
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QValidator
-from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox, QWidget
+from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QValidator
+from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSlider, QSpinBox, QStyle, QStyleOptionSlider, QWidget
 
 from desktop.ui.translation import translate
 
@@ -263,3 +263,50 @@ def _parse_whole(box: QWidget, text: str) -> int | None:
         return int(re.sub(between, "", text).replace(" ", ""))
     except ValueError:
         return None
+
+
+class SeekSlider(QSlider):
+    """Lies down. A press on the groove takes the handle there, and it can be dragged on from there at once."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        place = event.position().toPoint()
+        is_alone = event.button() is Qt.MouseButton.LeftButton and event.buttons() == Qt.MouseButton.LeftButton
+        if not is_alone or self.minimum() == self.maximum() or self.handle_rect().contains(place):
+            super().mousePressEvent(event)
+            return
+        self.setSliderDown(True)  # so that followers of its value are notified
+        self.setSliderPosition(self._value_at(place))
+        center = QPointF(self.handle_rect().center())
+        taken = QMouseEvent(
+            event.type(),
+            center,
+            self.mapToGlobal(center),
+            event.button(),
+            event.buttons(),
+            event.modifiers(),
+            event.pointingDevice(),
+        )
+        super().mousePressEvent(taken)  # as if it had been taken hold of there
+        event.accept()
+
+    def handle_rect(self) -> QRect:
+        return self._rect_of(QStyle.SubControl.SC_SliderHandle)
+
+    def _value_at(self, place: QPoint) -> int:
+        """What the slider is at when the middle of its handle is there."""
+        groove, handle = self._rect_of(QStyle.SubControl.SC_SliderGroove), self.handle_rect()
+        along = place.x() - groove.x() - handle.width() // 2
+        way = groove.width() - handle.width()
+        is_turned = self.invertedAppearance() is not (self.layoutDirection() is Qt.LayoutDirection.RightToLeft)
+        return QStyle.sliderValueFromPosition(self.minimum(), self.maximum(), along, way, is_turned)
+
+    def _rect_of(self, part: QStyle.SubControl) -> QRect:
+        return self.style().subControlRect(QStyle.ComplexControl.CC_Slider, self._option(), part, self)
+
+    def _option(self) -> QStyleOptionSlider:
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        return option

@@ -1,6 +1,6 @@
 """Widgets that show text as it is written. Qt takes a text that looks like HTML for HTML, reads the files that it
 names, and lays out whatever length it has; what comes from outside must not choose that. Nor may a line end between a
-number and its unit.
+number and its unit. Lines without room for all of them are shortened by whole words.
 
 Everywhere else `QLabel`, `QMessageBox` and `QToolTip` are banned (ruff's TID251), and a test holds tooltips to
 `paragraphs`.
@@ -11,11 +11,22 @@ from __future__ import annotations
 import html
 import re
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QMessageBox, QPlainTextEdit, QToolTip, QWidget
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QLabel,
+    QMessageBox,
+    QPlainTextEdit,
+    QSizePolicy,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolTip,
+    QWidget,
+)
 
 from core.domain.plain_text import plain
+from desktop.ui.translation import translate
 
 LONGEST_TEXT = 600
 """Characters of a label or a painted sentence: longer than any text of ours, short enough to be laid out at once."""
@@ -139,3 +150,47 @@ def paragraphs(text: str) -> str:
 def show_tooltip(place: QPoint, text: str, widget: QWidget, area: QRect | None = None) -> None:
     """A tooltip for a part of a painted widget, at a place on the screen; an empty text hides it."""
     QToolTip.showText(place, paragraphs(text), widget, area or QRect())
+
+
+class ElidedLabel(Label):
+    """One line that is shortened by whole words where there is no room: half a number would be another one, and one
+    without its unit none. The tooltip has all of it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(
+            self.fontMetrics().horizontalAdvance(translate("Panels", "Reconnecting…")),
+            super().minimumSizeHint().height(),
+        )
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        text = elided_by_words(self.text(), self.fontMetrics(), self.width())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.end()
+
+
+class ElidedCells(QStyledItemDelegate):
+    """The same for the sentences of a table."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        super().initStyleOption(option, index)
+        widget: QWidget = option.widget  # type: ignore[attr-defined]
+        margin = widget.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, widget) + 1
+        room = option.rect.width() - 2 * margin  # type: ignore[attr-defined]
+        option.text = elided_by_words(option.text, option.fontMetrics, room)  # type: ignore[attr-defined]
+
+
+def elided_by_words(text: str, metrics: QFontMetrics, width: int) -> str:
+    """As many whole words as fit, with an ellipsis where some do not."""
+    words = with_whole_figures(text).split(" ")
+    while len(words) > 1 and metrics.horizontalAdvance(text) > width:
+        words.pop()
+        text = " ".join(words) + " …"
+    text = with_usual_spaces(text)
+    if metrics.horizontalAdvance(text) <= width:  # Qt counts fractions of a pixel, and would take a character off
+        return text
+    return metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)

@@ -13,10 +13,9 @@ from desktop.actions import ActionId, ActionRegistry
 from desktop.state.run_state import RunState
 from desktop.state.training_words import is_finished
 from desktop.ui.icons import tabular
-from desktop.ui.inputs import LogSpinBox, readable_decimal
+from desktop.ui.inputs import LogSpinBox, SeekSlider, readable_decimal
 from desktop.ui.interface_size import enlarge_icons, follow_interface_size
 from desktop.ui.plain_text import Label
-from desktop.ui.seek_slider import SeekSlider
 from desktop.ui.stacks import beside
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 

@@ -21,12 +21,23 @@ from desktop.dialogs.market import AskMarket, MarketDialog
 from desktop.dialogs.messages import open_about, open_dialog
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.dialogs.shortcuts import ShortcutsDialog, chart_gestures, shortcut_lines
-from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, DockToggle, arrange, size
-from desktop.layouts.full_screen import FullScreen
+from desktop.layouts.arrangements import (
+    COMPARE,
+    EVERYTHING,
+    TRAIN,
+    WATCH,
+    Arrangement,
+    DockToggle,
+    arrange,
+    float_dock_of,
+    is_behind,
+    scroll_to,
+    size,
+)
 from desktop.layouts.menu import LayoutMenu
+from desktop.layouts.on_screen import FullScreen
 from desktop.layouts.pages import Pages
 from desktop.layouts.store import LayoutStore
-from desktop.layouts.tab_order import float_dock_of, is_behind, scroll_to
 from desktop.notifications.messages import DesktopMessages
 from desktop.services.market_choice import MarketChoice
 from desktop.state.checkpoint_source import CheckpointSource

@@ -18,12 +18,10 @@ from desktop.panels.accuracy.answers import Answers, answers_of, with_share_show
 from desktop.panels.feed.words import in_one_line, state_colour
 from desktop.state.run_state import RunState
 from desktop.state.training_words import ending_words, is_finished
-from desktop.ui.dot import Dot
-from desktop.ui.elided import ElidedLabel
 from desktop.ui.formatting import MISSING, format_count, format_duration, format_number
-from desktop.ui.icons import tabular
+from desktop.ui.icons import Dot, tabular
 from desktop.ui.panel_base import Panel, colour_text, set_text
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import ElidedLabel, Label, paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate

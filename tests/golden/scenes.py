@@ -19,10 +19,9 @@ from core.domain.time_zones import find
 from core.indicators.spec import IndicatorSpec
 from core.market.known_holes import KnownHoles
 from desktop.chart.axes.price_scale import ScaleKind
-from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer
-from desktop.chart.items.markers import MarkersLayer
+from desktop.chart.items.markers import Marker, MarkerKind, MarkersLayer, MarkerTrack
 from desktop.chart.items.measure import MeasureLayer, Measurement
 from desktop.chart.items.placed import Placed
 from desktop.chart.items.price_lines import PriceLinesLayer

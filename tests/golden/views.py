@@ -8,7 +8,7 @@ from core.market.resample import ResampledSeries
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import Moment
 from desktop.chart.items.comparison import Comparison, ComparisonLayer
-from desktop.chart.items.futures import FuturesLayer
+from desktop.chart.items.forecast import FuturesLayer
 from tests.desktop.chart.support import forecast_after, forecast_with_paths, forming_after, random_series
 from tests.golden.stage import Stage
 

@@ -19,7 +19,7 @@ FAULTS = (
     ),
     Fault(
         "view-of-a-pane-off-by-a-candle",
-        "desktop/chart/panes/box.py",
+        "desktop/chart/panes/item.py",
         "half = _HALF_PX / frame.spacing",
         "half = 1.0",
     ),
@@ -43,7 +43,7 @@ FAULTS = (
     ),
     Fault(
         "marker-at-the-next-candle",
-        "desktop/chart/data/markers.py",
+        "desktop/chart/items/markers.py",
         'side="right").astype(np.int64) - 1',
         'side="right").astype(np.int64)',
     ),
@@ -55,7 +55,7 @@ FAULTS = (
     ),
     Fault(
         "past-error-with-the-wrong-sign",
-        "desktop/chart/data/past.py",
+        "desktop/chart/data/past_forecasts.py",
         "self.actual_close / self.close - 1.0",
         "self.close / self.actual_close - 1.0",
     ),
@@ -85,7 +85,7 @@ FAULTS = (
     ),
     Fault(
         "panes-take-the-whole-chart",
-        "desktop/chart/panes/pane_heights.py",
+        "desktop/chart/panes/frame.py",
         "min(1.0, _most_for_all(len(names)) / total)",
         "max(1.0, _most_for_all(len(names)) / total)",
     ),
@@ -97,7 +97,7 @@ FAULTS = (
     ),
     Fault(
         "price-axis-stretched-the-wrong-way",
-        "desktop/chart/tools/axes.py",
+        "desktop/chart/tools/pan_and_zoom.py",
         "_STRETCH_PER_HEIGHT * (y - at.position.y())",
         "_STRETCH_PER_HEIGHT * (at.position.y() - y)",
     ),
@@ -157,7 +157,7 @@ FAULTS = (
     ),
     Fault(
         "prices-below-zero",
-        "desktop/chart/axes/manual_range.py",
+        "desktop/chart/axes/price_scale.py",
         "low, high = max(low, lowest), min(high, highest)",
         "low, high = min(low, lowest), min(high, highest)",
     ),
@@ -169,7 +169,7 @@ FAULTS = (
     ),
     Fault(
         "tags-out-of-order",
-        "desktop/chart/labels/axis_tags.py",
+        "desktop/chart/labels/axis_labels.py",
         "0, axis_height, rows, above)",
         "0, axis_height, rows)",
     ),
@@ -259,7 +259,7 @@ FAULTS = (
     ),
     Fault(
         "later-markers-in-the-past",
-        "desktop/chart/data/markers.py",
+        "desktop/chart/items/markers.py",
         "stop_ms = min(stop_ms, model.moment.time_ms)",
         "stop_ms = max(stop_ms, model.moment.time_ms)",
     ),

@@ -20,8 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.ui.elided import ElidedLabel
-from desktop.ui.plain_text import with_whole_figures
+from desktop.ui.plain_text import ElidedLabel, with_whole_figures
 
 _NUMBER = re.compile(r"\d")
 _SLACK_PX = 1

@@ -17,7 +17,7 @@ from core.domain.clock import ManualClock
 from desktop.chart.items.comparison import ComparisonLayer
 from desktop.chart.items.drawings import DrawingsLayer
 from desktop.chart.items.error_strip import ErrorStripLayer
-from desktop.chart.items.futures import FuturesLayer
+from desktop.chart.items.forecast import FuturesLayer
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.markers import MarkersLayer
 from desktop.chart.items.measure import MeasureLayer

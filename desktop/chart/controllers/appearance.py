@@ -13,7 +13,7 @@ from core.settings.tree import Settings
 from core.settings.window import ChartSettings
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import ScaleKind
-from desktop.chart.items.futures import FuturesLayer
+from desktop.chart.items.forecast import FuturesLayer
 from desktop.chart.items.volume_profile import VolumeProfileLayer
 from desktop.chart.style import CandleStyle, chosen_style
 from desktop.chart.widget import ChartWidget

@@ -26,7 +26,7 @@ from desktop.dialogs.drawing import DrawingDialog
 from desktop.dialogs.messages import open_dialog
 from desktop.state.shell import Shell
 from desktop.ui.banner import Notice
-from desktop.ui.colour_box import COLOURS
+from desktop.ui.colours import COLOURS
 from desktop.ui.icons import icon
 from desktop.ui.translation import translate
 

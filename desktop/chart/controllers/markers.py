@@ -10,8 +10,7 @@ from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import Incident, Severity
 from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import Settings
-from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
-from desktop.chart.items.markers import MarkersLayer
+from desktop.chart.items.markers import Marker, MarkerKind, MarkersLayer, MarkerTrack
 from desktop.chart.tools.tool import ChartPoint, GripTool
 from desktop.chart.widget import ChartWidget
 from desktop.state.checkpoint_source import CheckpointSource, score_text

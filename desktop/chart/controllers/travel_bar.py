@@ -12,8 +12,8 @@ from desktop.actions import ActionId, ActionRegistry
 from desktop.ui.accessible import name_box
 from desktop.ui.formatting import format_candles
 from desktop.ui.icons import tabular
+from desktop.ui.inputs import SeekSlider
 from desktop.ui.plain_text import Label, paragraphs
-from desktop.ui.seek_slider import SeekSlider
 from desktop.ui.stacks import beside
 from desktop.ui.theme import Palette, mixed
 from desktop.ui.translation import translate

@@ -13,8 +13,7 @@ from core.domain.events import ForecastMade, Ghost
 from core.market.known_holes import KnownHoles
 from desktop.chart.data.futures import CentralPath, Futures, PriceChance
 from desktop.chart.data.ghosts import PlacedGhost, is_drawable, joined
-from desktop.chart.data.past import PastForecast
-from desktop.chart.data.past_forecasts import PastForecasts
+from desktop.chart.data.past_forecasts import PastForecast, PastForecasts
 from desktop.chart.data.regimes import RegimeTrack
 from desktop.ui import formatting
 

@@ -15,8 +15,7 @@ from core.market.alignment import Pair, closes_within
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.study import sampled
-from desktop.chart.labels.axis_labels import price_label_rect
-from desktop.chart.labels.axis_tags import avoid_overlaps
+from desktop.chart.labels.axis_labels import avoid_overlaps, price_label_rect
 from desktop.chart.painting.geometry import Positions
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
 from desktop.chart.painting.text import Box, Row, Span

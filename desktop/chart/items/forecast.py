@@ -1,7 +1,8 @@
-"""The forecast: ghosts, their fading bands and the divider, in their own hues."""
+"""The forecast: ghosts, their fading bands and the divider, in their own hues; and some sample paths behind them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -11,13 +12,17 @@ from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPaintEngine, QPainte
 
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
-from desktop.chart.labels.forecast_label import divider_x
+from desktop.chart.labels.forecast import divider_x
 from desktop.chart.painting.geometry import candle_rect, volume_rect
-from desktop.chart.painting.primitives import CachedPixels, dashed_pen, fill_rects, outline
+from desktop.chart.painting.primitives import CachedPixels, dashed_pen, draw_polyline, fill_rects, outline
+from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
 from desktop.chart.panes.item import ChartItem
+from desktop.chart.panes.layer import Layer
 from desktop.chart.picture import Picture
-from desktop.ui.theme import with_alpha
+from desktop.ui.formatting import format_count, format_price
+from desktop.ui.theme import mixed, with_alpha
+from desktop.ui.translation import translate
 
 _RISING_ALPHA = 120
 _FALLING_ALPHA = 235
@@ -31,6 +36,9 @@ _STEPS = 32
 _DIMMED = 0.45
 _NARROWEST_FRAMED_PX = 5
 _FLATTEST_FRAMED_PX = 3
+_BELOW_GHOSTS_Z = 5.0
+_INK = 0.35
+"""Share of the paths' colour in the background."""
 
 
 class ForecastItem(ChartItem):
@@ -196,3 +204,44 @@ def _paint_divider(painter: QPainter, frame: Frame, model: ChartModel) -> None:
         return
     painter.setPen(dashed_pen(frame.palette.divider, frame.pixel, [3.0, 2.0]))
     painter.drawLine(x, 0, x, frame.layout.main_bottom)
+
+
+class FuturesLayer(Layer):
+    """While it is on a chart, chances and paths of its forecast are computed."""
+
+    z, is_cached = _BELOW_GHOSTS_Z, False
+
+    def is_waiting(self, model: ChartModel) -> bool:
+        return model.other_interval is None and model.futures.is_waiting(model.forecast, model.series)
+
+    def begin(self, model: ChartModel) -> Callable[[], None] | None:
+        return model.futures.begin(model.forecast, model.series)
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        """Under the figures of a ghost, which are those of the medians: what is drawn instead."""
+        placed = None if index is None else model.ghost(index)
+        central = model.central_path() if frame.style.shows_paths else None
+        if placed is None or central is None or placed.ahead == 1:
+            return ()
+        close = format_price(central.ghosts[placed.ahead - 1].close, frame.decimals)
+        said = translate("Chart", "Body: the most central of {0} sample paths, to {1}. Figures and bands: the forecast")
+        return ((Span(said.format(format_count(central.count), close), frame.palette.muted_text),),)
+
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        """Draw the lines of `Found`, if paths are shown and in view."""
+        made, ghosts = model.forecast, model.ghosts()
+        if not frame.style.shows_paths or made is None or not ghosts or model.other_interval is not None:
+            return
+        found = model.futures.of(made, model.series)
+        if found is None:
+            return
+        count, horizons = found.lines.shape
+        origin = ghosts[0].index - ghosts[0].ahead
+        columns = frame.xs(np.arange(origin, origin + horizons + 1, dtype=np.float64))
+        if columns[-1] < 0 or columns[0] >= frame.layout.plot_right:
+            return
+        prices = made.origin_close * np.exp(np.concatenate([np.zeros((count, 1)), found.lines], axis=1))
+        rows = np.full((count, horizons + 2), np.nan)  # the last point breaks the line
+        rows[:, :-1] = pane.ys(prices)
+        pen = QPen(mixed(frame.palette.ghost_text, frame.palette.background, _INK), frame.ratio)
+        draw_polyline(painter, np.tile(np.append(columns, np.nan), count), rows.ravel(), pen)

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from desktop.chart.data.model import ChartModel
-from desktop.chart.data.past import Past
-from desktop.chart.data.past_forecasts import PastView
+from desktop.chart.data.past_forecasts import Past, PastView
 from desktop.chart.labels.past import candles_before
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects, rects_between
 from desktop.chart.painting.text import Row, Span

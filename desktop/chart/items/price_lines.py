@@ -13,17 +13,16 @@ from core.domain.price_lines import LONGEST_TEXT, LineKind, PriceLine
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.placed import PlacedLayer, row_of
-from desktop.chart.labels.axis_labels import price_label_rect
-from desktop.chart.labels.axis_tags import avoid_overlaps, spread_around
+from desktop.chart.labels.axis_labels import avoid_overlaps, price_label_rect, spread_around
 from desktop.chart.labels.chance import chance_tip
 from desktop.chart.labels.readout import text_tip
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import LIVE_Z, PlotLabel
 from desktop.ui import formatting
-from desktop.ui.elided import elided_by_words
 from desktop.ui.formatting import crossing_time
 from desktop.ui.icons import glyph, glyph_font
+from desktop.ui.plain_text import elided_by_words
 from desktop.ui.theme import with_alpha
 from desktop.ui.translation import translate
 

@@ -7,7 +7,7 @@ from datetime import tzinfo
 from core.domain.candle import Candle
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
-from desktop.chart.labels.note import note_text
+from desktop.chart.labels.forecast import note_text
 from desktop.chart.labels.readout import age_text
 from desktop.ui import formatting
 

@@ -10,12 +10,10 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QRegion
 
 from desktop.chart.data.model import ChartModel
-from desktop.chart.labels.axis_labels import crosshair_labels
-from desktop.chart.labels.axis_tags import clear_of_crosshair, leaving_room
+from desktop.chart.labels.axis_labels import clear_of_crosshair, crosshair_labels, leaving_room
 from desktop.chart.labels.chance import axis_tip
-from desktop.chart.labels.forecast_label import clear_of, forecast_label
+from desktop.chart.labels.forecast import clear_of, forecast_label, note_box, note_text, note_tooltip
 from desktop.chart.labels.last_price import LastPriceLine, last_price_box, last_price_line
-from desktop.chart.labels.note import note_box, note_text, note_tooltip
 from desktop.chart.labels.readout import READOUT_MARGIN_PX, pane_readouts, readout_box, tooltip_box
 from desktop.chart.painting.text import Box
 from desktop.chart.panes.frame import Frame

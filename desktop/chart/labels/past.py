@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import ForecastMode
 from core.domain.regimes import Regime, RegimeProbabilities
-from desktop.chart.data.past import PastForecast
+from desktop.chart.data.past_forecasts import PastForecast
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.ui import formatting

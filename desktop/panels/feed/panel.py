@@ -23,9 +23,8 @@ from desktop.panels.feed.tables import ChangesModel, RejectedModel, feed_table
 from desktop.panels.feed.words import moment, state_colour, state_word, story
 from desktop.state.feed_record import OTHER_REASONS, FeedRecord
 from desktop.state.run_state import RunState
-from desktop.ui.dot import Dot
 from desktop.ui.formatting import format_age, format_count, format_duration, format_milliseconds, format_time
-from desktop.ui.icons import put_icon, tabular
+from desktop.ui.icons import Dot, put_icon, tabular
 from desktop.ui.interface_size import enlarged
 from desktop.ui.number_grid import NumberGrid
 from desktop.ui.panel_base import Panel, mute, set_text

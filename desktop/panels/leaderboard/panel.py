@@ -16,13 +16,12 @@ from desktop.state.leaderboard import LeaderboardRequest
 from desktop.state.run_state import RunState
 from desktop.state.training_words import break_sentence
 from desktop.ui.accessible import name_box
-from desktop.ui.elided import ElidedLabel
+from desktop.ui.colours import MOST_PREVIEWS
 from desktop.ui.formatting import format_count
 from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import EmptyState, Panel, set_text
-from desktop.ui.plain_text import paragraphs
+from desktop.ui.plain_text import ElidedLabel, paragraphs
 from desktop.ui.stacks import beside, stacked
-from desktop.ui.study_colours import MOST_PREVIEWS
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 

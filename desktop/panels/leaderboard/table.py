@@ -13,11 +13,11 @@ from core.domain.events import Estimate
 from core.evaluation.leaderboard import LeaderboardRow
 from core.evaluation.report.words import floored_percent
 from desktop.panels.accuracy.words import expert_name, measured, points, value_of
+from desktop.ui.colours import preview_colour
 from desktop.ui.formatting import MISSING, format_count, format_number, format_time
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import follow_interface_size, space_rows
 from desktop.ui.plain_text import paragraphs
-from desktop.ui.study_colours import preview_colour
 from desktop.ui.tables import Index, KeyedRowsModel, TitledColumn, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.layouts.tab_order import is_behind
+from desktop.layouts.arrangements import is_behind
 from tests.desktop.accessibility.controls import controls, described
 from tests.desktop.whole_window import until
 

@@ -18,9 +18,9 @@ from desktop.actions import ActionId
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
 from desktop.panels.accuracy.pages import HorizonsPage
 from desktop.panels.gradients.norm_plot import NormPlot
-from desktop.ui.elided import ElidedLabel, elided_by_words
 from desktop.ui.interface_size import set_font
 from desktop.ui.panel_base import Panel
+from desktop.ui.plain_text import ElidedLabel, elided_by_words
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.theme import Theme
 from tests.core.evaluation.rigs import every, filled, origins, scored

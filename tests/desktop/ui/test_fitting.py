@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QScrollArea, QVBoxLayout
 from pytestqt.qtbot import QtBot
 
-from desktop.ui.fitting import keep_on_screen, room_on_screen
+from desktop.ui.dialog_parts import keep_on_screen, room_on_screen
 
 ROOM = QSize(400, 300)
 
@@ -31,7 +31,7 @@ class LongForm(QDialog):
 def test_a_dialog_larger_than_the_screen_scrolls_and_keeps_its_buttons(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("desktop.ui.fitting.room_on_screen", lambda _dialog: ROOM)
+    monkeypatch.setattr("desktop.ui.dialog_parts.room_on_screen", lambda _dialog: ROOM)
     dialog = LongForm()
     qtbot.addWidget(dialog)
     keep_on_screen(dialog)
@@ -50,7 +50,7 @@ def test_a_dialog_larger_than_the_screen_scrolls_and_keeps_its_buttons(
 
 
 def test_a_dialog_that_fits_is_unchanged(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("desktop.ui.fitting.room_on_screen", lambda _dialog: QSize(2000, 2000))
+    monkeypatch.setattr("desktop.ui.dialog_parts.room_on_screen", lambda _dialog: QSize(2000, 2000))
     dialog = LongForm()
     qtbot.addWidget(dialog)
     dialog.resize(600, 1200)

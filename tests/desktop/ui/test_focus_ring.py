@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from desktop.ui.focus_ring import FocusRing
+from desktop.ui.accessible import FocusRing
 from desktop.ui.theme import Theme
 
 

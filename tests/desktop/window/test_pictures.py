@@ -22,7 +22,7 @@ from desktop.actions import ActionId
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.panels.accuracy.panel import AccuracyPanel
 from desktop.panels.gradients.diagnosis_card import WrappingButton
-from desktop.ui.elided import ElidedLabel
+from desktop.ui.plain_text import ElidedLabel
 from desktop.ui.theme import Mode
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill

@@ -10,7 +10,7 @@ from core.domain.events import JobProgress, TrainerFailed, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
 from core.training.hosting.catch_up import JOB_ID
 from desktop.state.run_state import RunState
-from desktop.ui.elided import ElidedLabel
+from desktop.ui.plain_text import ElidedLabel
 from desktop.ui.theme import Theme
 from desktop.window.status_bar import Divider, StatusPanel
 from tests.desktop import scenario

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.chart.axes.manual_range import ManualRange
-from desktop.chart.axes.price_scale import PriceRange, ScaleKind, fitted, percent_decimals, round_prices
+from desktop.chart.axes.price_scale import ManualRange, PriceRange, ScaleKind, fitted, percent_decimals, round_prices
 
 prices = st.floats(1e-8, 1e9)
 

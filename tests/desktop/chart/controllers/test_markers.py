@@ -22,8 +22,8 @@ from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.markers import candle_time
-from desktop.chart.data.markers import Marker, MarkerGroup, MarkerKind, MarkerTrack
 from desktop.chart.data.model import ChartModel
+from desktop.chart.items.markers import Marker, MarkerGroup, MarkerKind, MarkerTrack
 from desktop.panels.incidents import IncidentsPanel
 from desktop.state.step_history import StepHistory
 from tests.desktop import scenario

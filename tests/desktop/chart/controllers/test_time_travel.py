@@ -25,10 +25,9 @@ from desktop.actions import ActionId
 from desktop.chart.controllers.context_menu import ChartMenu
 from desktop.chart.controllers.saving import image_of
 from desktop.chart.controllers.time_travel import TimeTravel
-from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer
-from desktop.chart.items.markers import MarkersLayer
+from desktop.chart.items.markers import Marker, MarkerKind, MarkersLayer, MarkerTrack
 from desktop.chart.items.previews import Preview, PreviewLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.widget import ChartWidget

@@ -17,8 +17,7 @@ from core.domain.events import ForecastMode
 from core.storage.record_reader import RecordReader
 from core.storage.record_writer import TrainingRecord
 from core.training.online.issued_forecast import from_stored
-from desktop.chart.data.past import MODES, PastForecast
-from desktop.chart.data.past_forecasts import PastForecasts, PastView
+from desktop.chart.data.past_forecasts import MODES, PastForecast, PastForecasts, PastView
 from tests.core.storage.samples import checkpoint
 from tests.desktop.chart.past_support import (
     HORIZONS,

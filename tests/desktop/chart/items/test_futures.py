@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from core.forecast.paths import sample_paths
 from core.training.online import forecast_events
-from desktop.chart.items.futures import FuturesLayer
+from desktop.chart.items.forecast import FuturesLayer
 from desktop.chart.widget import ChartWidget
 from desktop.ui.formatting import format_price
 from tests.desktop.chart.conftest import ShowChart, settle

@@ -10,7 +10,7 @@ import pytest
 from core.domain.events import ForecastMode
 from desktop.chart.data.model import ChartModel, Moment
 from desktop.chart.labels.description import describe_candle, describe_chart
-from desktop.chart.labels.forecast_label import divider_row
+from desktop.chart.labels.forecast import divider_row
 from desktop.chart.labels.readout import readout_box
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forecast_after, random_series, texts

@@ -16,8 +16,7 @@ from PySide6.QtWidgets import QGraphicsItem
 
 from core.indicators.spec import IndicatorSpec
 from desktop.chart.items.study import StudyLayer
-from desktop.chart.panes.box import PaneBox
-from desktop.chart.panes.item import ChartItem
+from desktop.chart.panes.item import ChartItem, PaneBox
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forecast_after, forming_after, random_series

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor
 
-from desktop.chart.labels.axis_tags import avoid_overlaps, clear_of_crosshair, leaving_room
+from desktop.chart.labels.axis_labels import avoid_overlaps, clear_of_crosshair, leaving_room
 from desktop.chart.painting.text import Box
 
 HEIGHT = 14

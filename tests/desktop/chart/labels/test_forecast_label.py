@@ -10,7 +10,7 @@ from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade, ForecastMode
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.data.model import ChartModel
-from desktop.chart.labels.forecast_label import divider_row, divider_x
+from desktop.chart.labels.forecast import divider_row, divider_x
 from desktop.chart.painting.text import Row, Span, box_size
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer

@@ -6,7 +6,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 
 from core.domain.events import ForecastMode
-from desktop.chart.labels.note import note_box
+from desktop.chart.labels.forecast import note_box
 from desktop.chart.painting.text import Box, Span, row_width
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle

@@ -17,7 +17,7 @@ from core.indicators.registry import INDICATORS
 from core.indicators.spec import IndicatorSpec
 from core.market.known_holes import KnownHoles
 from core.settings.window import AppearanceSettings
-from desktop.chart.data.past import PastForecast
+from desktop.chart.data.past_forecasts import PastForecast
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.labels.last_price import Countdown
 from desktop.chart.labels.past import past_rows

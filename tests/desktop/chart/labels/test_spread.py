@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.chart.labels.axis_tags import spread, spread_around
+from desktop.chart.labels.axis_labels import spread, spread_around
 
 WANTED = st.lists(st.integers(-20, 220), max_size=12)
 ROOM = 200

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.chart.panes.pane_heights import PaneHeights
+from desktop.chart.panes.frame import PaneHeights
 
 NAMES = ("rsi", "macd", "errors")
 drags = st.lists(st.tuples(st.sampled_from(NAMES), st.floats(-1.0, 1.0)), max_size=20)

@@ -1,13 +1,20 @@
-"""A choice of colours, the theme's own first."""
+"""A choice of colours, the theme's own first; the colours of an indicator's outputs, and those of previews."""
 
 from __future__ import annotations
 
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from core.indicators.registry import Drawing, Indicator, Place
+from core.indicators.shown import Look
 from desktop.ui.icons import icon
+from desktop.ui.theme import Palette
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
+_EDGE_ALPHA = 170
+_PREVIEWS = (4, 1, 2, 5)
+"""Indicator colours that read best on either background; no candle or ghost uses them."""
+MOST_PREVIEWS = len(_PREVIEWS)
 COLOURS = (
     (QT_TRANSLATE_NOOP("Dialogs", "Theme colour"), ""),
     (QT_TRANSLATE_NOOP("Dialogs", "Red"), "#e0454a"),
@@ -20,6 +27,26 @@ COLOURS = (
     (QT_TRANSLATE_NOOP("Dialogs", "Grey"), "#808893"),
 )
 """Each can be seen on the ground of a dark and of a light chart."""
+
+
+def study_colours(row: Indicator, number: int, look: Look, palette: Palette) -> tuple[QColor, ...]:
+    """One for each output: edges of a band are of their middle's colour, fainter. number: tells indicators apart."""
+    curves, lines, found = palette.studies, 0, []
+    for output in row.outputs:
+        is_edge = output.drawing is Drawing.BAND_EDGE
+        chosen = look.colour_of(row.inks[0] if is_edge else output.name)
+        colour = QColor(chosen or curves[(number + lines) % len(curves)])
+        if is_edge:
+            colour.setAlpha(_EDGE_ALPHA)
+        elif row.place is Place.OWN_PANE:
+            lines += 2
+        found.append(colour)
+    return tuple(found)
+
+
+def preview_colour(palette: Palette, number: int) -> QColor:
+    """Of the ghosts of another forecaster, which are drawn beside the ghosts. number: below MOST_PREVIEWS."""
+    return palette.studies[_PREVIEWS[number % MOST_PREVIEWS]]
 
 
 class ColourBox(QComboBox):
