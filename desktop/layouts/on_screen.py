@@ -88,21 +88,16 @@ class FullScreen(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.WindowStateChange:
             self._action.setChecked(self._window.isFullScreen())
-        elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            return self._leave(event)
+        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if is_escape and event.type() == QEvent.Type.KeyPress and self._window.isFullScreen():
+            self._choose(is_full=False)  # by a key that nothing in the window had a use for
+            return True
         return False
 
     def _choose(self, is_full: bool) -> None:
         """Whether it was maximized before stays known to the window, for the way back."""
         states = self._window.windowState()
         self._window.setWindowState(states | _FULL if is_full else states & ~_FULL)
-
-    def _leave(self, event: QKeyEvent) -> bool:
-        """By a key that nothing in the window had a use for."""
-        if event.key() != Qt.Key.Key_Escape or not self._window.isFullScreen():
-            return False
-        self._choose(is_full=False)
-        return True
 
 
 def begin_in_a_window(window: QMainWindow) -> None:

@@ -112,7 +112,8 @@ class LayoutStore:
 
     def keep(self, window: QMainWindow, name: str) -> bool:
         """Keep where the docks are now under this name, instead of what had it. False where that cannot be written."""
-        return self._write_kept(self._read().layouts, name, window.saveState(LAYOUT_VERSION))
+        layouts, docks = self._read().layouts, _encoded(window.saveState(LAYOUT_VERSION))
+        return self._write(replace(layouts, kept={**layouts.kept, name: docks}))
 
     def apply(self, window: QMainWindow, name: str) -> bool:
         """Put the docks where the layout of this name has them. False where there is none, or it is of other docks."""
@@ -127,9 +128,6 @@ class LayoutStore:
         """Forget a layout that was kept. False where that cannot be written."""
         layouts = self._read().layouts
         return self._write(replace(layouts, kept={each: kept for each, kept in layouts.kept.items() if each != name}))
-
-    def _write_kept(self, layouts: _Layouts, name: str, docks: QByteArray) -> bool:
-        return self._write(replace(layouts, kept={**layouts.kept, name: _encoded(docks)}))
 
     @contextmanager
     def _marked(self) -> Iterator[None]:

@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from core.domain.candle import Market
 from core.domain.events import AccuracySummary
 from core.domain.plain_text import plain
 from core.market.shown_names import shown_symbol
@@ -46,10 +45,13 @@ class Heading:
 def heading(row: MarketRow, palette: Palette) -> Heading:
     answers = None if row.accuracy is None else answers_of(row.accuracy, None)
     feed = state_word(row.feed) if row.is_in_run else translate("Overview", "Stored candles")
+    worth, worth_colour = "", palette.text
+    if answers is not None and row.accuracy is not None:
+        worth, worth_colour = _worth(answers, row.accuracy, palette)
     return Heading(
         name=f"{plain(shown_symbol(row.market.venue, row.market.symbol), _LONGEST_NAME)} {row.market.interval}",
-        worth="" if answers is None or row.accuracy is None else _worth(answers, row.accuracy),
-        worth_colour=palette.text if answers is None else _worth_colour(answers, palette),
+        worth=worth,
+        worth_colour=worth_colour,
         feed=feed,
         feed_colour=state_colour(row.feed, palette),
         is_in_trouble=row.is_in_run and row.feed not in HEALTHY_STATES,
@@ -57,23 +59,18 @@ def heading(row: MarketRow, palette: Palette) -> Heading:
     )
 
 
-def _worth(answers: Answers, accuracy: AccuracySummary) -> str:
-    """``Ghosts ✓ +1.2 %``; a number that is not proven is in the tooltip only."""
+def _worth(answers: Answers, accuracy: AccuracySummary, palette: Palette) -> Part:
+    """``Ghosts ✓ +1.2 %``; a number that is not proven is in the tooltip only, and fainter than what is."""
     ghosts = answers.ghosts
     if ghosts.found is Found.OPEN:
         words = translate("Overview", "not proven")
-        return f"{ghosts.name} {ghosts.found.value} {words}"
+        return f"{ghosts.name} {ghosts.found.value} {words}", palette.muted_text
     value = "" if ghosts.found is Found.EARLY else format_percent(value_of(accuracy.skill_close), 1, signed=True)
-    return f"{ghosts.name} {ghosts.found.value} {value}".rstrip()
-
-
-def _worth_colour(answers: Answers, palette: Palette) -> QColor:
-    """What is not proven is fainter than what is."""
-    return palette.muted_text if answers.ghosts.found is Found.OPEN else answers.colour(answers.ghosts, palette)
+    return f"{ghosts.name} {ghosts.found.value} {value}".rstrip(), answers.colour(ghosts, palette)
 
 
 def _tooltip(row: MarketRow, answers: Answers | None, feed: str) -> str:
-    said = [with_venue(_whole_name(row.market), row.market.venue)]
+    said = [with_venue(f"{plain(row.market.symbol)} {row.market.interval}", row.market.venue)]
     if answers is not None:
         said += [f"{answer.text}." for answer in answers.all()]
     if row.is_in_run and not row.is_learned:
@@ -82,15 +79,11 @@ def _tooltip(row: MarketRow, answers: Answers | None, feed: str) -> str:
     return "\n".join(said)
 
 
-def _whole_name(market: Market) -> str:
-    return f"{plain(market.symbol)} {market.interval}"
-
-
 class HeadingLine(QWidget):
     """Painted as a whole: labels would lay out the wall with each price."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.shown: Heading | None = None
         """None: an empty tile."""
         self.price = ""
@@ -134,12 +127,10 @@ class HeadingLine(QWidget):
         return [name, *(text for text, _ in parts)]
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        shown, palette = self.shown, self._palette
+        if shown is None or palette is None:
+            return
         painter = QPainter(self)
-        if self.shown is not None and self._palette is not None:
-            self._paint(painter, self.shown, self._palette)
-        painter.end()
-
-    def _paint(self, painter: QPainter, shown: Heading, palette: Palette) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(shown.feed_colour)
@@ -157,6 +148,7 @@ class HeadingLine(QWidget):
             painter.setPen(colour)
             painter.drawText(QRect(right - width, 0, width, self.height()), Qt.AlignmentFlag.AlignVCenter, text)
             right -= width + _GAP_PX
+        painter.end()
 
     def _parts(self, shown: Heading) -> tuple[list[Part], int]:
         """The texts at the right, and the pixels that are left for the name."""

@@ -42,14 +42,12 @@ class Tile(QWidget):
     opened = Signal(object)
     """The tile: clicked."""
 
-    def __init__(self, theme: Theme, clock: Clock, database: Path, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, clock: Clock, database: Path, parent: QWidget) -> None:
         super().__init__(parent)
         self.row: MarketRow | None = None
         """What is shown; None: nothing."""
         self._theme, self._clock = theme, clock
         self._taken: tuple[Candle, ...] = ()
-        self.empty_text = ""
-        """Shown while there are no candles."""
         self._is_on_chart = False
         self._about: object = None
         self.history = HistoryLoading(database, self)
@@ -69,7 +67,7 @@ class Tile(QWidget):
         series.extend(row.candles)
         self.row, self._taken = row, row.candles
         self.chart.set_series(series, shown_market(row.market))
-        self._set_empty_text(translate("Chart", "Waiting for candles…"))
+        self.chart.set_empty_text(translate("Chart", "Waiting for candles…"))
         self.chart.zoom(_SPACING_SHARE)
         self.show_row(row)
         if latest_ms is not None:
@@ -90,7 +88,7 @@ class Tile(QWidget):
         self.row, self._taken = None, ()
         self.history.cancel()
         self.chart.set_series(CandleSeries(self.chart.model.whole.interval))
-        self._set_empty_text(sentence)
+        self.chart.set_empty_text(sentence)
         self._show_heading()
 
     def mark_on_chart(self, *, is_on_chart: bool) -> None:
@@ -169,10 +167,6 @@ class Tile(QWidget):
 
     def _choose_axes(self) -> None:
         self.chart.restyle(has_small_axes=self.width() < _SMALL_LINES * self.fontMetrics().height())
-
-    def _set_empty_text(self, sentence: str) -> None:
-        self.empty_text = sentence
-        self.chart.set_empty_text(sentence)
 
     def _show_heading(self) -> None:
         row, model, palette = self.row, self.chart.model, self._theme.palette

@@ -89,8 +89,8 @@ class DriftMarks(ElidedLabel):
     """Drifts on the loss curve: a dashed line at the step where each was certain, and the newest of them in words. The
     words take one line: a second would take the plot's room, and its labels would lie on one another."""
 
-    def __init__(self, plot: pg.PlotWidget, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, plot: pg.PlotWidget, theme: Theme) -> None:
+        super().__init__()
         self._plot = plot
         self._theme = theme
         self._lines: dict[DriftFound, pg.InfiniteLine] = {}

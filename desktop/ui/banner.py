@@ -101,8 +101,8 @@ class Banner(QWidget):
     """The newest price alert, and under it the gravest of the other notices, of equals the newest: neither hides the
     other. Hidden while there is none."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._notices: list[Notice] = []
         self._answered: str | None = None
         self._timed: Notice | None = None
@@ -217,17 +217,14 @@ class Banner(QWidget):
         focused = QApplication.focusWidget()
         return focused is not None and self.isAncestorOf(focused)
 
-    def _time(self, notice: Notice | None) -> None:
-        timed = notice if notice is not None and notice.passes else None
+    def _show(self, _palette: Palette | None = None) -> None:
+        alert, other = self._alert, self._other
+        timed = other if other is not None and other.passes else None
         if timed is not self._timed:
             self._timed = timed
             self.passing.stop()
             if timed is not None:
                 self.passing.start()
-
-    def _show(self, _palette: Palette | None = None) -> None:
-        alert, other = self._alert, self._other
-        self._time(other)
         alerts = sum(notice.is_alert for notice in self._notices)
         self.alert_row.show_notice(alert, alerts - 1)
         self.other_row.show_notice(other, len(self._notices) - alerts - 1)

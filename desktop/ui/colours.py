@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QComboBox
 
 from core.indicators.registry import Drawing, Indicator, Place
 from core.indicators.shown import Look
@@ -52,8 +52,8 @@ def preview_colour(palette: Palette, number: int) -> QColor:
 class ColourBox(QComboBox):
     """Its data are the colours: empty for the theme's, else #rrggbb."""
 
-    def __init__(self, of_theme: QColor, chosen: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, of_theme: QColor, chosen: str) -> None:
+        super().__init__()
         for name, colour in COLOURS:
             self.addItem(icon("circle", QColor(colour or of_theme)), translate("Dialogs", name), colour)
         if self.findData(chosen) < 0:  # of another version of this list

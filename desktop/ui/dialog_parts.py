@@ -41,8 +41,8 @@ _CHARACTERS = 56
 class PathLine(QLineEdit):
     """A dialog around it is as wide as a usual path needs; on a small screen it may be narrower."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, text: str) -> None:
+        super().__init__()
         self.textChanged.connect(lambda typed: self.setToolTip(paragraphs(typed)))
         self.setText(text)
 

@@ -63,8 +63,8 @@ def glyph_font(size_px: int) -> QFont:
 class Dot(QWidget):
     """A disc in the colour of a state; the words beside it say the same."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._colour = QColor()
         self.setFixedSize(QSize(12, 12))
 

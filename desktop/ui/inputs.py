@@ -79,8 +79,8 @@ class LogSpinBox(_RefusingBox):
 
     digits = 4
 
-    def __init__(self, minimum: float, maximum: float, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, minimum: float, maximum: float) -> None:
+        super().__init__()
         self.setDecimals(_MOST_DECIMALS)
         self.setRange(minimum, maximum)
         self.setKeyboardTracking(False)
@@ -101,8 +101,8 @@ class DecimalSpinBox(_RefusingBox):
 
     digits = 7
 
-    def __init__(self, minimum: float, maximum: float, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, minimum: float, maximum: float) -> None:
+        super().__init__()
         self.setDecimals(6)
         self.setRange(minimum, maximum)
         self.setSingleStep(0.1)
@@ -114,8 +114,8 @@ class WholeSpinBox(QSpinBox):
 
     refused = Signal(str)
 
-    def __init__(self, minimum: int, maximum: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, minimum: int, maximum: int) -> None:
+        super().__init__()
         self.setRange(minimum, maximum)
         self.setGroupSeparatorShown(True)
         self.setKeyboardTracking(False)
@@ -146,8 +146,8 @@ class LongWholeBox(QAbstractSpinBox):
     valueChanged = Signal(object)  # noqa: N815  # as Qt's boxes have it
     refused = Signal(str)
 
-    def __init__(self, minimum: int, maximum: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, minimum: int, maximum: int) -> None:
+        super().__init__()
         self._least, self._most = minimum, maximum
         self._value = min(max(0, minimum), maximum)
         self._show()
@@ -268,8 +268,8 @@ def _parse_whole(box: QWidget, text: str) -> int | None:
 class SeekSlider(QSlider):
     """Lies down. A press on the groove takes the handle there, and it can be dragged on from there at once."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         place = event.position().toPoint()
@@ -304,9 +304,6 @@ class SeekSlider(QSlider):
         return QStyle.sliderValueFromPosition(self.minimum(), self.maximum(), along, way, is_turned)
 
     def _rect_of(self, part: QStyle.SubControl) -> QRect:
-        return self.style().subControlRect(QStyle.ComplexControl.CC_Slider, self._option(), part, self)
-
-    def _option(self) -> QStyleOptionSlider:
         option = QStyleOptionSlider()
         self.initStyleOption(option)
-        return option
+        return self.style().subControlRect(QStyle.ComplexControl.CC_Slider, option, part, self)

@@ -94,8 +94,7 @@ class InterfaceSize(QObject):
         super().__init__(window)
         self._window, self._appearance = window, appearance
         self._screen_factor = _factor_of_screen()
-        self._settling = QTimer(self)  # not amid the window's layout, and once for all sizes on the way
-        self._settling.setSingleShot(True)
+        self._settling = QTimer(self, singleShot=True)  # not amid the window's layout; once for all sizes on the way
         self._settling.timeout.connect(self._follow)
         if appearance.interface_percent is None and self._screen_factor > _LEAST:
             window.installEventFilter(self)

@@ -15,7 +15,7 @@ _THINNEST_PX = 3.0
 class IntervalBar(QWidget):
     """An interval, and a mark in the middle at what it is measured against. Without an interval, the mark alone."""
 
-    def __init__(self, theme: Theme, reach: float, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, reach: float, parent: QWidget) -> None:
         """reach: half of the bar's width. What lies beyond ends at the bar's end."""
         super().__init__(parent)
         self._reach = reach
@@ -33,7 +33,11 @@ class IntervalBar(QWidget):
 
     def show_estimate(self, estimate: Estimate, against: float | None, colour: QColor | None) -> None:
         """colour: of the interval, None for a neutral one."""
-        self.span, self._colour = self._span_of(estimate, against), colour
+        self.span, self._colour = None, colour
+        if against is not None and estimate.low is not None and estimate.high is not None:
+            shares = ((end - against) / (2 * self._reach) + 0.5 for end in (estimate.low, estimate.high))
+            low, high = (min(max(share, 0.0), 1.0) for share in shares)
+            self.span = (low, high)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -53,10 +57,3 @@ class IntervalBar(QWidget):
         x = round(width / 2) + 0.5
         painter.drawLine(x, middle - 6, x, middle + 6)  # type: ignore[call-overload]
         painter.end()
-
-    def _span_of(self, estimate: Estimate, against: float | None) -> tuple[float, float] | None:
-        if against is None or estimate.low is None or estimate.high is None:
-            return None
-        shares = ((end - against) / (2 * self._reach) + 0.5 for end in (estimate.low, estimate.high))
-        low, high = (min(max(share, 0.0), 1.0) for share in shares)
-        return low, high

@@ -29,11 +29,10 @@ class NumberGrid(QWidget):
         *,
         is_by_column: bool = False,
         figure: object = "",
-        parent: QWidget | None = None,
     ) -> None:
         """meanings: the tooltip of each name, both in English; figure: what {0} is in it. most_pairs: names in one
         row, at most. is_by_column: the order is that of columns, not of rows."""
-        super().__init__(parent)
+        super().__init__()
         self._most_pairs, self._is_by_column = most_pairs, is_by_column
         self._pairs = 0
         self.grid = QGridLayout(self)

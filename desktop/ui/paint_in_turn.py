@@ -46,7 +46,7 @@ class FirstPaint(QObject):
 
     happened = Signal()
 
-    def __init__(self, window: QWidget, parent: QObject | None = None) -> None:
+    def __init__(self, window: QWidget, parent: QObject) -> None:
         super().__init__(parent)
         self._window = window
         self._timer = QTimer(self, singleShot=True)

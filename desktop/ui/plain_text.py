@@ -83,9 +83,8 @@ class WrappedLabel(Label):
     """Never lower than its text at the width that it has: a layout that was measured for a shorter text would cut it
     above and below. A dialog around it grows."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(text, parent)
-        self.setWordWrap(True)
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text, wraps=True)
 
     def setText(self, text: str) -> None:
         super().setText(text)
@@ -156,8 +155,8 @@ class ElidedLabel(Label):
     """One line that is shortened by whole words where there is no room: half a number would be another one, and one
     without its unit none. The tooltip has all of it."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 
     def minimumSizeHint(self) -> QSize:

@@ -218,14 +218,6 @@ _OUTLINED = (
 _FUSION_DARKER = 140
 
 
-def outline_palette(palette: Palette) -> QPalette:
-    """For those classes alone. Fusion takes no outline from a palette: it makes one by darkening the window's colour,
-    which on a dark window is next to nothing. They get a lighter window colour, so that the result is ours."""
-    result = qt_palette(palette)
-    result.setColor(QPalette.ColorRole.Window, palette.outline.lighter(_FUSION_DARKER))
-    return result
-
-
 class Follower(QObject):
     """Calls an action at each signal, while its owner lives."""
 
@@ -244,14 +236,15 @@ class Theme(QObject):
     changed = Signal(object)
     """Palette: the new one."""
 
-    def __init__(self, mode: Mode = "system", colours: Colours = "green-red", parent: QObject | None = None) -> None:
+    def __init__(self, mode: Mode = "system", parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.mode: Mode = mode
-        self.colours: Colours = colours
+        self.colours: Colours = "green-red"
         self._is_swapped = False
         self._application: QApplication | None = None
-        self._system_was_dark = _system_is_dark()
-        self.palette = build_palette(self._wants_dark(), colours)
+        # What the desktop's own palette looks like, for platforms that do not tell their colour scheme.
+        self._system_was_dark = QGuiApplication.palette().window().color().lightness() < 128
+        self.palette = build_palette(self._wants_dark(), self.colours)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._refresh)
 
     def follow(self, owner: QObject, take: Callable[[Palette], object]) -> None:
@@ -303,7 +296,10 @@ class Theme(QObject):
 
 def _apply_style(application: QApplication, palette: Palette) -> None:
     application.setPalette(qt_palette(palette))  # takes those of single classes away
-    outlined = outline_palette(palette)
+    # Fusion takes no outline from a palette: it makes one by darkening the window's colour, which on a dark window is
+    # next to nothing. These classes get a lighter window colour, so that the result is ours.
+    outlined = qt_palette(palette)
+    outlined.setColor(QPalette.ColorRole.Window, palette.outline.lighter(_FUSION_DARKER))
     for name in _OUTLINED:
         application.setPalette(outlined, name)  # type: ignore[arg-type]  # its stub says bytes, it takes str alone
 
@@ -314,8 +310,3 @@ def _request_scheme(mode: Mode) -> None:
         hints.unsetColorScheme()
     else:
         hints.setColorScheme(Qt.ColorScheme.Dark if mode == "dark" else Qt.ColorScheme.Light)
-
-
-def _system_is_dark() -> bool:
-    """What the desktop's own palette looks like, for platforms that do not tell their colour scheme."""
-    return QGuiApplication.palette().window().color().lightness() < 128

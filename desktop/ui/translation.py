@@ -24,11 +24,6 @@ def QT_TRANSLATE_NOOP(room: str, text: str) -> str:
     return text
 
 
-def translations_folder() -> Path:
-    """Where the shipped languages lie: ghostcandle_<language>.qm."""
-    return Path(resources.__file__).parent / "translations"
-
-
 def install_translations(
     application: QCoreApplication, locale: QLocale | None = None, folder: Path | None = None
 ) -> tuple[str, ...]:
@@ -39,7 +34,8 @@ def install_translations(
     """
     QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
     locale = locale or QLocale.system()
-    own = _installed(application, locale, "ghostcandle", folder or translations_folder())
+    shipped = Path(resources.__file__).parent / "translations"  # ghostcandle_<language>.qm
+    own = _installed(application, locale, "ghostcandle", folder or shipped)
     if own is None:
         return ()
     qt = _installed(application, locale, "qtbase", Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QWidget
 
 from core.domain.events import AccuracySummary, Estimate, ForecastGroup, OnlineGain
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
@@ -209,8 +208,8 @@ def _measured(estimate: Estimate) -> str:
 class AnswerLine(WrappedLabel):
     """One answer, its sign before it; a dock that is too low would else squeeze the rows above a line that wraps."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.hide()
 
     def show_answer(self, answer: Answer | None, colour: QColor) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from base64 import b64encode
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -98,7 +100,8 @@ def test_a_layout_without_a_name_is_not_saved_and_reported(window: MainWindow, s
 
 
 def test_a_layout_with_other_docks_changes_nothing_and_is_reported(window: MainWindow, store: LayoutStore) -> None:
-    store._write_kept(store._read().layouts, "Old", window.saveState(1))
+    old = b64encode(window.saveState(1).data()).decode()
+    store._write(replace(store._read().layouts, kept={"Old": old}))
     before = window.saveState()
     choose(window, "Old")
     assert window.saveState() == before and "another version" in window.banner.text.text()

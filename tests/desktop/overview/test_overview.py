@@ -79,7 +79,9 @@ def test_the_run_comes_first_then_listed_markets_with_stored_candles(qtbot: QtBo
     assert markets_shown(shown) == [ETH, BTC, SOL, None]
     assert shown.overview.count.text() == "3 markets"
     assert [tile.chart.model.count for tile in shown.tiles] == [STORED, STORED, STORED, 0]
-    assert shown.tiles[3].empty_text.startswith("Click to add another market") and not shown.tiles[3].heading.texts()
+    empty = shown.tiles[3]
+    assert empty.chart._stage.background.sentence.startswith("Click to add another market")
+    assert not empty.heading.texts()
 
 
 def test_markets_of_the_run_are_in_the_order_of_the_list_else_of_their_names(qtbot: QtBot, shown: Wall) -> None:
@@ -293,7 +295,7 @@ def test_a_catch_up_of_more_candles_than_are_kept_is_read_from_the_store(qtbot: 
 
 def test_the_first_empty_tile_alone_says_what_to_do(qtbot: QtBot, shown: Wall) -> None:
     open_overview(qtbot, shown, 9)
-    assert [bool(tile.empty_text) for tile in shown.tiles] == [True] * 4 + [False] * 5
+    assert [bool(tile.chart._stage.background.sentence) for tile in shown.tiles] == [True] * 4 + [False] * 5
 
 
 def test_another_arrangement_leaves_the_overview_as_arranged(qtbot: QtBot, shown: Wall) -> None:

@@ -17,7 +17,8 @@ def test_an_odd_count_is_laid_out_in_two_pairs_and_in_one(
 ) -> None:
     host = QWidget()
     qtbot.addWidget(host)
-    grid = NumberGrid(dict.fromkeys(NAMES, "What it is."), 2, is_by_column=is_by_column, parent=host)
+    grid = NumberGrid(dict.fromkeys(NAMES, "What it is."), 2, is_by_column=is_by_column)
+    grid.setParent(host)
     with qtbot.waitExposed(host):
         host.show()
     grid.setGeometry(0, 0, grid.room_for(2), 200)

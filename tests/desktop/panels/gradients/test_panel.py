@@ -270,7 +270,8 @@ def test_the_verdict_stays_in_view_when_its_button_disappears(
 
 def test_no_name_is_cut_where_its_number_gets_longer_or_the_text_larger(qtbot: QtBot, qapp: QApplication) -> None:
     host = QWidget()
-    table = NumberGrid(MEANINGS, 3, figure=100, parent=host)
+    table = NumberGrid(MEANINGS, 3, figure=100)
+    table.setParent(host)
     table.setGeometry(0, 0, table.room_for(2) + 4, 200)
     shown_panel(qtbot, host, 900, 300)
     for name in table.values:
