@@ -170,7 +170,10 @@ class FrameBuilder:
         beside = self._edges((layer for layer in layers if layer.is_shown_whole), (first, stop))
         low, high = _union([*((one.low, one.high) for one in seen), *bands, *beside])
         over = self._edges((layer for layer in layers if not layer.is_shown_whole), (first, stop))
-        low, high = _widened(low, high, over)
+        if over:  # they may widen the range, but not so far that the candles become small
+            room = (high - low) * _MOST_WIDENED
+            lowest_over, highest_over = _union([*over, (low, high)])
+            low, high = max(lowest_over, low - room), min(highest_over, high + room)
         return Extent(low, high, max(one.volume for one in seen))
 
     def _edges(self, layers: Iterable[Layer], view: tuple[int, int]) -> list[_Edges]:
@@ -218,15 +221,6 @@ def _stepped(logical_px: float) -> int:
 
 def _union(edges: list[_Edges]) -> _Edges:
     return min(low for low, _ in edges), max(high for _, high in edges)
-
-
-def _widened(low: float, high: float, edges: list[_Edges]) -> _Edges:
-    """Overlays may widen the range, but not so far that the candles become small."""
-    if not edges:
-        return low, high
-    room = (high - low) * _MOST_WIDENED
-    lowest, highest = _union([*edges, (low, high)])
-    return max(lowest, low - room), min(highest, high + room)
 
 
 def _pane_range(scale: PaneScale, edges: list[_Edges]) -> PriceRange:

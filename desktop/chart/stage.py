@@ -62,7 +62,10 @@ class Stage:
         wanted = [item for layer in self._layers for item in layer.items()]
         self._take_away(item for item in self._of_layers if item not in wanted)
         for name in [name for name in self._views if name not in panes]:
-            self._remove_view(name)
+            self._take_away(item for item in self._items if item.pane == name)
+            box = self._views.pop(name)
+            box.close()
+            self._scene.removeItem(box)
         for name, pane in panes.items():
             if name not in self._views:
                 self._add_view(name)
@@ -76,12 +79,6 @@ class Stage:
         self._views[name] = box = PaneBox()
         self._scene.addItem(box)
         self._put(GridItem(name, self._layers))
-
-    def _remove_view(self, name: str) -> None:
-        self._take_away(item for item in self._items if item.pane == name)
-        box = self._views.pop(name)
-        box.close()
-        self._scene.removeItem(box)
 
     def _put(self, item: ChartItem) -> None:
         item.surface = self._picture

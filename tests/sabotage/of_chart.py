@@ -110,7 +110,7 @@ FAULTS = (
     Fault(
         "cursor-steps-out-of-the-candles",
         "desktop/chart/tools/key_cursor.py",
-        "index = min(max(wanted, 0), self._last())",
+        "index = min(max(wanted, 0), last)",
         "index = max(wanted, 0)",
     ),
     Fault(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,16 +147,13 @@ def _round_powers(shown: PriceRange, most: int, decimals: int) -> list[float]:
     """As many marks of one kind as fit; whole powers further apart if there is no room for all."""
     first, last = math.floor(math.log10(shown.low)), math.ceil(math.log10(shown.high))
     for mantissas in reversed(_MANTISSAS):
-        found = _powers(shown, range(first, last + 1), mantissas, decimals)
+        powers: list[float] = [10.0**power for power in range(first, last + 1)]
+        values = {round(mantissa * power, max(decimals, 0)) for power in powers for mantissa in mantissas}
+        found = sorted(value for value in values if shown.low <= value <= shown.high)
         if len(found) <= most:
             return found
     stride = math.ceil(len(found) / max(most, 1))
     return found[::stride]
-
-
-def _powers(shown: PriceRange, powers: range, mantissas: tuple[float, ...], decimals: int) -> list[float]:
-    values: Any = (round(mantissa * 10.0**power, max(decimals, 0)) for power in powers for mantissa in mantissas)
-    return sorted({value for value in values if shown.low <= value <= shown.high})
 
 
 class ManualRange:

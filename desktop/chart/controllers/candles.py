@@ -48,7 +48,7 @@ class ChartCandles(QObject):
         self._shown = ResampledSeries(self.stored, self.stored.interval)
         self._forming: Candle | None = None
         self._wanted = shell.settings.current.chart.interval
-        chart.model.open_at = self._open_at
+        chart.model.open_at = lambda time_ms: self._shown.open_at(time_ms)
         history.loaded.connect(self._on_history)
         history.failed.connect(self._on_history_failed)
         shell.settings.changed.connect(self._on_settings)
@@ -119,9 +119,6 @@ class ChartCandles(QObject):
         self._chart.set_forming(self._shown.forming(self._forming))
         if self._shown.series.version != before:  # it closed the candle before it
             self._chart.refresh()
-
-    def _open_at(self, time_ms: int) -> Candle | None:
-        return self._shown.open_at(time_ms)
 
     def _on_settings(self, settings: Settings) -> None:
         if settings.chart.interval == self._wanted:

@@ -140,7 +140,9 @@ class ChartComparison(QObject):
         if wanted is None or self._market is None or _name(wanted) == _name(self._market):
             self._clear()
             return
-        source = self._source_of(wanted, interval)
+        source: Market | None = wanted
+        if not _fits(wanted, interval):  # candles of another interval that fit the chart's, if there are any
+            source = next((market for market in self._fitting(interval) if _name(market) == _name(wanted)), None)
         if source != self._source:
             self._clear()
             self._source = source
@@ -178,12 +180,6 @@ class ChartComparison(QObject):
         if own is not None and own.venue == wanted.venue:
             return symbol
         return f"{symbol} ({venue_name(wanted.venue)})"
-
-    def _source_of(self, wanted: Market, interval: Interval) -> Market | None:
-        """Its candles as selected, or those of another interval that fit the chart's."""
-        if _fits(wanted, interval):
-            return wanted
-        return next((market for market in self._fitting(interval) if _name(market) == _name(wanted)), None)
 
     def _on_offer(self) -> list[Market]:
         """One entry per market other than the shown one: the one being compared, or the one with the longest

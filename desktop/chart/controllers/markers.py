@@ -88,7 +88,9 @@ class ChartMarkers(QObject, GripTool[Marker]):
                 time_ms = candle_time(incident.at_ms, self._state.steps, series)
             if time_ms is not None:
                 self._placed[incident.episode] = time_ms
-                markers.append(_of_incident(incident, time_ms))
+                kind = _KINDS.get(incident.kind, _SEVERITIES[incident.severity])
+                sentence = " ".join(part for part in (incident.what_happened, incident.what_was_done) if part)
+                markers.append(Marker(time_ms, kind, sentence, incident))
         return markers
 
     def _on_series(self) -> None:
@@ -130,12 +132,6 @@ def candle_time(at_ms: int, steps: StepHistory, series: CandleSeries) -> int | N
         if is_recent or not is_on_chart:
             return int(steps.column("candle_open_time_ms")[found])
     return at_ms if is_on_chart else None
-
-
-def _of_incident(incident: Incident, time_ms: int) -> Marker:
-    kind = _KINDS.get(incident.kind, _SEVERITIES[incident.severity])
-    sentence = " ".join(part for part in (incident.what_happened, incident.what_was_done) if part)
-    return Marker(time_ms, kind, sentence, incident)
 
 
 def _of_best(info: CheckpointInfo) -> Marker:

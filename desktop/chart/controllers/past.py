@@ -42,7 +42,6 @@ class ChartPast(QObject):
         self._shell, self._chart, self._state, self._open_reader = shell, chart, state, open_reader
         self._past, self._regimes = chart.model.past, chart.model.regimes
         self._past.nearest_checkpoint = source.nearest
-        self._run_id: str | None = None
         self._layers: dict[str, Layer] = {
             "hindsight": HindsightLayer(),
             _ERRORS: ErrorStripLayer(),
@@ -86,10 +85,7 @@ class ChartPast(QObject):
 
     @Slot()
     def _on_record(self) -> None:
-        self._begin(self._state.run_id)
-
-    def _begin(self, run_id: str | None) -> None:
-        self._run_id = run_id
+        run_id = self._state.run_id
         reader = None if run_id is None else self._open_reader(run_id)
         self._past.begin(reader, self._state.interval_ms)
         self._regimes.begin(reader)
@@ -119,13 +115,10 @@ class ChartPast(QObject):
             while (self._past.load_next() or self._regimes.load_next()) and clock.monotonic_s() < until:
                 pass
         except StorageError as error:
-            self._give_up(error)
+            self._past.begin(None, self._state.interval_ms)
+            self._regimes.begin(None)
+            words = translate("Chart", "Past forecasts could not be read. {0}").format(error)
+            self._shell.banner.notify(words, Severity.WARNING, key="past forecasts")
         self._chart.layers_changed()
         if self._past.is_waiting or self._regimes.is_waiting:
             self._timer.start()
-
-    def _give_up(self, error: StorageError) -> None:
-        self._past.begin(None, self._state.interval_ms)
-        self._regimes.begin(None)
-        words = translate("Chart", "Past forecasts could not be read. {0}").format(error)
-        self._shell.banner.notify(words, Severity.WARNING, key="past forecasts")

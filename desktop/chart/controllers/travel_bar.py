@@ -35,10 +35,8 @@ class TravelBar(QWidget):
     speed_chosen = Signal(float)
     """Candles a second."""
 
-    def __init__(
-        self, actions: ActionRegistry, palette_now: Callable[[], Palette], parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, actions: ActionRegistry, palette_now: Callable[[], Palette]) -> None:
+        super().__init__()
         self._palette_now = palette_now
         self._is_past = False
         self.setAutoFillBackground(True)

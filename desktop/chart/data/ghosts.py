@@ -48,27 +48,18 @@ def joined(ghosts: Sequence[Ghost], own_ms: int, shown: Interval, begun: Candle 
         parts = list(group)
         if parts[-1].open_time_ms + own_ms != shown.close_time_ms(open_time_ms):
             continue
-        whole = _joined(open_time_ms, parts)
+        whole = Ghost(
+            open_time_ms,
+            parts[0].open,
+            max(part.high for part in parts),
+            min(part.low for part in parts),
+            parts[-1].close,
+            sum(part.volume for part in parts),
+            parts[-1].close_quantiles,  # as calibrated
+        )
         if parts[0].open_time_ms == open_time_ms:
             found.append(whole)
         elif begun is not None and begun.open_time_ms == open_time_ms:
-            found.append(_continuing(whole, begun))
+            high, low = max(whole.high, begun.high), min(whole.low, begun.low)
+            found.append(replace(whole, open=begun.open, high=high, low=low, volume=0.0))
     return tuple(found)
-
-
-def _joined(open_time_ms: int, parts: Sequence[Ghost]) -> Ghost:
-    """The quantiles of the close are those of the last part, as calibrated."""
-    return Ghost(
-        open_time_ms,
-        parts[0].open,
-        max(part.high for part in parts),
-        min(part.low for part in parts),
-        parts[-1].close,
-        sum(part.volume for part in parts),
-        parts[-1].close_quantiles,
-    )
-
-
-def _continuing(ghost: Ghost, begun: Candle) -> Ghost:
-    high, low = max(ghost.high, begun.high), min(ghost.low, begun.low)
-    return replace(ghost, open=begun.open, high=high, low=low, volume=0.0)

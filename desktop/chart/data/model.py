@@ -285,7 +285,10 @@ class ChartModel:
     def ghosts(self) -> tuple[PlacedGhost, ...]:
         """The forecast's candles that have not closed yet, with their indices; recomputed only when a candle closes.
         Merged at a coarser interval, empty at a finer one."""
-        key = (self.forecast, self.series, self.version, self._forming_shown())
+        forming: object = self.forming
+        if self.forming is not None and self.other_interval is None:
+            forming = self.forming.open_time_ms  # its prices matter only if ghosts are merged with it
+        key = (self.forecast, self.series, self.version, forming)
         if key != self._placed_key:
             self._placed, self._placed_key = self.placed(self._ghosts_shown()), key
         return self._placed
@@ -313,12 +316,6 @@ class ChartModel:
             return candle.close
         placed = self.ghost(index)
         return None if placed is None else placed.ghost.close
-
-    def _forming_shown(self) -> object:
-        """Cache key of ghost positions: the forming candle's time, and its prices if ghosts are merged with it."""
-        if self.forming is None:
-            return None
-        return self.forming.open_time_ms if self.other_interval is None else self.forming
 
     def placed(self, ghosts: Sequence[Ghost]) -> tuple[PlacedGhost, ...]:
         """Positions of the ghosts that have not closed yet."""

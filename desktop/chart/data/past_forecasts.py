@@ -226,14 +226,17 @@ class PastForecasts:
         """Add a forecast whose target has closed or was corrected. Only a later version replaces a known one."""
         if self.interval_ms is None:
             self.interval_ms = (scored.target_open_time_ms - scored.origin_open_time_ms) // scored.horizon
-        key, slot = self._place(scored.horizon, scored.target_open_time_ms)
-        self._stretch_span(scored)
+        time_ms, horizon = scored.target_open_time_ms, scored.horizon
+        key, slot = self._place(horizon, time_ms)
+        if self._reader is None or horizon in self._spans:
+            low, high = self._spans.get(horizon) or (time_ms, time_ms)
+            self._spans[horizon] = (min(low, time_ms), max(high, time_ms))
         if self._reader is None and key not in self._blocks:
             self._keep(key, np.zeros(self._block, PAST))
         block = self._blocks.get(key)
         if block is not None and (scored.version > 1 or not block["is_known"][slot]):
             block[slot] = from_event(scored, self._names)[0]
-            self.version += scored.horizon == self.horizon
+            self.version += horizon == self.horizon
 
     def view(self, series: CandleSeries, first: int, stop: int) -> PastView:
         """The past forecasts of the closed candles first..stop - 1. Reads nothing: see `load_next`."""
@@ -316,12 +319,6 @@ class PastForecasts:
         if self.horizon not in self._spans:
             self._want((self.horizon, None))
         return self._spans.get(self.horizon)
-
-    def _stretch_span(self, scored: ForecastScored) -> None:
-        time_ms, horizon = scored.target_open_time_ms, scored.horizon
-        if self._reader is None or horizon in self._spans:
-            low, high = self._spans.get(horizon) or (time_ms, time_ms)
-            self._spans[horizon] = (min(low, time_ms), max(high, time_ms))
 
     def _want(self, *keys: _Key) -> None:
         if self._reader is not None and keys:

@@ -13,7 +13,6 @@ from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade
 from core.domain.regimes import Regime, RegimeProbabilities
 from core.storage.record_reader import RecordReader
-from core.storage.records import ConditionRows
 
 _BLOCK = 2048
 """Candles per block: reading one takes about 3 ms."""
@@ -74,7 +73,9 @@ class RegimeTrack:
         if made.conditions is None or (count and time_ms <= self._times[count - 1]):
             return
         if count == len(self._times):
-            self._grow()
+            room = max(_BLOCK, count)
+            self._times = np.concatenate([self._times, np.empty(room, dtype=np.int64)])
+            self._sums = np.concatenate([self._sums, np.zeros((room, len(_REGIMES)))])
         self._times[count] = time_ms
         self._sums[count + 1] = self._sums[count] + [made.conditions.regime.of(each) for each in _REGIMES]
         self._count += 1
@@ -110,7 +111,11 @@ class RegimeTrack:
         rows = self._reader.conditions(int(self._times[0]) if self._count else sys.maxsize, self._block)
         self._is_whole = len(rows) < self._block
         if len(rows):
-            self._put_before(rows)
+            older = np.concatenate([np.zeros((1, len(_REGIMES))), np.cumsum(rows.regimes, axis=0)])
+            self._times = np.concatenate([rows.open_time_ms, self._times[: self._count]])
+            self._sums = np.concatenate([older, older[-1] + self._sums[1 : self._count + 1]])
+            self._count += len(rows)
+            self.version += 1
         if self._is_whole or self._times[0] <= self._wanted_ms:
             self._wanted_ms = None
         return self.is_waiting
@@ -120,15 +125,3 @@ class RegimeTrack:
         if not self._is_whole and not (self._count and self._times[0] <= time_ms):
             self._wanted_ms = min(time_ms, self._wanted_ms or time_ms)
             self.on_wanted()
-
-    def _put_before(self, rows: ConditionRows) -> None:
-        older = np.concatenate([np.zeros((1, len(_REGIMES))), np.cumsum(rows.regimes, axis=0)])
-        self._times = np.concatenate([rows.open_time_ms, self._times[: self._count]])
-        self._sums = np.concatenate([older, older[-1] + self._sums[1 : self._count + 1]])
-        self._count += len(rows)
-        self.version += 1
-
-    def _grow(self) -> None:
-        room = max(_BLOCK, self._count)
-        self._times = np.concatenate([self._times, np.empty(room, dtype=np.int64)])
-        self._sums = np.concatenate([self._sums, np.zeros((room, len(_REGIMES)))])

@@ -64,11 +64,6 @@ class ForecastItem(ChartItem):
         self.pixels.draw(painter, self.surface.wanted)
 
 
-def _paint_ahead(painter: QPainter, frame: Frame, model: ChartModel) -> None:
-    if ghosts := model.ghosts():
-        _paint_forecast(painter, frame, model, ghosts)
-
-
 def _area(frame: Frame, model: ChartModel) -> QRect:
     """From the newest closed candle's column to past the last ghost."""
     ghosts = model.ghosts()
@@ -76,18 +71,24 @@ def _area(frame: Frame, model: ChartModel) -> QRect:
         return QRect()
     left, right = frame.x(ghosts[0].index - 1), frame.x(ghosts[-1].index + 1)
     ahead = QRect(QPoint(left, 0), QPoint(right, frame.layout.main_bottom - 1))
-    return ahead.intersected(frame.layout.main)
+    return ahead.intersected(frame.price_pane.rect)
 
 
-def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
+def _paint_ahead(painter: QPainter, frame: Frame, model: ChartModel) -> None:
     """Bands, then ghosts; all dimmed if intervals have ended since the forecast, or its input was unlike any before."""
+    ghosts = model.ghosts()
+    if not ghosts:
+        return
     if model.forecast_age or model.dimming_reason:
         painter.setOpacity(_DIMMED)
     if frame.style.shows_bands:
         _paint_bands(painter, frame, model, ghosts)
     _paint_ghosts(painter, frame, model, model.drawn_ghosts(along_path=frame.style.shows_paths))
     painter.setOpacity(1.0)
-    _paint_divider(painter, frame, model)
+    x = divider_x(frame, model)
+    if 0 <= x < frame.layout.plot_right:
+        painter.setPen(dashed_pen(frame.palette.divider, frame.pixel, [3.0, 2.0]))
+        painter.drawLine(x, 0, x, frame.layout.main_bottom)
 
 
 def _paint_bands(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
@@ -196,14 +197,6 @@ def _paint_ghost(painter: QPainter, pixel: int, wick: QRect, body: QRect, colour
         body = body.adjusted(pixel, pixel, -pixel, -pixel)
         colour = with_alpha(colour, _RISING_ALPHA if is_rising else _FALLING_ALPHA)
     painter.fillRect(body, colour)
-
-
-def _paint_divider(painter: QPainter, frame: Frame, model: ChartModel) -> None:
-    x = divider_x(frame, model)
-    if not 0 <= x < frame.layout.plot_right:
-        return
-    painter.setPen(dashed_pen(frame.palette.divider, frame.pixel, [3.0, 2.0]))
-    painter.drawLine(x, 0, x, frame.layout.main_bottom)
 
 
 class FuturesLayer(Layer):

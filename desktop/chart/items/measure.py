@@ -64,19 +64,18 @@ def measured(measurement: Measurement, model: ChartModel) -> Measured:
     first, last = sorted((model.index_around(start.time_ms) or 0, model.index_around(end.time_ms) or 0))
     duration_ms = abs(end.time_ms - start.time_ms)
     is_short = 0 < duration_ms < model.series.interval.duration_ms
+    volume = None
+    if not is_short:
+        volume = float(model.series.volume[first : last + 1].sum())
+        if model.forming is not None and first <= model.count <= last:
+            volume += model.forming.volume
     return Measured(
         change=change,
         share=change / start.price,
         candles=0 if is_short else last - first,
         duration_ms=duration_ms,
-        volume=None if is_short else _volume(model, first, last),
+        volume=volume,
     )
-
-
-def _volume(model: ChartModel, first: int, last: int) -> float:
-    closed = float(model.series.volume[first : last + 1].sum())
-    is_forming_in = model.forming is not None and first <= model.count <= last
-    return closed + (model.forming.volume if model.forming is not None and is_forming_in else 0.0)
 
 
 class MeasureLayer(PlacedLayer[Measurement]):
@@ -88,7 +87,9 @@ class MeasureLayer(PlacedLayer[Measurement]):
         for measurement in self.back_to_front():
             start, end = _place(frame, model, measurement)
             colour = frame.palette.candle(measurement.end.price >= measurement.start.price)
-            _paint_shade(painter, frame, QRect(start, end).normalized(), colour)
+            area = QRect(start, end).normalized()
+            painter.fillRect(area, with_alpha(colour, _SHADE_ALPHA))
+            fill_rects(painter, outline(area, frame.pixel), with_alpha(colour, _EDGE_ALPHA))
             _paint_arrows(painter, frame, start, end, colour)
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
@@ -110,11 +111,6 @@ def _place(frame: Frame, model: ChartModel, shown: Measurement) -> tuple[QPoint,
         index = model.index_around(mark.time_ms)
         points.append(QPoint(frame.x(0 if index is None else index), frame.y(mark.price)))
     return points[0], points[1]
-
-
-def _paint_shade(painter: QPainter, frame: Frame, area: QRect, colour: QColor) -> None:
-    painter.fillRect(area, with_alpha(colour, _SHADE_ALPHA))
-    fill_rects(painter, outline(area, frame.pixel), with_alpha(colour, _EDGE_ALPHA))
 
 
 def _paint_arrows(painter: QPainter, frame: Frame, start: QPoint, end: QPoint, colour: QColor) -> None:

@@ -9,14 +9,13 @@ from PySide6.QtGui import QColor, QPainter
 
 from core.domain.regimes import Regime, RegimeProbabilities
 from desktop.chart.data.model import ChartModel
-from desktop.chart.data.regimes import RegimeView
 from desktop.chart.painting.primitives import fill_rects, rects
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import GROUND_Z, Layer
 from desktop.ui import formatting
 from desktop.ui.theme import Palette, mixed
-from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.translation import translate
 from desktop.ui.words import word
 
 _SURE = 0.75
@@ -24,7 +23,6 @@ _SURE = 0.75
 _SHARES_DARK = ((0.05, 0.09), (0.08, 0.14), (0.08, 0.14))
 _SHARES_LIGHT = ((0.06, 0.1), (0.09, 0.15), (0.09, 0.15))
 """Share of each regime's colour in the background, if likely and if certain. Calm is the usual state."""
-_NOT_KNOWN = QT_TRANSLATE_NOOP("Chart", "not known here")
 
 
 class RegimeLayer(Layer):
@@ -36,8 +34,10 @@ class RegimeLayer(Layer):
         return (model.regimes.version, model.other_interval)
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        view = _view(frame, model)
-        if view is None or not len(view):
+        if model.other_interval is not None:
+            return
+        view = model.regimes.view(model.series, frame.first, frame.stop, frame.group)
+        if not len(view):
             return
         likeliest = view.means.argmax(axis=1)
         kinds = 2 * likeliest + (view.means.max(axis=1) >= _SURE)
@@ -69,7 +69,7 @@ def regime_row(found: RegimeProbabilities | None, palette: Palette) -> Row:
     """``Regime calm 82 % trending 11 % volatile 7 %``, each in its colour."""
     name = Span(translate("Chart", "Regime"), palette.text, bold=True)
     if found is None:
-        return name, Span(translate("Chart", _NOT_KNOWN), palette.muted_text)
+        return name, Span(translate("Chart", "not known here"), palette.muted_text)
     likeliest = found.likeliest
     return name, *(
         Span(
@@ -79,12 +79,6 @@ def regime_row(found: RegimeProbabilities | None, palette: Palette) -> Row:
         )
         for regime, colour in zip(Regime, palette.regimes, strict=True)
     )
-
-
-def _view(frame: Frame, model: ChartModel) -> RegimeView | None:
-    if model.other_interval is not None:
-        return None
-    return model.regimes.view(model.series, frame.first, frame.stop, frame.group)
 
 
 def _shade(palette: Palette, kind: int) -> QColor:

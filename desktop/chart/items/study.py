@@ -188,7 +188,9 @@ class StudyLayer(Layer):
             self._series_of, self._units_key = id(model.series), ()
         units_key = (model.version, model.forming)
         if self._info.unit is Unit.PRICE and units_key != self._units_key:
-            self._decimals, self._step, self._units_key = model.decimals(), _price_step(model), units_key
+            self._decimals, self._step, self._units_key = model.decimals(), 0.0, units_key
+            if model.newest is not None:  # for prices below the finest decimals, a share of the price
+                self._step = min(10.0**-self._decimals, model.newest.close * _LARGEST_STEP)
         return self._series
 
     def _missing_reason(self, model: ChartModel) -> str:
@@ -239,12 +241,6 @@ class _LiveStudy(ChartItem):
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         self._layer.draw_live(painter, frame, pane, model)
-
-
-def _price_step(model: ChartModel) -> float:
-    """The smallest step of the market's prices; for prices below the finest decimals, a share of the price."""
-    newest = model.newest
-    return 0.0 if newest is None else min(10.0 ** -model.decimals(), newest.close * _LARGEST_STEP)
 
 
 def sampled(frame: Frame, count: int) -> NDArray[np.int64]:

@@ -31,8 +31,11 @@ def chance_tip(frame: Frame, model: ChartModel, price: float, cursor: QPoint) ->
     """All chances of a price, or why there is none; None if chances are hidden."""
     if not frame.style.shows_chance:
         return None
-    rows = chance_rows(frame, model, price)
-    return tip(frame, cursor, rows, is_table=True, right=_left_of_ghosts(frame, model))
+    # Left of the forecast, which the table is about and must not cover, if it begins in view.
+    ghosts, end = model.ghosts(), frame.layout.plot_right
+    begins = frame.x(ghosts[0].index) - round(frame.spacing / 2) if ghosts else end
+    right = begins if 0 < begins < end else end
+    return tip(frame, cursor, chance_rows(frame, model, price), is_table=True, right=right)
 
 
 def axis_tip(frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
@@ -40,13 +43,6 @@ def axis_tip(frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
     is_beside = frame.layout.price_axis.contains(cursor) and cursor.y() < frame.layout.price_bottom
     edge = QPoint(frame.layout.plot_right, cursor.y())
     return chance_tip(frame, model, frame.price_pane.value_at(cursor.y()), edge) if is_beside else None
-
-
-def _left_of_ghosts(frame: Frame, model: ChartModel) -> int:
-    """Where the forecast begins, which the table is about and must not cover; the price axis if none is in view."""
-    ghosts, end = model.ghosts(), frame.layout.plot_right
-    begins = frame.x(ghosts[0].index) - round(frame.spacing / 2) if ghosts else end
-    return begins if 0 < begins < end else end
 
 
 def chance_rows(frame: Frame, model: ChartModel, price: float) -> Sequence[Row]:

@@ -31,7 +31,9 @@ def describe_candle(model: ChartModel, time_zone: tzinfo | None, index: int) -> 
         missing = model.missing_before(index)
         hole = f" {formatting.format_count(missing)} missing before it." if missing else ""
         volume = formatting.format_volume(candle.volume)
-        return f"{when}: {_prices(model, candle)}, volume {volume}.{hole}"
+        named = (("open", candle.open), ("high", candle.high), ("low", candle.low), ("close", candle.close))
+        prices = ", ".join(f"{name} {_price(model, price)}" for name, price in named)
+        return f"{when}: {prices}, volume {volume}.{hole}"
     if placed is not None:
         close = f"close {_price(model, placed.ghost.close)}{_band(model, placed)}"
         return f"{when}, forecast {placed.ahead} ahead: {close}{_made(model)}."
@@ -65,11 +67,6 @@ def _made(model: ChartModel) -> str:
 def _band(model: ChartModel, placed: PlacedGhost) -> str:
     edges = band(placed.ghost, 90)
     return "" if edges is None else f", with 90 % between {_price(model, edges[0])} and {_price(model, edges[1])}"
-
-
-def _prices(model: ChartModel, candle: Candle) -> str:
-    named = (("open", candle.open), ("high", candle.high), ("low", candle.low), ("close", candle.close))
-    return ", ".join(f"{name} {_price(model, price)}" for name, price in named)
 
 
 def _price(model: ChartModel, price: float) -> str:

@@ -130,7 +130,7 @@ def note_box(frame: Frame, text: str, readout: Box, label: QRect | None) -> Box 
     candle: None if that line does not fit either, or the text is empty."""
     if not text:
         return None
-    main, taken = frame.layout.main, [readout.rect, *([] if label is None else [label])]
+    main, taken = frame.price_pane.rect, [readout.rect, *([] if label is None else [label])]
     for width in (main.width(), main.width() - readout.rect.right()):
         rows = _rows(text, frame.fonts, frame.ratio, width, frame.palette.text)
         size = box_size(rows, frame.fonts)

@@ -81,7 +81,9 @@ class Overlay:
         elif at is not None and index is not None:
             price_label, time_label = crosshair_labels(frame, model, index, at.y())
             if not layers.are_tooltips_suppressed:
-                tooltip = note_tooltip(frame, words, note, at) or _tip(frame, model, layers, index, at)
+                tooltip = note_tooltip(frame, words, note, at) or layers.tooltip(frame, model, at)
+                if tooltip is None and not layers.are_under_mouse:
+                    tooltip = tooltip_box(frame, model, index, at)
         elif cursor is not None and not layers.are_tooltips_suppressed:
             tooltip = axis_tip(frame, model, cursor)
         last_price, axis_tags = _on_axis(frame, model, layers, countdown, price_label)
@@ -144,7 +146,10 @@ def changed_region(before: Sequence[Patch], after: Sequence[Patch], live: Sequen
             areas += (*old.areas, *new.areas)
     region = QRegion()
     for area in areas:
-        region += _logical(area, ratio)
+        if not area.isEmpty():  # the enclosing logical rectangle, with one pixel of margin
+            left, top = math.floor(area.left() / ratio) - 1, math.floor(area.top() / ratio) - 1
+            right, bottom = math.ceil((area.right() + 1) / ratio) + 1, math.ceil((area.bottom() + 1) / ratio) + 1
+            region += QRect(left, top, right - left, bottom - top)
     return region
 
 
@@ -164,12 +169,6 @@ def _on_axis(
     return last, tuple(tags)
 
 
-def _tip(frame: Frame, model: ChartModel, layers: LayerSet, index: int, at: QPoint) -> Box | None:
-    """A layer's tooltip, otherwise that of the candle's forecast; not while the mouse is on a placed object."""
-    said = layers.tooltip(frame, model, at)
-    return tooltip_box(frame, model, index, at) if said is None and not layers.are_under_mouse else said
-
-
 def _taken(frame: Frame, readout: QRect, note: Box | None) -> tuple[QRect, ...]:
     """The readout's usual place is included while it avoids the cursor: labels must not move as the mouse
     approaches."""
@@ -181,12 +180,3 @@ def _taken(frame: Frame, readout: QRect, note: Box | None) -> tuple[QRect, ...]:
 
 def _present(*boxes: Box | None) -> tuple[Box, ...]:
     return tuple(box for box in boxes if box is not None)
-
-
-def _logical(area: QRect, ratio: float) -> QRect:
-    """Device pixels to the enclosing logical rectangle, with one pixel of margin."""
-    if area.isEmpty():
-        return QRect()
-    left, top = math.floor(area.left() / ratio) - 1, math.floor(area.top() / ratio) - 1
-    right, bottom = math.ceil((area.right() + 1) / ratio) + 1, math.ceil((area.bottom() + 1) / ratio) + 1
-    return QRect(left, top, right - left, bottom - top)

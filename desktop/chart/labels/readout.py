@@ -41,7 +41,8 @@ def readout_box(frame: Frame, model: ChartModel, layers: LayerSet, index: int | 
     if not frame.style.shows_readout:
         return _box(frame, QRect(), ())
     width = readout_width(frame.layout.plot_right, frame.ratio)
-    lines = _lines(frame, model, layers, index, width, _most_lines(frame))
+    most = int(_most_height(frame) / frame.fonts.line) - (1 if has_label(frame) else 0)  # the candles keep some room
+    lines = _lines(frame, model, layers, index, width, max(most, 0))
     at_rest = _corner(frame, lines, is_left=True)
     if cursor is None or not _is_near(frame, at_rest, cursor, is_left=True):
         return _box(frame, at_rest, lines)
@@ -57,7 +58,7 @@ def readout_box(frame: Frame, model: ChartModel, layers: LayerSet, index: int | 
 
 
 def _box(frame: Frame, rect: QRect, lines: tuple[Row, ...]) -> Box:
-    return Box(rect.intersected(frame.layout.main) if lines else QRect(), lines, _ground(frame))
+    return Box(rect.intersected(frame.price_pane.rect) if lines else QRect(), lines, _ground(frame))
 
 
 def _lines(
@@ -267,11 +268,6 @@ def has_label(frame: Frame) -> bool:
     """Whether the forecast's label gets a line of the readout's room: without another free line it moves, or half of it
     would be hidden."""
     return _most_height(frame) >= 2 * frame.fonts.line
-
-
-def _most_lines(frame: Frame) -> int:
-    """Maximum number of lines, so that the candles keep some room."""
-    return max(int(_most_height(frame) / frame.fonts.line) - (1 if has_label(frame) else 0), 0)
 
 
 def _most_height(frame: Frame) -> float:

@@ -46,15 +46,11 @@ def candle_widths(slot_px: float, ratio: float) -> CandleWidths:
         wick = 1
     # A pixel between neighbours, if there is room.
     widest = max(int(slot_px) - 1, 1)
-    body = min(round_to_parity(slot_px * _BODY_SHARE, wick), widest)
+    nearest = 2 * round((slot_px * _BODY_SHARE - wick) / 2) + wick  # with the wick's parity
+    body = min(nearest, widest)
     if (body - wick) % 2:
         body -= 1
     return CandleWidths(max(body, _NARROWEST_BODY_PX if slot_px >= _NARROWEST_BODY_PX else wick), wick)
-
-
-def round_to_parity(width: float, like: int) -> int:
-    """The whole number nearest to `width` with the parity of `like`."""
-    return 2 * round((width - like) / 2) + like
 
 
 def candle_rects(drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: ToPixels) -> tuple[Rects, Rects]:

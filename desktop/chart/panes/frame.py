@@ -97,11 +97,6 @@ class Layout:
         return QRect(0, 0, self.plot_right, self.plot_bottom)
 
     @property
-    def main(self) -> QRect:
-        """The price pane."""
-        return QRect(0, 0, self.plot_right, self.main_bottom)
-
-    @property
     def price_axis(self) -> QRect:
         return QRect(self.plot_right, 0, self.width - self.plot_right, self.plot_bottom)
 

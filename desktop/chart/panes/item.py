@@ -56,14 +56,6 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
         """Add an item of the chart, which is excluded from automatic ranges."""
         super().addItem(item, ignoreBounds=True)
 
-    def set_log(self, *, is_log: bool) -> None:
-        """Set whether y is the logarithm of a value."""
-        if is_log == self.is_log:
-            return
-        self.setLogMode("y", is_log)
-        for item in self.foreign_items:
-            _set_log_mode(item, is_log=is_log)
-
     def close(self) -> None:
         for item in tuple(self.foreign_items):  # their owners keep them beyond the view
             self.removeItem(item)
@@ -79,7 +71,11 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
         area = QRectF(0.0, pane.top / ratio, pane.right / ratio, max(pane.bottom - pane.top, 1) / ratio)
         if area != self.geometry():
             self.setGeometry(area)
-        self.set_log(is_log=pane.shown.kind is ScaleKind.LOG)
+        is_log = pane.shown.kind is ScaleKind.LOG
+        if is_log != self.is_log:
+            self.setLogMode("y", is_log)
+            for item in self.foreign_items:
+                _set_log_mode(item, is_log=is_log)
         half = _HALF_PX / frame.spacing
         self.setRange(xRange=(frame.left - half, frame.right - half), yRange=_edges(pane), padding=0.0)
         self.updateMatrix()  # now: the next paint needs it
@@ -125,7 +121,11 @@ class Surface:
     @contextmanager
     def painted_in(self, areas: QRegion, ratio: float) -> Iterator[None]:
         """Context for painting these logical areas on the screen with one painter; cached pictures are used."""
-        self.wanted, self.is_cached, self._transform = _device_region(areas, ratio), True, None
+        self.wanted, self.is_cached, self._transform = QRegion(), True, None
+        for area in cast("Iterable[QRect]", areas):
+            left, top = math.floor(area.left() * ratio), math.floor(area.top() * ratio)
+            width, height = math.ceil(area.width() * ratio) + 1, math.ceil(area.height() * ratio) + 1
+            self.wanted += QRect(left, top, width, height)
         try:
             yield
         finally:
@@ -144,15 +144,6 @@ class Surface:
         painter.translate(round(to_device.dx()) - to_device.dx(), round(to_device.dy()) - to_device.dy())
         if self.is_cached:
             self._transform = painter.worldTransform()
-
-
-def _device_region(areas: QRegion, ratio: float) -> QRegion:
-    wanted = QRegion()
-    for area in cast("Iterable[QRect]", areas):
-        left, top = math.floor(area.left() * ratio), math.floor(area.top() * ratio)
-        width, height = math.ceil(area.width() * ratio) + 1, math.ceil(area.height() * ratio) + 1
-        wanted += QRect(left, top, width, height)
-    return wanted
 
 
 class ChartItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph has no types

@@ -256,17 +256,14 @@ class IdleWork(QObject):
     @Slot()
     def _turn(self) -> None:
         if self._making is None:
-            self._begin()
+            layer = self._layers.waiting(self._model)
+            make = None if layer is None else layer.begin(self._model)
+            if make is not None:
+                thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="indicator")
+                self._making = thread.submit(make)
+                thread.shutdown(wait=False)  # the thread ends with its work; none stays idle
         elif self._making.done():
             made, self._making = self._making, None
             made.result()  # re-raises the thread's exception
             self._on_made()
         self.look()
-
-    def _begin(self) -> None:
-        layer = self._layers.waiting(self._model)
-        make = None if layer is None else layer.begin(self._model)
-        if make is not None:
-            thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="indicator")
-            self._making = thread.submit(make)
-            thread.shutdown(wait=False)  # the thread ends with its work; none stays idle

@@ -99,12 +99,9 @@ class KeyCursor(Tool):
         """The candle of its time, including at an interval where that lies within a longer candle."""
         return None if self._time_ms is None else self._model.index_around(self._time_ms)
 
-    def _last(self) -> int:
-        """The forming candle, the newest closed one, or the last ghost."""
-        return max([self._model.newest_index, *(placed.index for placed in self._model.ghosts())])
-
     def _go_to(self, wanted: int) -> None:
-        index = min(max(wanted, 0), self._last())
+        last = max([self._model.newest_index, *(placed.index for placed in self._model.ghosts())])
+        index = min(max(wanted, 0), last)
         if not self._scale.left <= index <= self._scale.right - self._pixel:
             self._scale.center(index)
         self._time_ms = self._model.time_at(index)

@@ -36,20 +36,17 @@ class ChartPoint:
     @classmethod
     def of(cls, position: QPointF, pixel: QPoint, modifiers: Qt.KeyboardModifier, frame: Frame) -> ChartPoint:
         """The place at a position of this frame."""
+        is_right, is_below = pixel.x() >= frame.layout.plot_right, pixel.y() >= frame.layout.plot_bottom
+        area = Area.TIME_AXIS if is_below else Area.PLOT
+        if is_right:
+            area = Area.CORNER if is_below else Area.PRICE_AXIS
         pane, index = frame.pane_at(pixel.y()), frame.exact_index(pixel.x())
-        return cls(position, pixel, _area(pixel, frame), pane, index, modifiers, frame)
+        return cls(position, pixel, area, pane, index, modifiers, frame)
 
     @property
     def is_on_prices(self) -> bool:
         """Whether it lies in the price pane."""
         return self.area is Area.PLOT and self.pane is self.frame.price_pane
-
-
-def _area(pixel: QPoint, frame: Frame) -> Area:
-    is_right, is_below = pixel.x() >= frame.layout.plot_right, pixel.y() >= frame.layout.plot_bottom
-    if is_right:
-        return Area.CORNER if is_below else Area.PRICE_AXIS
-    return Area.TIME_AXIS if is_below else Area.PLOT
 
 
 def modifiers_of(event: QKeyEvent) -> Qt.KeyboardModifier:

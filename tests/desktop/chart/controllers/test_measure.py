@@ -122,7 +122,7 @@ def test_the_numbers_are_never_under_the_readout(bench: ToolBench, is_rising: bo
     for place in (high, QPoint(30, 30), low, bench.middle()):
         bench.hover(place)
         assert not box(bench).rect.intersects(chart.overlay.readout.rect)
-        assert chart.frame.layout.main.contains(box(bench).rect)
+        assert chart.frame.price_pane.rect.contains(box(bench).rect)
 
 
 def test_the_box_moves_out_of_view_with_its_candles(bench: ToolBench) -> None:

@@ -78,7 +78,7 @@ def test_a_readout_that_says_more_pushes_it_down_and_hides_none_of_it(show_chart
     assert readout.rect.intersects(at_rest.rect)
     assert not readout.rect.intersects(label.rect)
     assert label.rows == at_rest.rows
-    assert chart.frame.layout.main.contains(label.rect)
+    assert chart.frame.price_pane.rect.contains(label.rect)
     chart.remove_layer(layer)
     settle(chart)
     assert chart.overlay.forecast_label == at_rest

@@ -77,7 +77,7 @@ def test_where_the_chart_is_low_it_is_cut_to_a_line_and_hides_no_candle(show_cha
         if note is None:
             assert height < 80, "no room for anything"
             continue
-        assert chart.frame.layout.main.contains(note.rect) and note.rect.bottom() < chart.frame.layout.price_top
+        assert chart.frame.price_pane.rect.contains(note.rect) and note.rect.bottom() < chart.frame.layout.price_top
         assert not note.rect.intersects(overlay.readout.rect)
         assert label is None or not note.rect.intersects(label.rect)
         (words, *further) = [texts((row,)).strip() for row in note.rows]

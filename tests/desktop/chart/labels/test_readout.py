@@ -108,7 +108,7 @@ def test_the_readout_dodges_the_cursor_and_hides_no_candle(
             overlay, shown = chart.overlay, chart.overlay.readout.rect
             assert overlay.cross is not None and not shown.contains(QPoint(x, y))
             assert shown.bottom() < chart.frame.layout.price_top
-            assert chart.frame.layout.main.contains(shown) or (width < 900 and not overlay.readout.rows)
+            assert chart.frame.price_pane.rect.contains(shown) or (width < 900 and not overlay.readout.rows)
     point(chart, QPoint(width // 2, 500))
     assert chart.overlay.readout.rect.topLeft() == at_rest.topLeft()
 
@@ -135,7 +135,7 @@ def test_a_small_chart_reads_out_less_and_keeps_its_candles(show_chart: ShowChar
         if index is not None:
             point(chart, QPoint(round(chart.frame.x(index)), chart.frame.layout.price_bottom - 3))
         frame, box = chart.frame, chart.overlay.readout
-        assert box.rect.isEmpty() or frame.layout.main.contains(box.rect)
+        assert box.rect.isEmpty() or frame.price_pane.rect.contains(box.rect)
         assert box.rect.bottom() <= frame.layout.price_bottom // 2
         assert not box.rows or box.rect.height() == box_size(box.rows, frame.fonts).height()
 
