@@ -91,10 +91,12 @@ class ChartStudies(QObject):
 
 
 def _placed(shown: ShownIndicator, number: int, ordinal: int, former: list[StudyLayer]) -> StudyLayer:
-    """The layer of this indicator: the one in `former` if present, because its values are computed already."""
-    kept = next((layer for layer in former if layer.spec == shown.spec), None)
+    """The layer of this indicator: the one in `former` if it has the same pane, because its values are computed
+    already."""
+    made = StudyLayer(shown.spec, number, ordinal, shown.look)
+    kept = next((layer for layer in former if layer.spec == made.spec and layer.pane == made.pane), None)
     if kept is None:
-        return StudyLayer(shown.spec, number, ordinal, shown.look)
+        return made
     former.remove(kept)
-    kept.number, kept.ordinal, kept.look = number, ordinal, shown.look
+    kept.number, kept.look = number, shown.look
     return kept

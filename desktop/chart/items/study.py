@@ -47,7 +47,7 @@ class StudyLayer(Layer):
         """number: chooses the theme's colours; ordinal: distinguishes panes of one kind; look: the user's choices."""
         super().__init__()
         self.spec, self.look = spec, look or Look()
-        self.number, self.ordinal = number, ordinal
+        self.number = number
         self._info: Indicator = INDICATORS[spec.kind]
         self.pane = PRICE_PANE if self._info.place is Place.PRICE_PANE else f"{spec.kind} {ordinal}"
         self._live = _LiveStudy(self)

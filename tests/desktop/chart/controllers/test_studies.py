@@ -98,6 +98,22 @@ def test_unchanged_indicators_are_not_recomputed(bench: Bench, studies: ChartStu
     assert [layer.number for layer in studies.layers] == [1, 2, 0], "the colours that are free"
 
 
+def test_after_a_removal_an_added_indicator_of_the_same_kind_has_its_own_pane(
+    bench: Bench, studies: ChartStudies
+) -> None:
+    dialog = opened(bench)
+    for period in (7, 21):
+        dialog.add("rsi")
+        editor = dialog.editor("period")
+        assert not isinstance(editor, QComboBox)
+        editor.setValue(period)
+    dialog.list.setCurrentRow(0)
+    dialog.remove_button.click()
+    dialog.add("rsi")
+    assert specs(studies) == (IndicatorSpec.of("rsi", period=21), RSI)
+    assert [pane.name for pane in bench.chart.frame.panes] == ["rsi 0", "rsi 1"]
+
+
 def test_a_removed_indicator_is_gone(bench: Bench, studies: ChartStudies) -> None:
     dialog = opened(bench)
     dialog.add("rsi")
