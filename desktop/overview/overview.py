@@ -196,7 +196,11 @@ class Overview(QWidget):
         """Room for as many tiles as were chosen; those that are there stay, the others follow one a frame."""
         self._laid_out = self._charts
         while len(self.tiles) > self._charts:
-            self._remove(self.tiles.pop())
+            tile = self.tiles.pop()
+            tile.end()
+            self._grid.removeWidget(tile)
+            tile.hide()
+            tile.deleteLater()
         for place in range(_MOST_COLUMNS):
             stretch = int(place < self._columns)
             self._grid.setRowStretch(place, stretch)
@@ -214,17 +218,19 @@ class Overview(QWidget):
         tile.show()
         return tile
 
-    def _remove(self, tile: Tile) -> None:
-        tile.end()
-        self._grid.removeWidget(tile)
-        tile.hide()
-        tile.deleteLater()
-
     def _fill(self) -> None:
-        """Begin to give each tile its market."""
-        self._universe, self._plan = self._markets.universe, self._planned()
-        self._by_market, self._place = {}, 0
-        self._count_markets()
+        """Begin to give each tile its market: those of the run, then those of the list with stored candles."""
+        rows = sorted(self._markets.rows(), key=lambda row: not row.is_in_run)
+        found = [(row, self._latest_ms(row.market)) for row in rows]
+        self._plan = {row.market: at_ms for row, at_ms in found if row.is_in_run or at_ms is not None}
+        self._universe, self._by_market, self._place = self._markets.universe, {}, 0
+        there_are = len(self._plan)
+        shown = min(there_are, self._charts)
+        if shown < there_are:
+            words = translate("Overview", "{0} of {1} markets")
+        else:
+            words = translate("Overview", "{0} market") if shown == 1 else translate("Overview", "{0} markets")
+        self.count.setText(words.format(shown, there_are))
         self._frames.request(Dirty.DATA)
 
     def _fill_on(self) -> bool:
@@ -261,21 +267,6 @@ class Overview(QWidget):
         first = self._on_chart if self._on_chart in self._plan else next(iter(self._plan), None)
         tile = None if first is None else self._by_market.get(first)
         (tile or self).setFocus()
-
-    def _count_markets(self) -> None:
-        there_are = len(self._plan)
-        shown = min(there_are, self._charts)
-        if shown < there_are:
-            words = translate("Overview", "{0} of {1} markets")
-        else:
-            words = translate("Overview", "{0} market") if shown == 1 else translate("Overview", "{0} markets")
-        self.count.setText(words.format(shown, there_are))
-
-    def _planned(self) -> dict[Market, int | None]:
-        """Those of the run, then those of the list with stored candles; and when the newest stored candle opened."""
-        rows = sorted(self._markets.rows(), key=lambda row: not row.is_in_run)
-        found = [(row, self._latest_ms(row.market)) for row in rows]
-        return {row.market: at_ms for row, at_ms in found if row.is_in_run or at_ms is not None}
 
     def _latest_ms(self, market: Market) -> int | None:
         with self._shell.banner.storage_errors_shown():

@@ -97,7 +97,11 @@ class _Ring(QWidget):
         self._around, self._theme = around, theme
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._watched = self._chain()
+        # When one of the widgets that it lies in moves, so does the ring.
+        self._watched, each = [around], around
+        while not each.isWindow() and (above := each.parentWidget()) is not None:
+            self._watched.append(above)
+            each = above
         for each in self._watched:
             each.installEventFilter(self)
         self._place()
@@ -120,14 +124,6 @@ class _Ring(QWidget):
         painter = QPainter(self)
         painter.fillRect(self.rect(), self._theme.palette.focus)
         painter.end()
-
-    def _chain(self) -> list[QWidget]:
-        """The widget and all that it lies in: when one of them moves, so does the ring."""
-        chain, each = [self._around], self._around
-        while not each.isWindow() and (above := each.parentWidget()) is not None:
-            chain.append(above)
-            each = above
-        return chain
 
     def _place(self) -> None:
         seen = _visible(self._around)

@@ -210,12 +210,10 @@ class Banner(QWidget):
         """Not while nobody can have read it, nor under the mouse or with the keyboard's focus in it: both may be on
         their way to the button, and the focus would fall on some other widget."""
         is_seen = self.isVisible() and not self.window().isMinimized()
-        if self._timed is not None and is_seen and not self.underMouse() and not self._has_focus():
-            self.withdraw(self._timed.key)
-
-    def _has_focus(self) -> bool:
         focused = QApplication.focusWidget()
-        return focused is not None and self.isAncestorOf(focused)
+        has_focus = focused is not None and self.isAncestorOf(focused)
+        if self._timed is not None and is_seen and not self.underMouse() and not has_focus:
+            self.withdraw(self._timed.key)
 
     def _show(self, _palette: Palette | None = None) -> None:
         alert, other = self._alert, self._other

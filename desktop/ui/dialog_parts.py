@@ -118,7 +118,9 @@ def keep_on_screen(dialog: QDialog) -> None:
     """Call it before the dialog is shown."""
     room = room_on_screen(dialog)
     dialog.ensurePolished()
-    if _is_ours(dialog) and not _fits(dialog.minimumSizeHint(), room):
+    # Not a dialog of Qt's: it repeats its own layout at any time.
+    is_ours = type(dialog) is QDialog or not type(dialog).__module__.startswith("PySide6")
+    if is_ours and not _fits(dialog.minimumSizeHint(), room):
         bar = dialog.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
         wanted = dialog.sizeHint() + QSize(bar, bar)
         _scroll(dialog, room)
@@ -133,11 +135,6 @@ def keep_on_screen(dialog: QDialog) -> None:
 
 def _fits(size: QSize, room: QSize) -> bool:
     return size.boundedTo(room) == size
-
-
-def _is_ours(dialog: QDialog) -> bool:
-    """Qt repeats its own layout at any time."""
-    return type(dialog) is QDialog or not type(dialog).__module__.startswith("PySide6")
 
 
 def _scroll(dialog: QDialog, room: QSize) -> None:

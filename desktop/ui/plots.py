@@ -107,10 +107,16 @@ class NumberOrLogAxis(NumberAxis):
             self.update()
 
     def tickValues(self, minimum: float, maximum: float, size: float) -> list[tuple[float, list[float]]]:
-        if self.is_logarithmic:
-            return _ticks_of_logarithms(minimum, maximum, size)
-        ticks: list[tuple[float, list[float]]] = super().tickValues(minimum, maximum, size)
-        return ticks
+        if not self.is_logarithmic:
+            ticks: list[tuple[float, list[float]]] = super().tickValues(minimum, maximum, size)
+            return ticks
+        most = max(size / _PIXELS_PER_TICK, 2.0)
+        first, last = math.ceil(minimum - _WHOLE), math.floor(maximum + _WHOLE)
+        between = _between_decades(minimum, maximum)
+        if last - first >= _FEWEST_TICKS - 1 or (last > first and len(between) > most):
+            stride = math.ceil((last - first + 1) / most)
+            return [(float(stride), [float(each) for each in range(first, last + 1) if each % stride == 0])]
+        return [(1.0, between[:: max(math.ceil(len(between) / most), 1)])]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         if self.is_logarithmic:
@@ -122,16 +128,6 @@ class LogAxis(NumberOrLogAxis):
     """For curves that are given as logarithms."""
 
     is_logarithmic = True
-
-
-def _ticks_of_logarithms(minimum: float, maximum: float, size_px: float) -> list[tuple[float, list[float]]]:
-    most = max(size_px / _PIXELS_PER_TICK, 2.0)
-    first, last = math.ceil(minimum - _WHOLE), math.floor(maximum + _WHOLE)
-    between = _between_decades(minimum, maximum)
-    if last - first >= _FEWEST_TICKS - 1 or (last > first and len(between) > most):
-        stride = math.ceil((last - first + 1) / most)
-        return [(float(stride), [float(each) for each in range(first, last + 1) if each % stride == 0])]
-    return [(1.0, between[:: max(math.ceil(len(between) / most), 1)])]
 
 
 def _between_decades(minimum: float, maximum: float) -> list[float]:

@@ -217,7 +217,7 @@ FAULTS = (
     ),
     Fault(
         "ray-that-ends",
-        "desktop/chart/items/drawing_shapes.py",
+        "desktop/chart/items/drawings.py",
         "math.inf if is_endless and not along.isNull() else 1.0",
         "1.0",
     ),
@@ -283,13 +283,13 @@ FAULTS = (
     ),
     Fault(
         "chances-of-the-forecast-before",
-        "desktop/chart/data/futures.py",
+        "desktop/chart/data/ghosts.py",
         "return None if made is None or key != _key_of(made, series) else found",
         "return None if made is None else found",
     ),
     Fault(
         "first-ghost-along-the-path",
-        "desktop/chart/data/futures.py",
+        "desktop/chart/data/ghosts.py",
         "closes[0] = natural[0, Quantity.CLOSE, MEDIAN]",
         "pass",
     ),

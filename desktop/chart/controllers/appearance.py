@@ -45,7 +45,16 @@ class ChartAppearance(QObject):
         self._shell, self._chart = shell, chart
         self._venue = ""
         self._profile, self._futures = VolumeProfileLayer(), FuturesLayer()
-        self._wire()
+        slots: dict[ActionId, Callable[[], object]] = {
+            ActionId.GO_TO_NEWEST: chart.go_to_newest,
+            ActionId.GO_TO_DATE: self.open_date,
+            ActionId.FIT_PRICES: chart.fit_prices,
+            ActionId.ZONE_OTHER: self.open_zones,
+        }
+        change = shell.settings.change_chart
+        slots |= {action_id: partial(change, **{name: value}) for action_id, (name, value) in _CHOICES.items()}
+        slots |= {action_id: partial(self._switch, action_id) for action_id in _SWITCHES}
+        shell.actions.wire(slots)
         shell.settings.changed.connect(self._show)
         self._show(shell.settings.current)
 
@@ -75,18 +84,6 @@ class ChartAppearance(QObject):
         said = translate("Dialogs", "Candles are available from {0} to {1}.").format(first, last)
         dialog = DateDialog(shown_ms, said, zone, self._chart.go_to_time, self._shell.window)
         return open_dialog(dialog)
-
-    def _wire(self) -> None:
-        slots: dict[ActionId, Callable[[], object]] = {
-            ActionId.GO_TO_NEWEST: self._chart.go_to_newest,
-            ActionId.GO_TO_DATE: self.open_date,
-            ActionId.FIT_PRICES: self._chart.fit_prices,
-            ActionId.ZONE_OTHER: self.open_zones,
-        }
-        change = self._shell.settings.change_chart
-        slots |= {action_id: partial(change, **{name: value}) for action_id, (name, value) in _CHOICES.items()}
-        slots |= {action_id: partial(self._switch, action_id) for action_id in _SWITCHES}
-        self._shell.actions.wire(slots)
 
     def _switch(self, action_id: ActionId) -> None:
         is_on = self._shell.actions[action_id].isChecked()

@@ -247,18 +247,14 @@ class ExpertGhosts(QObject):
 
     @Slot()
     def _draw(self) -> None:
-        previews = self._previews()
+        made, market, previews = self._state.forecast, self._state.market, []
+        if made is not None and market is not None:
+            drawn = ((name, expert_ghosts(made, name, market.interval)) for name in self._names)
+            previews = [
+                Preview(expert_name(name), replace(made, ghosts=ghosts), colour)
+                for colour, (name, ghosts) in enumerate(drawn)
+                if ghosts
+            ]
         if previews or self.layer.shown:
             self.layer.show_previews(previews)
             self._chart.layers_changed()
-
-    def _previews(self) -> list[Preview]:
-        made, market = self._state.forecast, self._state.market
-        if made is None or market is None:
-            return []
-        drawn = ((name, expert_ghosts(made, name, market.interval)) for name in self._names)
-        return [
-            Preview(expert_name(name), replace(made, ghosts=ghosts), colour)
-            for colour, (name, ghosts) in enumerate(drawn)
-            if ghosts
-        ]

@@ -16,8 +16,7 @@ from desktop.actions import ActionId
 from desktop.chart.controllers.placed_kind import Placeable
 from desktop.chart.controllers.placed_store import Book
 from desktop.chart.data.anchors import index_at
-from desktop.chart.items.drawing_shapes import reshaped, shape_of
-from desktop.chart.items.drawings import DrawingsLayer
+from desktop.chart.items.drawings import DrawingsLayer, reshaped, shape_of
 from desktop.chart.items.placed import Grip
 from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, moved_by, price_step, tick_of
 from desktop.chart.tools.tool import ChartPoint

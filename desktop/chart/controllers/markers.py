@@ -60,8 +60,12 @@ class ChartMarkers(QObject, GripTool[Marker]):
         series = self._chart.model.whole
         if not len(series):
             return
-        bests = (_of_best(info) for info in self._source.bests())
-        self._show(MarkerTrack([*self._of_incidents(series), *bests]))
+        markers = self._of_incidents(series)
+        for info in self._source.bests():
+            words = translate("Chart", "New best checkpoint at step {0}, score {1}. That proves no edge.")
+            sentence = words.format(formatting.format_count(info.step), score_text(info))
+            markers.append(Marker(info.candle_open_time_ms, MarkerKind.BEST, sentence, info))
+        self._show(MarkerTrack(markers))
 
     def stop(self) -> None:
         """Stop collecting, because the window is closing."""
@@ -73,8 +77,12 @@ class ChartMarkers(QObject, GripTool[Marker]):
     def release(self, at: ChartPoint) -> None:
         pressed = self.held
         self.cancel()
-        if pressed is not None and self.part_at(at) is pressed:
-            self._open(pressed)
+        if pressed is None or self.part_at(at) is not pressed:
+            return
+        if isinstance(pressed.source, Incident):
+            self.incident_chosen.emit(pressed.source)
+        elif isinstance(pressed.source, CheckpointInfo):
+            self.checkpoint_chosen.emit(pressed.source.checkpoint_id)
 
     def _gather_soon(self) -> None:
         if not self._timer.isActive():
@@ -110,12 +118,6 @@ class ChartMarkers(QObject, GripTool[Marker]):
         self.layer.is_visible = settings.chart.show_markers
         self._chart.layers_changed()
 
-    def _open(self, marker: Marker) -> None:
-        if isinstance(marker.source, Incident):
-            self.incident_chosen.emit(marker.source)
-        elif isinstance(marker.source, CheckpointInfo):
-            self.checkpoint_chosen.emit(marker.source.checkpoint_id)
-
 
 def candle_time(at_ms: int, steps: StepHistory, series: CandleSeries) -> int | None:
     """The candle that training had reached at this wall time; None if unknown.
@@ -132,10 +134,3 @@ def candle_time(at_ms: int, steps: StepHistory, series: CandleSeries) -> int | N
         if is_recent or not is_on_chart:
             return int(steps.column("candle_open_time_ms")[found])
     return at_ms if is_on_chart else None
-
-
-def _of_best(info: CheckpointInfo) -> Marker:
-    sentence = translate("Chart", "New best checkpoint at step {0}, score {1}. That proves no edge.").format(
-        formatting.format_count(info.step), score_text(info)
-    )
-    return Marker(info.candle_open_time_ms, MarkerKind.BEST, sentence, info)

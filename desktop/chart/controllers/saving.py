@@ -116,7 +116,10 @@ class ChartSaving(QObject):
         dialog.setDefaultSuffix(suffix)
         # Qt reports the chosen filter only by its text, which holds the pattern in every language.
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(".svg" if "*.svg" in chosen else suffix))
-        dialog.selectFile(self._suggested_name() + suffix)
+        # The market and the time, in characters that every file system accepts.
+        moment = formatting.format_time(self._clock.now_ms(), self._chart.style_shown.time_zone, seconds=True)
+        market = re.sub(r"[\W_]+", "-", self._chart.model.title).strip("-")
+        dialog.selectFile(market + "_" + re.sub(r"[\W_]", "-", moment) + suffix)
 
         def take(name: str) -> None:
             self._folder = Path(name).parent
@@ -143,12 +146,6 @@ class ChartSaving(QObject):
             nothing = translate("Chart", "No candle has closed on this chart yet. Export when the first one has.")
         self._notify(nothing, Severity.WARNING)
         return True
-
-    def _suggested_name(self) -> str:
-        """The market and the time, in characters that every file system accepts."""
-        moment = formatting.format_time(self._clock.now_ms(), self._chart.style_shown.time_zone, seconds=True)
-        title = re.sub(r"[\W_]+", "-", self._chart.model.title).strip("-")
-        return title + "_" + re.sub(r"[\W_]", "-", moment)
 
     @Slot(str, object)
     def _notify(self, text: str, severity: Severity = Severity.INFO) -> None:

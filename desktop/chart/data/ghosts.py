@@ -1,16 +1,27 @@
-"""The forecast's candles and their indices at the shown interval."""
+"""The forecast's candles and their indices at the shown interval; its sample paths, the ghosts along the most central
+one, and the chances of prices."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+import numpy as np
+
 from core.domain.candle import Candle, Interval
-from core.domain.events import QUANTILE_LEVELS, Ghost
+from core.domain.candle_series import CandleSeries
+from core.domain.events import QUANTILE_LEVELS, ForecastMade, Ghost
+from core.domain.quantities import MEDIAN, FloatArray, Quantity
+from core.forecast.chance import WITHIN, Chances, LearnedChances
+from core.forecast.ghosts import ghosts
+from core.forecast.paths import NEEDED_CANDLES, Paths, most_central
+from core.training.online.forecast_events import paths_of, quantiles_of
 
 _BAND_LEVELS = {50: (0.25, 0.75), 90: (0.05, 0.95)}
+SHOWN_PATHS = 20
+_Key = tuple[ForecastMade, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +74,100 @@ def joined(ghosts: Sequence[Ghost], own_ms: int, shown: Interval, begun: Candle 
             high, low = max(whole.high, begun.high), min(whole.low, begun.low)
             found.append(replace(whole, open=begun.open, high=high, low=low, volume=0.0))
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class PriceChance:
+    """The chances of a price within so many candles."""
+
+    within: int
+    touched: float
+    closed_beyond: float
+
+
+@dataclass(frozen=True, slots=True)
+class CentralPath:
+    """The most central of `count` sample paths, as ghosts: their bodies end at its closes, and they are as tall as the
+    median range. The first ghost and all bands are those of the forecast."""
+
+    ghosts: tuple[Ghost, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What is known of a forecast. lines: the closes of some paths: log returns from the origin's close
+    [line, horizon]."""
+
+    lines: FloatArray
+    central: CentralPath
+    chances: Chances
+
+
+class Futures:
+    """Of one forecast at a time. A computation takes about a frame, so it runs in another thread: until it is complete
+    there are neither paths nor chances."""
+
+    def __init__(self) -> None:
+        self.learned_of: Callable[[ForecastMade], LearnedChances | None] = lambda _made: None
+        """Called by the other thread."""
+        self._working: _Key | None = None
+        self._found: tuple[_Key | None, Found | None] = (None, None)
+        """Replaced as a whole, by the other thread."""
+
+    @property
+    def found_for(self) -> object:
+        """Changes with each result."""
+        return self._found[0]
+
+    def of(self, made: ForecastMade | None, series: CandleSeries) -> Found | None:
+        """Of this forecast, made from these candles. None if it has no paths, or not yet."""
+        key, found = self._found
+        return None if made is None or key != _key_of(made, series) else found
+
+    def at(self, price: float, made: ForecastMade | None, series: CandleSeries) -> tuple[PriceChance, ...]:
+        """The chances of a price, the fewest candles first; empty without paths."""
+        found = self.of(made, series)
+        if found is None or made is None or price <= 0.0:
+            return ()
+        move, chances = np.array([math.log(price / made.origin_close)]), found.chances
+        return tuple(
+            PriceChance(within, float(chances.touched(move, within)[0]), float(chances.closed_beyond(move, within)[0]))
+            for within in WITHIN
+            if within <= chances.horizons
+        )
+
+    def is_waiting(self, made: ForecastMade | None, series: CandleSeries) -> bool:
+        """Whether a computation for this forecast is missing."""
+        return made is not None and self._found[0] != _key_of(made, series)
+
+    def begin(self, made: ForecastMade | None, series: CandleSeries) -> Callable[[], None] | None:
+        """The missing computation; None if it is running."""
+        if made is None or self._working == (key := _key_of(made, series)):
+            return None
+        self._working = key
+        stop = series.insertion_index(made.origin_open_time_ms + 1)
+        known = slice(max(0, stop - NEEDED_CANDLES), stop)
+        times, prices, interval = series.open_time_ms[known].copy(), series.values[:4, known].copy(), series.interval
+
+        def make() -> None:
+            paths = paths_of(made, times, prices, interval)
+            self._found = (key, None if paths is None else _found(paths, made, interval, self.learned_of(made)))
+            self._working = None
+
+        return make
+
+
+def _found(paths: Paths, made: ForecastMade, interval: Interval, learned: LearnedChances | None) -> Found:
+    natural = quantiles_of(made)
+    assert natural is not None  # or it had no paths
+    closes = paths.close[most_central(paths)].copy()
+    closes[0] = natural[0, Quantity.CLOSE, MEDIAN]  # the first ghost stays as it is scored
+    along = ghosts(natural, made.origin_close, made.origin_open_time_ms, interval, closes)
+    spaced = np.linspace(0, len(paths.close) - 1, SHOWN_PATHS).astype(np.int64)  # neighbours overlap in the past
+    return Found(paths.close[spaced], CentralPath(along, len(paths.close)), Chances(paths, learned))
+
+
+def _key_of(made: ForecastMade, series: CandleSeries) -> _Key:
+    """The forecast, and how many candles up to its origin are known and count: more may be loaded later."""
+    return made, min(series.insertion_index(made.origin_open_time_ms + 1), NEEDED_CANDLES)

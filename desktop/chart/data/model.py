@@ -11,8 +11,7 @@ from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries, PastSeries
 from core.domain.events import ForecastMade, Ghost
 from core.market.known_holes import KnownHoles
-from desktop.chart.data.futures import CentralPath, Futures, PriceChance
-from desktop.chart.data.ghosts import PlacedGhost, is_drawable, joined
+from desktop.chart.data.ghosts import CentralPath, Futures, PlacedGhost, PriceChance, is_drawable, joined
 from desktop.chart.data.past_forecasts import PastForecast, PastForecasts
 from desktop.chart.data.regimes import RegimeTrack
 from desktop.ui import formatting

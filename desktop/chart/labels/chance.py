@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint
 
-from desktop.chart.data.futures import PriceChance
+from desktop.chart.data.ghosts import PriceChance
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.readout import age_text, tip
 from desktop.chart.painting.text import Box, Row, Span

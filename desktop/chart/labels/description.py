@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from core.domain.candle import Candle
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.forecast import note_text
@@ -17,7 +16,11 @@ def describe_chart(model: ChartModel, time_zone: tzinfo | None, pointed_at: int 
     newest = model.newest
     if newest is None:
         return "There are no candles yet."
-    parts = [_last_price(model, newest, time_zone), _forecast(model), note_text(model)]
+    title = f"{model.title}. " if model.title else ""
+    kind = "forming" if model.forming is not None else "closed"
+    when = formatting.format_time(newest.open_time_ms, time_zone)
+    last_price = f"{title}Last price {_price(model, newest.close)}, of the {kind} candle of {when}."
+    parts = [last_price, _forecast(model), note_text(model)]
     if pointed_at is not None:
         parts.append(f"The crosshair is at {describe_candle(model, time_zone, pointed_at)}")
     return " ".join(part for part in parts if part)
@@ -38,13 +41,6 @@ def describe_candle(model: ChartModel, time_zone: tzinfo | None, index: int) -> 
         close = f"close {_price(model, placed.ghost.close)}{_band(model, placed)}"
         return f"{when}, forecast {placed.ahead} ahead: {close}{_made(model)}."
     return ""
-
-
-def _last_price(model: ChartModel, newest: Candle, time_zone: tzinfo | None) -> str:
-    title = f"{model.title}. " if model.title else ""
-    kind = "forming" if model.forming is not None else "closed"
-    when = formatting.format_time(newest.open_time_ms, time_zone)
-    return f"{title}Last price {_price(model, newest.close)}, of the {kind} candle of {when}."
 
 
 def _forecast(model: ChartModel) -> str:

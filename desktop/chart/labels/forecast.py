@@ -110,18 +110,14 @@ def _lateness(frame: Frame, model: ChartModel) -> str:
 
 
 def note_text(model: ChartModel) -> str:
-    """The complete remark; may be empty."""
-    return " · ".join(words for words in (model.note, _interval_words(model)) if words)
-
-
-def _interval_words(model: ChartModel) -> str:
-    """At an interval other than the run's: why there are no ghosts, or what they are merged from."""
-    other = model.other_interval
-    if other is None:
-        return ""
-    if model.ghosts():
-        return translate("Chart", "Ghosts built from {0} forecasts; errors only at {0}").format(other)
-    return translate("Chart", "Forecasts and their errors are for {0} candles").format(other)
+    """The complete remark; may be empty. At an interval other than the run's it says why there are no ghosts, or what
+    they are merged from."""
+    other, about_interval = model.other_interval, ""
+    if other is not None and model.ghosts():
+        about_interval = translate("Chart", "Ghosts built from {0} forecasts; errors only at {0}").format(other)
+    elif other is not None:
+        about_interval = translate("Chart", "Forecasts and their errors are for {0} candles").format(other)
+    return " · ".join(words for words in (model.note, about_interval) if words)
 
 
 def note_box(frame: Frame, text: str, readout: Box, label: QRect | None) -> Box | None:

@@ -41,8 +41,17 @@ def price_step(shown: PriceRange, price: float, tick: float) -> float:
 
 
 def anchor_at(at: ChartPoint, model: ChartModel) -> Anchor:
-    """The candle and the price at a place; with Ctrl the nearest of the candle's four prices."""
-    return bounded(time_at(model, round(at.index)), _snapped_price(at, model))
+    """The candle and the price at a place, in the market's decimals; with Ctrl the nearest of the candle's four prices.
+    Places above or below the prices count as their edge, and prices at or below zero as the smallest step."""
+    pane, index = at.frame.price_pane, round(at.index)
+    row = min(max(at.pixel.y(), pane.top), pane.inner_bottom - 1)
+    price = max(round(pane.value_at(row), model.decimals()), tick_of(model))
+    candle = model.candle(index) if at.modifiers & Qt.KeyboardModifier.ControlModifier else None
+    if candle is not None and at.area is not Area.PRICE_AXIS:
+        # In one row, the close wins.
+        prices = (candle.close, candle.open, candle.high, candle.low)
+        price = min(prices, key=lambda price: abs(pane.y(price) - row))
+    return bounded(time_at(model, index), price)
 
 
 def raw_anchor(at: ChartPoint, model: ChartModel) -> Anchor:
@@ -65,15 +74,3 @@ def moved_by(drawing: Drawing, model: ChartModel, shown: PriceRange, candles: in
         for anchor, price in zip(drawing.anchors, prices, strict=True)
     )
     return replace(drawing, anchors=tuple(anchors))
-
-
-def _snapped_price(at: ChartPoint, model: ChartModel) -> float:
-    """In the market's decimals. Places above or below the prices count as their edge, and prices at or below zero as
-    the smallest step."""
-    pane = at.frame.price_pane
-    row = min(max(at.pixel.y(), pane.top), pane.inner_bottom - 1)
-    candle = model.candle(round(at.index)) if at.modifiers & Qt.KeyboardModifier.ControlModifier else None
-    if candle is not None and at.area is not Area.PRICE_AXIS:
-        # In one row, the close wins.
-        return min((candle.close, candle.open, candle.high, candle.low), key=lambda price: abs(pane.y(price) - row))
-    return max(round(pane.value_at(row), model.decimals()), tick_of(model))

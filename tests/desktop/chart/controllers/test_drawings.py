@@ -19,7 +19,7 @@ from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.controllers.drawings import DRAWING_KINDS
-from desktop.chart.items.drawing_shapes import shape_of
+from desktop.chart.items.drawings import shape_of
 from desktop.dialogs.drawing import DrawingDialog
 from tests.desktop.chart.controllers.tools import LEFT, MARKET, NONE, OTHER, ToolBench, opened
 from tests.desktop.conftest import MakeBench

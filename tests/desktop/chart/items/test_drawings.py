@@ -20,8 +20,7 @@ from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.controllers.saving import image_of
 from desktop.chart.data.anchors import time_at
 from desktop.chart.data.model import ChartModel
-from desktop.chart.items.drawing_shapes import cut, distance_to, grip_of, reshaped, shape_of
-from desktop.chart.items.drawings import DrawingsLayer
+from desktop.chart.items.drawings import DrawingsLayer, cut, distance_to, grip_of, reshaped, shape_of
 from desktop.chart.items.placed import Placed
 from desktop.chart.tools.places import moved_by
 from desktop.chart.widget import ChartWidget
