@@ -30,10 +30,9 @@ from desktop.ui.translation import translate
 
 LAYOUT_VERSION = 6
 """Grows when docks are added, renamed or removed: a layout of another version is not taken."""
-_CONFIG = ConfigDict(extra="forbid")
 
 
-@validated_dataclass(frozen=True, kw_only=True, config=_CONFIG)
+@validated_dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class _Layouts:
     """The file. Everything that Qt saved is base64."""
 

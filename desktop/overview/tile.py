@@ -31,7 +31,6 @@ _SPACING_SHARE = 0.6
 _SMALL_LINES = 32
 """Width in heights of a line of text, below which the axes of the large chart would take a quarter of the tile."""
 _FRAME_PX = 1
-_LEAST_PX = (120, 60)
 _NO_ROOM_FOR = dict.fromkeys(("shows_volume", "shows_chance", "shows_paths", "shows_readout"), False)
 """Fields of the chart's `Style`."""
 
@@ -55,7 +54,7 @@ class Tile(QWidget):
         self.heading, self.chart = HeadingLine(), ChartWidget(theme, clock)
         self.chart.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.chart.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.chart.setMinimumSize(*_LEAST_PX)
+        self.chart.setMinimumSize(120, 60)
         stacked(self, self.heading, self.chart, stretched=self.chart, margins=(_FRAME_PX,) * 4, spacing=0)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)

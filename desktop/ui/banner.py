@@ -20,7 +20,6 @@ from desktop.ui.stacks import NO_MARGINS, beside, stacked
 from desktop.ui.theme import Palette, Theme, with_alpha
 from desktop.ui.translation import translate
 
-_PASSES_AFTER_MS = 30_000
 _RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 
@@ -107,7 +106,7 @@ class Banner(QWidget):
         self._answered: str | None = None
         self._timed: Notice | None = None
         """The one that `passing` is about."""
-        self.passing = QTimer(self, interval=_PASSES_AFTER_MS)
+        self.passing = QTimer(self, interval=30_000)
         """Runs while a notice is on the screen that goes by itself."""
         self.passing.timeout.connect(self._pass)
         self.alert_row, self.other_row = BannerRow(theme), BannerRow(theme)

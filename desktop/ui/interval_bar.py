@@ -9,8 +9,6 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from core.domain.events import Estimate
 from desktop.ui.theme import Theme
 
-_THINNEST_PX = 3.0
-
 
 class IntervalBar(QWidget):
     """An interval, and a mark in the middle at what it is measured against. Without an interval, the mark alone."""
@@ -51,7 +49,7 @@ class IntervalBar(QWidget):
         if self.span is not None:
             left, right = (share * width for share in self.span)
             painter.setBrush(self._colour or palette.muted_text)
-            thickness = max(right - left, _THINNEST_PX)
+            thickness = max(right - left, 3.0)
             painter.drawRoundedRect(QRectF((left + right - thickness) / 2, middle - 3, thickness, 6), 2, 2)
         painter.setPen(QPen(palette.text, 1.0))
         x = round(width / 2) + 0.5

@@ -80,7 +80,6 @@ class ChartTools(QObject):
         self.lines.show_market(market, newest)
 
 
-_SECOND_MS = 1_000
 _FORECAST_WITHIN_MS = 250
 """After a candle has closed; a note that is shown for less would only flicker."""
 
@@ -200,7 +199,7 @@ class ForecastNote(QObject):
         changes = (state.status_changed, state.forecast_changed, state.jobs_changed)
         for signal in (*changes, state.record_changed, state.feed_changed, chart.series_changed):
             signal.connect(self.refresh)
-        self._seconds = QTimer(self, interval=_SECOND_MS)
+        self._seconds = QTimer(self, interval=1_000)
         self._seconds.timeout.connect(self.refresh)
         self._after_close = QTimer(self, singleShot=True, interval=_FORECAST_WITHIN_MS)
         self._after_close.timeout.connect(self.refresh)

@@ -20,7 +20,6 @@ from desktop.state.step_history import StepHistory
 from desktop.ui import formatting
 from desktop.ui.translation import translate
 
-_MERGED_MS = 50
 _KINDS = {IncidentKind.RESTORED: MarkerKind.RESTORE, IncidentKind.ROLLED_BACK: MarkerKind.ROLLBACK}
 _SEVERITIES = {
     Severity.ERROR: MarkerKind.ERROR,
@@ -44,7 +43,7 @@ class ChartMarkers(QObject, GripTool[Marker]):
         self._chart, self._state, self._source = chart, state, source
         self.layer = MarkersLayer()
         self._placed: dict[tuple[str, int, Severity], int] = {}
-        self._timer = QTimer(self, singleShot=True, interval=_MERGED_MS)
+        self._timer = QTimer(self, singleShot=True, interval=50)
         self._timer.timeout.connect(self.gather)
         chart.add_layer(self.layer)
         chart.add_tool(self)

@@ -27,7 +27,6 @@ _INTERVALS = (
 )
 _LONGEST_SYMBOL = 24
 """Characters: a file's symbol is its name."""
-_MARGINS = (4, 1, 4, 1)
 
 
 class MarketBar(QWidget):
@@ -86,7 +85,7 @@ class MarketBar(QWidget):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves keyboard focus on the chart
 
     def _lay_out(self, below: QWidget) -> None:
-        beside(self, self.symbol, self.interval, None, margins=_MARGINS)
+        beside(self, self.symbol, self.interval, None, margins=(4, 1, 4, 1))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         parent, before = below.parentWidget(), below.previousInFocusChain()
         while before is not None and before.isAncestorOf(below):  # Qt would take the last widget in it

@@ -31,9 +31,6 @@ from desktop.ui.translation import translate
 SPEEDS = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 """Candles a second to choose from."""
 _STEPS = (ActionId.TRAVEL_BACK, ActionId.TRAVEL_PLAY, ActionId.TRAVEL_FORWARD)
-_ICON_PX = 16
-_PAGE = 10
-_NARROWEST_SLIDER_PX = 60
 _TINT_SHARE = 0.15
 _USUAL_SPEED = 2.0
 """Candles a second."""
@@ -55,8 +52,8 @@ class TravelBar(QWidget):
         self.setAccessibleName(translate("Charting", "Time travel"))
         self.slider = SeekSlider()
         self.slider.setAccessibleName(translate("Charting", "Candle shown"))
-        self.slider.setPageStep(_PAGE)
-        self.slider.setMinimumWidth(_NARROWEST_SLIDER_PX)
+        self.slider.setPageStep(10)
+        self.slider.setMinimumWidth(60)
         self.slider.valueChanged.connect(self.index_chosen)
         self.said = Label()
         self.said.setFont(tabular(self.font()))
@@ -115,7 +112,7 @@ def _button(actions: ActionRegistry, action_id: ActionId) -> QToolButton:
     button = QToolButton(autoRaise=True)
     button.setDefaultAction(actions[action_id])
     button.setAutoRepeat(action_id in (ActionId.TRAVEL_BACK, ActionId.TRAVEL_FORWARD))
-    button.setIconSize(QSize(_ICON_PX, _ICON_PX))
+    button.setIconSize(QSize(16, 16))
     button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     return button
 

@@ -19,7 +19,6 @@ from desktop.ui import formatting
 _DECIMALS_FROM = 200
 _VOLUME_FROM = 200
 _GHOST_MARGIN = 2.0
-_MINUTE_MS = 60_000
 _FORECAST_DUE_MS = 5_000
 """How long after a candle's end by the clock its closing message and the next forecast may take."""
 
@@ -44,7 +43,7 @@ class ChartModel:
 
     def __init__(self) -> None:
         self.title = ""
-        self.whole = CandleSeries(Interval(_MINUTE_MS))
+        self.whole = CandleSeries(Interval(60_000))
         """The closed candles of now, whatever moment is shown."""
         self.moment: Moment | None = None
         """The past moment that is shown; None: now."""

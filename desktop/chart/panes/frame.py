@@ -229,8 +229,8 @@ class Frame:
 class PaneHeights:
     """Owns the shares. A hidden pane's share is remembered."""
 
-    def __init__(self, chosen: Mapping[str, float] | None = None) -> None:
-        self.chosen: Mapping[str, float] = chosen or {}
+    def __init__(self) -> None:
+        self.chosen: Mapping[str, float] = {}
         """Shares changed by the user, to be stored; replaced on each change."""
 
     def shares(self, names: Sequence[str]) -> dict[str, float]:

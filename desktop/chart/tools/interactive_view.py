@@ -99,7 +99,7 @@ class InteractiveView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgrap
         self._foreign = ForeignItemTool(self.scene(), is_needed)
         self._tools.insert(self._tools.index(self._pan), self._foreign)
 
-    def end_interaction(self, *, keeps_crosshair: bool = False) -> None:
+    def end_interaction(self, *, keeps_crosshair: bool) -> None:
         """End all interaction, for another market or view. keeps_crosshair: at another interval of the same market the
         keyboard crosshair stays at its time."""
         self._cancel()

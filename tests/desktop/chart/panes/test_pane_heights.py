@@ -36,7 +36,9 @@ def test_a_pane_that_went_and_came_back_has_its_height() -> None:
     wanted = heights.shares(("rsi",))["rsi"]
     assert heights.shares(()) == {}
     assert heights.shares(("rsi",))["rsi"] == wanted
-    assert PaneHeights(heights.chosen).shares(("rsi",))["rsi"] == wanted
+    stored = PaneHeights()
+    stored.chosen = heights.chosen
+    assert stored.shares(("rsi",))["rsi"] == wanted
     heights.reset("rsi")
     assert heights.shares(("rsi",))["rsi"] < wanted
 
