@@ -141,7 +141,7 @@ class TrainingDriver:
                 self._inbox.stop()
 
     def _pass_on(self) -> None:
-        while (command := self._inbox.take_command()) is not None:
+        while self._has_room_for_command and (command := self._inbox.take_command()) is not None:
             if isinstance(command, SetDevice):
                 self._change_device(command)
             elif isinstance(command, ShowMarket):
@@ -163,6 +163,11 @@ class TrainingDriver:
     @property
     def _rest_left_s(self) -> float:
         return self._pacer.left_s(self._duty_percent)
+
+    @property
+    def _has_room_for_command(self) -> bool:
+        """Beside candles, which never hold up a command. An exchange may correct thousands of candles at once."""
+        return sum(not isinstance(each, ObserveClose) for each in self._unanswered) < _MOST_IN_FLIGHT
 
     @property
     def _most_in_flight(self) -> int:

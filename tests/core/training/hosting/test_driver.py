@@ -12,7 +12,7 @@ from core.domain.events import EventBatch, ForecastMade, StepDone, TrainerFailed
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.training.commands import ObserveClose, SetDuty, SetPaused, TrainerCommand
+from core.training.commands import ObserveClose, RescoreCandle, SetDuty, SetPaused, TrainerCommand
 from core.training.hosting.driver import TrainingDriver
 from core.training.hosting.host import HostDiedError, ThreadHost
 from core.training.hosting.inbox import Inbox
@@ -134,3 +134,24 @@ def test_fewer_closes_are_under_way_the_more_markets_they_have(tmp_path: Path) -
     TrainingDriver(spec, make_host, store, inbox, lambda batch: None, SystemClock()).run()
     db.close()
     assert len(hosts) == 1 and hosts[0].most_waiting == 13
+
+
+def test_corrections_of_many_candles_do_not_fill_the_pipe(tmp_path: Path) -> None:
+    """The trainer answers each before it reads the next one: both would wait for the other to read, for ever."""
+    candles = random_walk(30)
+    store_candles(tmp_path, candles)
+    hosts, inbox = list[LateHost](), Inbox()
+
+    def make_host(spec: SessionSpec) -> LateHost:
+        hosts.append(LateHost(spec, dies_of_a_pause=False))
+        return hosts[-1]
+
+    corrections = [RescoreCandle(candle.open_time_ms) for candle in candles * 10]
+    for correction in corrections:
+        inbox.send(correction)
+    inbox.feed_ended()
+    db = open_database(DataFolder(tmp_path).database)
+    TrainingDriver(rigs.spec(tmp_path), make_host, CandleStore(db), inbox, lambda batch: None, SystemClock()).run()
+    db.close()
+    assert [each for each in hosts[0].asked if isinstance(each, RescoreCandle)] == corrections
+    assert hosts[0].most_waiting <= 32
