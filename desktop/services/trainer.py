@@ -27,7 +27,9 @@ from core.training.online.trainer_spec import SessionSpec
 from desktop.state.database import WindowDatabase
 from desktop.ui.translation import translate
 
-_STOP_WITHIN_MS = 45_000
+_STOP_WITHIN_MS = 120_000
+"""The driver takes up to 45 s to end a trainer that does not answer, and then stores that. Qt aborts the whole program
+where a thread is deleted before it has ended."""
 _log = logging.getLogger("ghostcandle")
 
 
