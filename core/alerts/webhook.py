@@ -187,6 +187,9 @@ def _judged(answer: aiohttp.ClientResponse) -> _Failure | None:
     if status in range(200, 300):
         return None
     is_final = status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in _AGAIN
+    why = f"answered {status}"
+    if status in range(300, 400):
+        why += " to send alerts elsewhere; enter the address it redirects to"
     asked = answer.headers.get("Retry-After", "")  # in seconds; a date counts as none
     wait_s = min(float(asked), _LONGEST_ASKED_S) if asked.isascii() and asked.isdigit() else 0.0
-    return _Failure(f"answered {status}", is_final, wait_s)
+    return _Failure(why, is_final, wait_s)
