@@ -25,7 +25,7 @@ from desktop.panels.markets.cells import (
 )
 from desktop.panels.markets.model import Column, MarketsModel, cell_texts
 from desktop.panels.markets.row import Row
-from desktop.ui.interface_size import follow_interface_size
+from desktop.ui.interface_size import enlarged, follow_interface_size
 from desktop.ui.tables import Index, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
@@ -48,7 +48,7 @@ _BESIDE = {Column.MARKET: BAR_PX + DOT_PX + PADDING_PX, Column.FEED: DOT_PX + PA
 _MEASURED = frozenset(Column) - {Column.CHART, Column.LEARNED}
 """Those with texts."""
 _MOST = {column: 130 if column is Column.MARKET else 160 for column in Column}
-"""Longer names are shortened: symbols of files may be long."""
+"""Beside usual text. Longer names are shortened: symbols of files may be long."""
 
 
 class MarketsTable(QTableView):
@@ -150,7 +150,7 @@ class MarketsTable(QTableView):
             for column in columns:
                 text, *below = cells[column]
                 width = max(_widest(metrics, (text,)), _widest(faint, below)) + _BESIDE.get(column, 0)
-                self._widths[column] = max(self._widths[column], min(width, _MOST[column]))
+                self._widths[column] = max(self._widths[column], min(width, enlarged(_MOST[column])))
         return before != self._widths or filled != self._filled
 
     def fit_columns(self) -> None:

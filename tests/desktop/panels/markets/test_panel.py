@@ -17,6 +17,7 @@ from core.market.feeds.ticker_poller import Quoted
 from core.market.feeds.tickers import Quote
 from core.market.symbols import SymbolList
 from core.settings.tree import MarketSettings
+from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
 from desktop.panels.markets.cells import Cell
 from desktop.panels.markets.model import Column
@@ -24,6 +25,7 @@ from desktop.panels.markets.panel import MarketsPanel
 from desktop.panels.markets.row import change_colour, worth_colour
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import MISSING, format_percent
+from desktop.ui.interface_size import set_font
 from desktop.ui.theme import Theme
 from tests.desktop import feed_scenario, scenario, watch_scenario
 from tests.desktop.conftest import shown_panel
@@ -456,6 +458,16 @@ def test_the_text_of_each_state_is_not_cut(
     words = {row.state_words for row in panel.model.rows if not row.is_usual}
     assert words == {"reconnecting", "no such market", "waiting", "4 min ago"}
     assert words <= painted and {row.where for row in panel.model.rows} <= painted
+
+
+def test_large_text_cuts_no_price(qtbot: QtBot, qapp: QApplication, state: RunState, theme: Theme) -> None:
+    set_font(qapp, AppearanceSettings(interface_percent=300))
+    panel = MarketsPanel(state, theme, MARKETS)
+    shown_panel(qtbot, panel, 1200, 420)
+    watch_scenario.fill_quotes(state)
+    panel.refresh()
+    price = QFontMetrics(panel.table.font()).horizontalAdvance(text(panel, 0, Column.LAST))
+    assert price > 160 and panel.table.columnWidth(Column.LAST) >= price
 
 
 def test_a_hundred_rows_are_shown(qtbot: QtBot, panel: MarketsPanel) -> None:
