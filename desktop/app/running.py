@@ -60,6 +60,7 @@ async def _live(
     application = Application(context, qt)
     window = application.window
     window.closing.connect(closed.set)
+    window.closing.connect(instance_lock.begin_to_close)
     instance_lock.raise_requested.connect(window.come_to_front)
     instance_lock.history_requested.connect(application.remote_commands.serve)
     if progress is not None:

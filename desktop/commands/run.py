@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from core.storage.ownership import FolderInUse, own
+from core.storage.ownership import FolderInUse, Ownership, own
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.options import common_options, in_safe_mode, model_option, run_options, with_some_context
@@ -22,6 +22,9 @@ _NO_DISPLAY = (
     "There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open. "
     "The same job runs in this terminal; Ctrl+C ends it with a checkpoint."
 )
+_NO_ANSWER = "Another Ghostcandle has this data folder open but does not answer. End it, then try again."
+_RAISED = "Ghostcandle is open already on this data folder; its window was brought to the front."
+_CLOSES_WITHIN_MS, _LOOK_MS = 150_000, 100
 _SAFE_MODE = (
     "Default settings and layout, and the CPU. Neither settings nor layouts are saved; candles, training with its "
     "checkpoints, and lines on the chart are, in the data folder as ever."
@@ -69,10 +72,9 @@ def _open(context: Context, has_display: bool) -> int:
     qt.setApplicationName("Ghostcandle")
     qt.setDesktopFileName("ghostcandle")
     instance = SingleInstance(context.folder.root)
-    try:
-        ownership = own(context.folder, "window")
-    except FolderInUse as in_use:
-        return _raise_owner(instance, in_use)
+    ownership = _own(context, instance)
+    if ownership is None:
+        return 0
     with ownership:
         instance.listen()
         from desktop.app.interpreter import collected_here, freeze_imports  # noqa: PLC0415 - after the cheap checks
@@ -86,14 +88,27 @@ def _open(context: Context, has_display: bool) -> int:
             instance.release()
 
 
-def _raise_owner(instance: SingleInstance, in_use: FolderInUse) -> int:
-    """Where the folder's owner is a window. Raises FolderInUse where it is none, UserError where it does not answer."""
+def _own(context: Context, instance: SingleInstance) -> Ownership | None:
+    """None where a window that owns the folder was brought to the front; one that is closing is waited for.
+
+    Raises FolderInUse where the owner is no window, UserError where it does not answer.
+    """
+    from PySide6.QtCore import QDeadlineTimer, QThread  # noqa: PLC0415 - the other commands need no Qt
+
     from desktop.services.single_instance import Reply  # noqa: PLC0415 - as above
 
-    reply = Reply.NOBODY if in_use.role not in ("window", None) else instance.ask_owner()
-    if reply is Reply.NO_ANSWER:
-        raise UserError("Another Ghostcandle has this data folder open but does not answer. End it, then try again.")
-    if reply is Reply.NOBODY:
-        raise in_use
-    click.echo("Ghostcandle is open already on this data folder; its window was brought to the front.", err=True)
-    return 0
+    deadline, is_closing = QDeadlineTimer(_CLOSES_WITHIN_MS), False
+    while True:
+        try:
+            return own(context.folder, "window")
+        except FolderInUse as in_use:
+            reply = Reply.NOBODY if in_use.role not in ("window", None) else instance.ask_owner()
+            if reply is Reply.RAISED:
+                click.echo(_RAISED, err=True)
+                return None
+            is_closing = is_closing or reply is Reply.CLOSING
+            if not is_closing and reply is Reply.NOBODY:
+                raise
+            if not is_closing or deadline.hasExpired():
+                raise UserError(_NO_ANSWER) from in_use
+        QThread.msleep(_LOOK_MS)

@@ -19,6 +19,7 @@ _log = logging.getLogger("ghostcandle")
 
 _REQUEST = b"raise\n"
 _ANSWER = b"raised\n"
+_CLOSING_ANSWER = b"closing\n"
 _LONGEST_REQUEST = 64
 _LOOK_MS = 50
 
@@ -27,6 +28,8 @@ class Reply(Enum):
     """What came of asking the window that owns the folder to come to the front."""
 
     RAISED = "raised"
+    CLOSING = "closing"
+    """Its window was closed: it ends once all is saved."""
     NO_ANSWER = "no answer"
     """It listens, but did not answer in time: it may hang."""
     NOBODY = "nobody"
@@ -45,6 +48,7 @@ class SingleInstance(QObject):
         super().__init__(parent)
         self._folder = data_folder
         self._timeout_ms = timeout_ms
+        self._is_closing = False
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._on_connection)
@@ -63,6 +67,10 @@ class SingleInstance(QObject):
 
     def _warn(self, reason: str) -> None:
         _log.warning("A second start cannot raise this window (%s); it says that the folder is in use.", reason)
+
+    def begin_to_close(self) -> None:
+        """A second start is to wait for the end of this one: a window that is closing is not shown again."""
+        self._is_closing = True
 
     def release(self) -> None:
         self._server.close()
@@ -86,9 +94,9 @@ class SingleInstance(QObject):
             return Reply.NOBODY
         socket.write(_REQUEST)
         socket.waitForBytesWritten(self._timeout_ms)
-        has_answer = socket.waitForReadyRead(self._timeout_ms) and socket.readAll().data() == _ANSWER
+        answer = bytes(socket.readAll().data()) if socket.waitForReadyRead(self._timeout_ms) else b""
         socket.abort()
-        return Reply.RAISED if has_answer else Reply.NO_ANSWER
+        return {_ANSWER: Reply.RAISED, _CLOSING_ANSWER: Reply.CLOSING}.get(answer, Reply.NO_ANSWER)
 
     def _on_connection(self) -> None:
         while self._server.hasPendingConnections():
@@ -107,9 +115,10 @@ class SingleInstance(QObject):
         request = bytes(socket.peek(_LONGEST_REQUEST).data())
         if request == _REQUEST:
             socket.readAll()
-            socket.write(_ANSWER)
+            socket.write(_CLOSING_ANSWER if self._is_closing else _ANSWER)
             socket.flush()
-            self.raise_requested.emit()
+            if not self._is_closing:
+                self.raise_requested.emit()
         elif request.startswith(GREETING):
             socket.read(len(GREETING))
             socket.readyRead.disconnect()

@@ -260,8 +260,8 @@ FAULTS = (
     Fault(
         "any-answer-is-an-answer",
         "desktop/services/single_instance.py",
-        "and socket.readAll().data() == _ANSWER",
-        "and socket.readAll().data() != _ANSWER",
+        ".get(answer, Reply.NO_ANSWER)",
+        ".get(answer, Reply.RAISED)",
     ),
     Fault(
         "cut-candles-accepted",

@@ -143,6 +143,23 @@ def test_a_second_start_opens_no_window(
     assert done.returncode == code and words in done.stderr and opened.contexts == []
 
 
+@pytest.mark.parametrize("last", [Reply.CLOSING, Reply.NO_ANSWER, Reply.NOBODY])
+def test_a_second_start_waits_for_a_window_that_is_closing(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: Reply
+) -> None:
+    replies = [last, Reply.CLOSING]
+
+    def ask_owner(_lock: SingleInstance) -> Reply:
+        if len(replies) == 1:
+            first.close()
+        return replies.pop()
+
+    monkeypatch.setattr(SingleInstance, "ask_owner", ask_owner)
+    with own(DataFolder(tmp_path), "window") as first:
+        commands.invoke("run", "--data-dir", str(tmp_path))
+    assert len(opened.contexts) == 1 and replies == []
+
+
 @pytest.mark.parametrize("reason", [errno.EROFS, errno.ENOSPC])
 def test_on_a_read_only_disk_it_opens_a_temporary_folder_with_that_disks_settings(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: int

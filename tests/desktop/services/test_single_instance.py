@@ -31,13 +31,19 @@ def first(qapp: object, tmp_path: Path) -> Iterator[SingleInstance]:
     instance.release()
 
 
-def test_a_second_start_raises_the_first_and_knows_it(qtbot: QtBot, first: SingleInstance, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_closing", [False, True])
+def test_a_second_start_raises_the_first_unless_that_is_closing_and_knows_it(
+    qtbot: QtBot, first: SingleInstance, tmp_path: Path, is_closing: bool
+) -> None:
     first.listen()
+    if is_closing:
+        first.begin_to_close()
+    raised: list[None] = []
+    first.raise_requested.connect(lambda: raised.append(None))
     second = subprocess.Popen([sys.executable, "-c", _SECOND_START, str(tmp_path)], stdout=subprocess.PIPE)
-    with qtbot.waitSignal(first.raise_requested, timeout=60_000):
-        pass
     qtbot.waitUntil(lambda: second.poll() is not None, timeout=60_000)
-    assert second.communicate()[0].strip() == b"raised"
+    assert second.communicate()[0].strip() == (b"closing" if is_closing else b"raised")
+    assert len(raised) == (0 if is_closing else 1)
 
 
 def test_a_hanging_owner_is_distinguished_from_none(qapp: object, tmp_path: Path) -> None:
