@@ -270,5 +270,6 @@ def crossing_time(line: PriceLine, time_zone: tzinfo | None) -> str:
     opened_ms, within_ms = line.crossing_candle_ms, line.crossed_within_ms
     if opened_ms is None or within_ms is None:
         return format_time(line.crossed_at_ms, time_zone)
-    opened = format_time(opened_ms, time_zone)
-    return translate("Chart", "in the {0} candle of {1}").format(Interval(within_ms), opened)
+    interval = Interval(within_ms)
+    opened = format_time(opened_ms, time_zone, seconds=interval.has_seconds)
+    return translate("Chart", "in the {0} candle of {1}").format(interval, opened)
