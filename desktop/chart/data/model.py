@@ -166,8 +166,10 @@ class ChartModel:
         return self.past.at(self.series, index)
 
     def chances_of(self, price: float) -> tuple[PriceChance, ...]:
-        """The chances that the forecast gives a price; empty if there are none, or not yet."""
-        return () if self.other_interval is not None else self.futures.at(price, self.forecast, self.series)
+        """The chances that the forecast gives a price; empty if there are none, not yet, or no more."""
+        if self.other_interval is not None or self.is_forecast_over:
+            return ()
+        return self.futures.at(price, self.forecast, self.series)
 
     @property
     def dimming_reason(self) -> str:
@@ -184,6 +186,11 @@ class ChartModel:
             return 0
         own = self.other_interval or self.series.interval
         return max(0, (self._reached_ms - made.origin_open_time_ms) // own.duration_ms - 1)
+
+    @property
+    def is_forecast_over(self) -> bool:
+        """Whether all candles that it forecasts have ended."""
+        return self.forecast is not None and self.forecast_age >= len(self.forecast.ghosts)
 
     @property
     def _reached_ms(self) -> int:

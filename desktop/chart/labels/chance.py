@@ -83,6 +83,8 @@ def why_no_chance(model: ChartModel) -> str:
         return translate("Chart", "only of committed forecasts, not of the simple rules")
     if model.other_interval is not None:
         return translate("Chart", "only at the market's own interval")
+    if model.is_forecast_over:
+        return translate("Chart", "all candles of this forecast are over")
     if made.quantiles is None:
         return translate("Chart", "the details of this old forecast are not kept")
     if model.futures.is_waiting(made, model.series):

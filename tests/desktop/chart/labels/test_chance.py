@@ -134,6 +134,14 @@ def test_an_old_forecast_says_its_age(chart: ChartWidget) -> None:
     assert "ago" in texts(tuple(chance_rows(chart.frame, chart.model, PRICE)))
 
 
+@pytest.mark.parametrize(("later", "has_chance"), [(7, True), (9, False), (80, False)])
+def test_a_forecast_whose_candles_are_over_has_no_chance_left(chart: ChartWidget, later: int, has_chance: bool) -> None:
+    chart.set_market_time(chart.model.time_at(len(SERIES) + later))
+    settle(chart)
+    assert (short_chance(chart.frame, chart.model, PRICE) != MISSING) == has_chance
+    assert ("over" in texts(tuple(chance_rows(chart.frame, chart.model, PRICE)[-1:]))) == (not has_chance)
+
+
 @pytest.mark.parametrize("factor", [0.4, 1.0, 4.0])
 def test_the_table_covers_neither_the_ghosts_nor_its_price(chart: ChartWidget, factor: float) -> None:
     chart.zoom(factor)
