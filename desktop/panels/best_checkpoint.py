@@ -68,7 +68,10 @@ class BestCheckpointPanel(Panel):
         if best is None:
             return
         set_text(self._step, translate("Panels", "Step {0}").format(format_count(best.step)))
-        set_text(self._score, f"{self._scored_alone()} {score_text(best)}")
+        alone = translate("Panels", "Model alone:")
+        if (count := self._source.market_count) != 1:
+            alone = translate("Panels", "Model alone, all {0} markets:").format(format_count(count))
+        set_text(self._score, f"{alone} {score_text(best)}")
         set_text(self._unproven, _caution(best, self._source.highest(), self._model_found))
         set_text(self._of, _of_what(best, self._model_found))
         loss = () if best.loss is None else (translate("Panels", "Loss {0}").format(format_number(best.loss, 4)),)
@@ -93,12 +96,6 @@ class BestCheckpointPanel(Panel):
                 format_age(saved, self._source.clock.now_ms()), format_time(saved)
             ),
         )
-
-    def _scored_alone(self) -> str:
-        count = self._source.market_count
-        if count == 1:
-            return translate("Panels", "Model alone:")
-        return translate("Panels", "Model alone, all {0} markets:").format(format_count(count))
 
     @property
     def _model_found(self) -> Found:

@@ -152,11 +152,6 @@ def _sentences(incident: Incident) -> list[str]:
     return [f"{label}{text}" for label, text in labelled if text]
 
 
-def _sample_time() -> str:
-    """Of the usual width."""
-    return format_time(round(datetime(2026, 11, 30, tzinfo=UTC).timestamp() * 1000), UTC)
-
-
 class _IncidentsTable(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -172,9 +167,8 @@ def _table(model: IncidentsModel) -> QTableView:
     header = table.horizontalHeader()
     header.setMinimumSectionSize(26)
     header.resizeSection(0, 26)
-    follow_interface_size(
-        table, lambda: header.resizeSection(1, table.fontMetrics().horizontalAdvance(_sample_time()) + 16)
-    )
+    usual = format_time(round(datetime(2026, 11, 30, tzinfo=UTC).timestamp() * 1000), UTC)
+    follow_interface_size(table, lambda: header.resizeSection(1, table.fontMetrics().horizontalAdvance(usual) + 16))
     for number in (2, _DONE):
         table.setItemDelegateForColumn(number, ElidedCells(table))
         header.setSectionResizeMode(number, QHeaderView.ResizeMode.Stretch)

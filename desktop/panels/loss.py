@@ -200,7 +200,13 @@ class LossPanel(Panel):
         self.follow(state.status_changed, state.record_changed)
 
     def refresh(self) -> None:
-        self._refresh_numbers()
+        self._show_legend()
+        status = self._state.status
+        self._put("Steps", format_count(self._state.step))
+        loss = None if status is None else status.loss
+        self._put("Current", format_number(None if loss is None else loss.current, 4))
+        self._put("Best", format_number(None if loss is None else loss.best, 4))
+        self._show_trend(Trend.UNKNOWN if loss is None else loss.trend)
         self.tick()
         self._refresh_curves()
 
@@ -271,15 +277,6 @@ class LossPanel(Panel):
             self._names.append(title)
             self._values[name] = value
         return grid
-
-    def _refresh_numbers(self) -> None:
-        self._show_legend()
-        status = self._state.status
-        self._put("Steps", format_count(self._state.step))
-        loss = None if status is None else status.loss
-        self._put("Current", format_number(None if loss is None else loss.current, 4))
-        self._put("Best", format_number(None if loss is None else loss.best, 4))
-        self._show_trend(Trend.UNKNOWN if loss is None else loss.trend)
 
     def _show_trend(self, trend: Trend) -> None:
         has_diverged, palette = self._state.has_diverged, self.palette_now

@@ -404,8 +404,8 @@ FAULTS = (
     Fault(
         "polled-price-of-a-market-of-the-run",
         "desktop/panels/markets/row.py",
-        "if known.is_in_run else outside",
-        "if not known.is_in_run else outside",
+        "        if known.is_in_run:\n            return _of_run",
+        "        if False:\n            return _of_run",
     ),
     Fault(
         "trouble-of-a-feed-that-is-live",
@@ -434,8 +434,8 @@ FAULTS = (
     Fault(
         "leaderboard-rows-move-under-the-mouse",
         "desktop/panels/leaderboard/panel.py",
-        "        if not self.table.viewport().underMouse():\n",
-        "        if True:\n",
+        "        if self.table.viewport().underMouse():\n",
+        "        if False:\n",
     ),
     Fault(
         "leaderboard-one-ghost-too-many",
@@ -488,8 +488,8 @@ FAULTS = (
     Fault(
         "simulated-market-paused",
         "desktop/panels/markets/row.py",
-        "_not_running() if market.is_simulated else polled",
-        "polled",
+        "        if market.is_simulated:\n            sentence",
+        "        if False:\n            sentence",
     ),
     Fault(
         "axes-of-the-large-chart-on-a-small-one",

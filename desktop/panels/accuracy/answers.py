@@ -173,7 +173,9 @@ def _learning(online: OnlineGain | None, *, has_ended: bool) -> Answer | None:
         return None
     found, value = found_in(online.gain), _measured(online.gain)
     needed = online.needed + FEWEST_FOR_A_PROOF
-    have = _learned_from(online)
+    # Candles count as steps and scores do: there is nothing yet that the first could be held against.
+    has_reference_model = online.age > online.needed
+    have = online.needed + online.gain.n if has_reference_model else max(online.age - 1, 0)
     texts = {
         Found.YES: translate("Panels", "Learning helps: {0}").format(value),
         Found.NO: translate("Panels", "Learning does harm: {0}").format(value),
@@ -190,12 +192,6 @@ def _learning(online: OnlineGain | None, *, has_ended: bool) -> Answer | None:
         details = details.format(_measured(online.close), _measured(online.range), format_count(online.gain.n))
         meaning = f"{meaning}\n{details}"
     return Answer(translate("Panels", "Learning"), found, texts[found], meaning)
-
-
-def _learned_from(online: OnlineGain) -> int:
-    """Candles that count, as steps and scores do: there is nothing yet that the first could be held against."""
-    has_reference_model = online.age > online.needed
-    return online.needed + online.gain.n if has_reference_model else max(online.age - 1, 0)
 
 
 def _measured(estimate: Estimate) -> str:

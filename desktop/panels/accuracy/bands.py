@@ -144,7 +144,10 @@ class BandsPage(Page):
         is_known = self.touched.show_points([tenth.chance for tenth in tenths], [tenth.observed for tenth in tenths])
         self.touched.update_state(_title_of_touched(found, is_of_group), "" if is_known else _too_few_cases(found))
         width = 1.0 / len(found.reliability)
-        ticks = [((place + 0.5) * width, _short(of.cases)) for place, of in enumerate(found.reliability)]
+        ticks = []
+        for place, of in enumerate(found.reliability):  # there is room for four letters
+            cases = format_count(of.cases) if of.cases < _SHORT_FROM else format_volume(of.cases)
+            ticks.append(((place + 0.5) * width, cases))
         self.touched.plot.getAxis("top").setTicks([ticks])
 
 
@@ -179,8 +182,3 @@ def _too_few_cases(found: TouchAccuracy) -> str:
     most = max(tenth.cases for tenth in found.reliability)
     words = translate("Panels", "Not yet: no tenth of the chance has {0} cases; the most are {1}.")
     return words.format(FEWEST_CASES, format_count(most))
-
-
-def _short(cases: int) -> str:
-    """There is room for four letters."""
-    return format_count(cases) if cases < _SHORT_FROM else format_volume(cases)

@@ -75,7 +75,7 @@ class AccuracyDetails(QWidget):
         if name not in self._pages:
             self._pages[name] = page = PAGES[name](self._theme)
             if isinstance(page, HorizonsPage):
-                page.chosen.connect(self._choose_horizon)
+                page.chosen.connect(lambda horizon: self.horizon.setCurrentIndex(self.horizon.findData(horizon)))
             if isinstance(page, PaperPage):
                 page.costs_requested.connect(self.costs_requested)
             self._stack.addWidget(page)
@@ -135,9 +135,6 @@ class AccuracyDetails(QWidget):
         short = translate("Panels", "Without the first {0} candles")
         set_text(self._first, short.format(format_count(found.left_out)))
         self._first.setToolTip(paragraphs(first))
-
-    def _choose_horizon(self, horizon: int) -> None:
-        self.horizon.setCurrentIndex(self.horizon.findData(horizon))
 
     def _on_chosen(self) -> None:
         self.wanted.emit(self.request)

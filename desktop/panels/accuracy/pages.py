@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.domain.events import Estimate, ExpertShares
+from core.domain.events import ExpertShares
 from core.evaluation.findings import DrawnAccuracy, HorizonAccuracy, HorizonSkill, QuantityAccuracy, RunAccuracy
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from desktop.panels.accuracy.words import (
@@ -36,7 +36,7 @@ from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.tables import put_text, style_table
 from desktop.ui.theme import Theme
-from desktop.ui.translation import translate
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 
 class Page(QWidget):
@@ -92,6 +92,11 @@ that proves."""
 _OF_CLOSE = ("Direction", "“Reverse last”", "Majority", "90 % band")
 _ALSO_DRAWN = ("Body", "Upper wick", "Lower wick", "Volume")
 """In the order of `HorizonAccuracy.also_drawn`."""
+_SKILL_OF_CLOSE = QT_TRANSLATE_NOOP("Panels", "The skill of the close")
+_SKILL_OF_RANGE = QT_TRANSLATE_NOOP("Panels", "The skill of the range")
+_THAT_IT_HELPS = QT_TRANSLATE_NOOP("Panels", "That it helps")
+"""What `proof_in_full` speaks of."""
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class SkillPage(Page):
@@ -192,7 +197,7 @@ class SkillPage(Page):
         mute(label)
 
     def _show_quantity(self, column: int, of: QuantityAccuracy) -> None:
-        name = (_skill_of_close(), _skill_of_range())[column]
+        name = translate("Panels", (_SKILL_OF_CLOSE, _SKILL_OF_RANGE)[column])
         above, below = translate("Panels", "above 0"), translate("Panels", "below 0")
         edge = proof(of.skill, above, below, translate("Panels", "no edge proven"))
         self._put(
@@ -210,7 +215,7 @@ class SkillPage(Page):
         helps, harms = translate("Panels", "the model helps"), translate("Panels", "the model harms")
         gain = proof(of.model_gain, helps, harms, translate("Panels", "no gain proven"))
         lines = points(value_of(of.model_gain), 3), span(of.model_gain, 3), gain
-        self._put("The model adds", column, lines, proof_in_full(of.model_gain, _that_it_helps()))
+        self._put("The model adds", column, lines, proof_in_full(of.model_gain, translate("Panels", _THAT_IT_HELPS)))
 
     def _put(self, name: str, column: int, texts: Sequence[str], sentence: str) -> None:
         _put(self.cells[name][column], texts, f"{translate('Panels', MEANINGS[name])}\n{sentence}".strip())
@@ -219,7 +224,10 @@ class SkillPage(Page):
         found = (chosen.direction, chosen.reverse_last, chosen.majority, chosen.coverage_90)
         for name, of in zip(_OF_CLOSE, found, strict=True):
             texts = points(value_of(of), 1, signed=False), span(of, 1), format_count(of.n)
-            meaning = translate("Panels", MEANINGS[name]) if value_of(of) is not None else _none_yet(of)
+            if value_of(of) is not None:
+                meaning = translate("Panels", MEANINGS[name])
+            else:  # one that has a value, but no interval, is a sequence: that takes more candles
+                meaning = not_yet(of.n) if of.value is None else not_yet(of.n, FEWEST_FOR_A_PROOF)
             _put(self.of_close[name], texts, meaning)
         better, worse = translate("Panels", "better than a coin flip"), translate("Panels", "worse than a coin flip")
         neither = translate("Panels", "not proven better than a coin flip")
@@ -235,9 +243,6 @@ class SkillPage(Page):
         _put(self.also_drawn[name], texts, f"{translate('Panels', MEANINGS[name])}\n{sentence}")
 
 
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-
-
 def _put(labels: Sequence[Label], texts: Sequence[str], tooltip: str) -> None:
     for label, text in zip(labels, texts, strict=True):
         set_text(label, text)
@@ -250,24 +255,6 @@ def _extremes(chosen: HorizonAccuracy) -> str:
         return few.format(format_count(chosen.n))
     worst, best = (points(each, 1, signed=False) for each in (chosen.worst_500, chosen.best_500))
     return translate("Panels", "500 in a row: worst {0}, best {1}").format(worst, best)
-
-
-def _none_yet(of: Estimate) -> str:
-    """One that has a value, but no interval, is a sequence: that takes more candles."""
-    return not_yet(of.n) if of.value is None else not_yet(of.n, FEWEST_FOR_A_PROOF)
-
-
-def _skill_of_close() -> str:
-    """The names of what `proof_in_full` speaks of."""
-    return translate("Panels", "The skill of the close")
-
-
-def _skill_of_range() -> str:
-    return translate("Panels", "The skill of the range")
-
-
-def _that_it_helps() -> str:
-    return translate("Panels", "That it helps")
 
 
 class _WideTable(QTableWidget):
@@ -344,12 +331,12 @@ def _in_sentences(of: HorizonSkill) -> str:
     """What is known of one horizon, a line for each of its numbers."""
     close = translate("Panels", "Close: {0} %.").format(measured(of.close))
     height = translate("Panels", "Range: {0} %.").format(measured(of.range))
-    adds = translate("Panels", "The model adds {0} to it.")
+    adds, helps = translate("Panels", "The model adds {0} to it."), translate("Panels", _THAT_IT_HELPS)
     adds_close, adds_range = (adds.format(measured(gain, 3)) for gain in (of.model_gain_close, of.model_gain_range))
     sentences = (
-        f"{close} {proof_in_full(of.close, _skill_of_close())}",
-        f"{adds_close} {proof_in_full(of.model_gain_close, _that_it_helps())}",
-        f"{height} {proof_in_full(of.range, _skill_of_range())}",
-        f"{adds_range} {proof_in_full(of.model_gain_range, _that_it_helps())}",
+        f"{close} {proof_in_full(of.close, translate('Panels', _SKILL_OF_CLOSE))}",
+        f"{adds_close} {proof_in_full(of.model_gain_close, helps)}",
+        f"{height} {proof_in_full(of.range, translate('Panels', _SKILL_OF_RANGE))}",
+        f"{adds_range} {proof_in_full(of.model_gain_range, helps)}",
     )
     return "\n".join(sentences)

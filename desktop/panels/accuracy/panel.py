@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QTabBar, QToolButton, QWidget
 
-from core.domain.events import AccuracySummary, ExpertShares, ForecastGroup, TrainerStatus
+from core.domain.events import AccuracySummary, ForecastGroup, TrainerStatus
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from core.market.shown_names import shown_symbol
@@ -78,11 +78,8 @@ class AccuracyPanel(Panel):
         if is_now:
             self._refresh_now()
         elif status is not None and has_scores:
-            self._refresh_details(status.shares)
-
-    def _refresh_details(self, shares: ExpertShares | None) -> None:
-        self.details.show_found(self._state.accuracy, self._state.accuracy_trouble, shares)
-        self.wanted.emit(self.details.request)
+            self.details.show_found(self._state.accuracy, self._state.accuracy_trouble, status.shares)
+            self.wanted.emit(self.details.request)
 
     def _on_tab(self, index: int) -> None:
         if index:

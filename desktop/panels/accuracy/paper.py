@@ -48,11 +48,8 @@ class PaperPage(Page):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.headline, self.remark, self._rule = (
-            WrappedLabel(),
-            WrappedLabel(),
-            WrappedLabel(translate("Panels", _RULE)),
-        )
+        self.headline, self.remark = WrappedLabel(), WrappedLabel()
+        self._rule = WrappedLabel(translate("Panels", _RULE))
         scale_text(self.headline, 1.15, bold=True)
         scale_text(self._rule, 0.92)
         mute(self.remark, self._rule)
@@ -78,7 +75,8 @@ class PaperPage(Page):
         self.remark.setVisible(bool(remark))
         self.numbers.put("Assumed cost", translate("Panels", "{0} bp").format(_in_bp(score.cost)))
         self.numbers.put("Net, a candle", _with_span(score.net, 3, signed=True))
-        self.numbers.put("Turnover", _turnover(score))
+        turnover, in_market = score.turnover, format_percent(score.time_in_market, 0)
+        self.numbers.put("Turnover", MISSING if turnover is None else f"{format_number(turnover, 3)} ({in_market})")
         fall = score.drawdown
         self.numbers.put(
             "Largest fall", MISSING if fall is None else translate("Panels", "{0} bp").format(_in_bp(fall))
@@ -114,12 +112,6 @@ def _remark(score: PaperScore) -> str:
     if net.low <= 0.0 <= net.high:
         return translate("Panels", "The net result is not proven to differ from 0.")
     return "" if net.high < 0.0 else translate("Panels", "The interval of the net result lies above 0.")
-
-
-def _turnover(score: PaperScore) -> str:
-    if score.turnover is None:
-        return MISSING
-    return f"{format_number(score.turnover, 3)} ({format_percent(score.time_in_market, 0)})"
 
 
 def _with_span(estimate: Estimate, decimals: int, *, signed: bool = False) -> str:

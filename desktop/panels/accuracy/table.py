@@ -204,7 +204,8 @@ class Row:
     def show(self, estimate: Estimate, against: float | None, *, is_live: bool, is_models_own: bool) -> None:
         value = value_of(estimate)
         set_text(self.value, format_percent(value, 1, signed=self.term.kind is Kind.SKILL))
-        set_text(self._interval, self._when_known if value is None else span(estimate, 1))
+        when_known = translate("Panels", "from n = {0}").format(self.term.fewest)
+        set_text(self._interval, when_known if value is None else span(estimate, 1))
         set_text(self._against, _whole_percent(against))
         set_text(self._n, format_count(estimate.n))
         colour = self._colour(estimate, against, is_live=is_live, is_models_own=is_models_own)
@@ -218,10 +219,6 @@ class Row:
         for widget in self._cells:
             widget.setToolTip(paragraphs(f"{self._meaning}\n{words}"))
         self.bar.setToolTip(paragraphs(f"{words}\n{self.term.bar_meaning}"))
-
-    @property
-    def _when_known(self) -> str:
-        return translate("Panels", "from n = {0}").format(self.term.fewest)
 
     def _colour(
         self, estimate: Estimate, against: float | None, *, is_live: bool, is_models_own: bool

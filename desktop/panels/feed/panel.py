@@ -6,7 +6,6 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontDatabase, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QHBoxLayout,
     QPushButton,
     QSizePolicy,
     QSplitter,
@@ -219,10 +218,6 @@ class FeedPanel(Panel):
         messages = self.rejected.chosen(self.rejected_table)
         return [f"{format_time(each.at_ms, seconds=True)}, {each.reason}\n{each.raw}" for each in messages]
 
-    def _chosen_changes(self) -> list[str]:
-        lines = self.changes.chosen(self.changes_table)
-        return [f"{format_time(at_ms, seconds=True)}  {sentence}" for at_ms, _state, sentence in lines]
-
     def _show_raw(self) -> None:
         self.raw.show_text("\n\n".join(self._chosen_messages()))
         is_rejected = self.lists.currentWidget() is self._page
@@ -230,8 +225,11 @@ class FeedPanel(Panel):
         self.actions_of_panel[ActionId.FEED_COPY].setEnabled(chosen.selectionModel().hasSelection())
 
     def _copy(self) -> None:
-        is_rejected = self.lists.currentWidget() is self._page
-        text = "\n\n".join(self._chosen_messages()) if is_rejected else "\n".join(self._chosen_changes())
+        if self.lists.currentWidget() is self._page:
+            text = "\n\n".join(self._chosen_messages())
+        else:
+            changes = self.changes.chosen(self.changes_table)
+            text = "\n".join(f"{format_time(at_ms, seconds=True)}  {sentence}" for at_ms, _state, sentence in changes)
         QGuiApplication.clipboard().setText(text)
 
     def _connect(self) -> None:
@@ -245,30 +243,25 @@ class FeedPanel(Panel):
             self.actions_of_panel.offer_menu(table)
 
     def _build_layout(self) -> None:
-        stacked(self._inside, self._head(), self.numbers, None, margins=(0, 0, 6, 0), spacing=3)
-        self._fill_lists()
-        self._body.setSpacing(10)
-        self._body.addWidget(self._left, 2)
-        self._right.setSpacing(3)
-        self._right.addLayout(self._buttons())
-        self._right.addWidget(self.lists, 1)
-        self._body.addLayout(self._right, 3)
-        stacked(self, self._body, margins=(8, 4, 6, 4))
-
-    def _head(self) -> QVBoxLayout:
         self.state_word.setFont(tabular(self.font(), bold=True))
         self.since.setFont(tabular(self.font()))
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         top = beside(None, self._dot, self.state_word, self.since, stretched=self.since, spacing=6)
-        return stacked(None, top, self.sentence, spacing=1)
-
-    def _buttons(self) -> QHBoxLayout:
+        head = stacked(None, top, self.sentence, spacing=1)
+        stacked(self._inside, head, self.numbers, None, margins=(0, 0, 6, 0), spacing=3)
+        self._fill_lists()
         self.try_again.setToolTip(
             translate("Panels", "Reconnect now instead of waiting for the next attempt. Training continues.")
         )
         for button in (self.use_next, self.try_again):
             button.hide()
-        return beside(None, self.use_next, self.try_again, None, spacing=6)
+        self._body.setSpacing(10)
+        self._body.addWidget(self._left, 2)
+        self._right.setSpacing(3)
+        self._right.addLayout(beside(None, self.use_next, self.try_again, None, spacing=6))
+        self._right.addWidget(self.lists, 1)
+        self._body.addLayout(self._right, 3)
+        stacked(self, self._body, margins=(8, 4, 6, 4))
 
     def _fill_lists(self) -> None:
         self._sides.setChildrenCollapsible(False)

@@ -186,7 +186,9 @@ class DiagnosisCard(QWidget):
             set_text(self.note, reason)
             self._offer(self._phrase(change), reason, is_possible=False)
             return
-        when = "" if is_at_once(change.group, change.name) else _when_text(change)
+        when = ""
+        if not is_at_once(change.group, change.name):
+            when = translate("Panels", "It will take effect {0}.").format(effect(change.group, change.name))
         set_text(self.note, when)
         self._offer(
             self._phrase(change), when or translate("Panels", "It takes effect at the next step."), is_possible=True
@@ -294,10 +296,6 @@ def _value_text(value: float | int | str) -> str:
     return readable_decimal(float(value)) if is_plain else format_significant(float(value))
 
 
-def _when_text(change: SettingChange) -> str:
-    return translate("Panels", "It will take effect {0}.").format(effect(change.group, change.name))
-
-
 def _done_text(change: SettingChange) -> str:
     name, value = title(change.name), _value_text(change.value)
     if is_at_once(change.group, change.name):
@@ -340,10 +338,6 @@ class WrappingButton(QPushButton):
         option.text = ""  # type: ignore[attr-defined]  # PySide6's stubs lack it
         painter = QStylePainter(self)
         painter.drawControl(QStyle.ControlElement.CE_PushButton, option)
-        self._paint_text(painter, option)
-        painter.end()
-
-    def _paint_text(self, painter: QPainter, option: QStyleOptionButton) -> None:
         flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
         inner = self.style().subElementRect(QStyle.SubElement.SE_PushButtonContents, option, self)
         room = self._padding().width() // 2
@@ -351,6 +345,7 @@ class WrappingButton(QPushButton):
         self.style().drawItemText(
             painter, inner, int(flags), self.palette(), self.isEnabled(), self._drawn(), QPalette.ColorRole.ButtonText
         )
+        painter.end()
 
     def _drawn(self) -> str:
         return with_whole_figures(self.text())

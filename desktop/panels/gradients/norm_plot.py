@@ -204,12 +204,9 @@ class NormPlot(QWidget):
         self._cursor.setPos(float(numbers[index]))
         self.readout.setText("\n".join(_lines(steps, index)))
         self.readout.fit(self.plot.width() - _AXIS_ROOM)
-        self._place_readout(float(numbers[index]))
-
-    def _place_readout(self, x: float) -> None:
-        """Beside the cursor's line, on the side with more room, inside the plot."""
+        # Beside the cursor's line, on the side with more room, inside the plot.
         view = self.plot.getViewBox()
-        place = self.plot.mapFromScene(view.mapViewToScene(pg.Point(x, 0.0)))
+        place = self.plot.mapFromScene(view.mapViewToScene(pg.Point(float(numbers[index]), 0.0)))
         room: QRect = self.plot.mapFromScene(view.sceneBoundingRect()).boundingRect()
         is_right = place.x() < room.center().x()
         left = place.x() + 10 if is_right else place.x() - 10 - self.readout.width()

@@ -22,7 +22,6 @@ from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
-_NEWEST = LAYER_STEPS_KEPT
 _TWO_COLUMNS_FROM_CHARACTERS = 90
 
 
@@ -36,7 +35,12 @@ class GradientsPanel(Panel):
         self._measured: Measured | None = None
         self._content = QWidget()
         self._inside = QVBoxLayout(self._content)
-        self._scroll = self._build_layout()
+        self._inside.setContentsMargins(8, 6, 8, 6)
+        self._inside.setSpacing(8)
+        self._inside.addWidget(self.card)
+        self._scroll = DownScrolling(self._content, translate("Panels", "Gradients"))
+        self._scroll.hide()
+        stacked(self, self._scroll, margins=NO_MARGINS)
         self._empty = EmptyState(
             translate("Panels", "No training steps yet.\nGradients are measured from the first step."), self
         )
@@ -81,19 +85,10 @@ class GradientsPanel(Panel):
             is_wide = self.width() >= _TWO_COLUMNS_FROM_CHARACTERS * self.fontMetrics().averageCharWidth()
             self._measured.set_two_columns(is_wide)
 
-    def _build_layout(self) -> DownScrolling:
-        self._inside.setContentsMargins(8, 6, 8, 6)
-        self._inside.setSpacing(8)
-        self._inside.addWidget(self.card)
-        scroll = DownScrolling(self._content, translate("Panels", "Gradients"))
-        scroll.hide()
-        stacked(self, scroll, margins=NO_MARGINS)
-        return scroll
-
     def _refresh_numbers(self) -> None:
         numbers, steps, restored_at_ms = self.measured.numbers, self._state.steps, self._state.restored_at_ms
         at_ms, norm, clipped, ratio, scale = (
-            steps.column(name)[-_NEWEST:]
+            steps.column(name)[-LAYER_STEPS_KEPT:]
             for name in ("at_ms", "gradient_norm", "clipped", "update_ratio", "loss_scale")
         )
         is_of_these_weights = at_ms > (-math.inf if restored_at_ms is None else restored_at_ms)
@@ -105,7 +100,9 @@ class GradientsPanel(Panel):
         numbers.put("Update / parameter", format_significant(_quantile(ratio, 0.5), 2))
         rate = self._state.learning_rate
         numbers.put("Learning rate", MISSING if rate is None else readable_decimal(rate))
-        numbers.put("Loss scale", _scale_text(float(scale[-1])), is_shown=math.isfinite(scale[-1]))
+        newest = float(scale[-1])  # a power of two: written out
+        scale_text = format_number(newest, 0) if newest >= 1.0 else format_significant(newest)
+        numbers.put("Loss scale", scale_text, is_shown=math.isfinite(newest))
 
     def _refresh_layers(self) -> None:
         layers, gradients = self.measured.layers, self._state.gradients
@@ -118,11 +115,6 @@ class GradientsPanel(Panel):
             () if newest is None else newest.layers,
             frozenset(() if diagnosis is None else diagnosis.layers),
         )
-
-
-def _scale_text(scale: float) -> str:
-    """A power of two, written out."""
-    return format_number(scale, 0) if scale >= 1.0 else format_significant(scale)
 
 
 def _quantile(values: FloatArray, share: float) -> float | None:

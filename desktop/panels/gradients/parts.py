@@ -135,8 +135,13 @@ class PartSection(QWidget):
         self.setVisible(parts.size == len(Quantity))
         if parts.size != len(Quantity):
             return
-        total = float(np.nansum(parts))
-        self.bars.show_bars([_part_bar(quantity, float(parts[quantity]), total) for quantity in Quantity])
+        total, bars = float(np.nansum(parts)), []
+        for quantity in Quantity:
+            title, value = word(quantity), float(parts[quantity])
+            share = format_percent(value / total, 0) if total > 0.0 else MISSING
+            tooltip = translate("Panels", "{0}: {1} of the loss").format(title, share)
+            bars.append(Bar(title, value, format_significant(value, 3), tooltip))
+        self.bars.show_bars(bars)
 
 
 def _layer_bar(name: str, value: float, newest: LayerStatistics, measure: str, *, is_marked: bool) -> Bar:
@@ -161,14 +166,6 @@ def _layer_bar(name: str, value: float, newest: LayerStatistics, measure: str, *
         tooltip="\n".join(lines),
         newest=getattr(newest, measure),
         is_marked=is_marked,
-    )
-
-
-def _part_bar(quantity: Quantity, value: float, total: float) -> Bar:
-    title = word(quantity)
-    share = format_percent(value / total, 0) if total > 0.0 else MISSING
-    return Bar(
-        title, value, format_significant(value, 3), translate("Panels", "{0}: {1} of the loss").format(title, share)
     )
 
 

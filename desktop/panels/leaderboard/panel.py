@@ -126,14 +126,12 @@ class LeaderboardPanel(Panel):
         return tuple(map(LeaderboardRow, (COMBINATION, *sorted(made.experts.names, key=EXPERTS.__contains__))))
 
     def _show_rows(self) -> None:
-        self.model.show([self._entry(row) for row in self._in_place()])
-
-    def _in_place(self) -> Sequence[LeaderboardRow]:
         """While the mouse is over the rows they stay where they are, so that none moves away from a click."""
-        if not self.table.viewport().underMouse():
-            return self._rows
-        places = {entry.row.name: place for place, entry in enumerate(self.model.rows)}
-        return sorted(self._rows, key=lambda row: places.get(row.name, len(places)))
+        rows: Sequence[LeaderboardRow] = self._rows
+        if self.table.viewport().underMouse():
+            places = {entry.row.name: place for place, entry in enumerate(self.model.rows)}
+            rows = sorted(rows, key=lambda row: places.get(row.name, len(places)))
+        self.model.show([self._entry(row) for row in rows])
 
     def _entry(self, row: LeaderboardRow) -> Entry:
         is_ticked = row.name in self._ticked
@@ -189,7 +187,7 @@ def _headline(rows: Sequence[LeaderboardRow]) -> str:
     name = expert_name(leader.name)
     if all(row.is_indistinguishable is None for row in others):
         return translate("Panels", "Too early to compare: n = {0}").format(format_count(leader.n))
-    equals = _equals(others)
+    equals = sum(row.is_indistinguishable is not False for row in others)  # not proven worse than the leader
     if equals == 0:
         return translate("Panels", "{0} is proven the best").format(name)
     words = (
@@ -198,8 +196,3 @@ def _headline(rows: Sequence[LeaderboardRow]) -> str:
         else translate("Panels", "{0} leads, {1} others may be as good")
     )
     return words.format(name, format_count(equals))
-
-
-def _equals(others: Sequence[LeaderboardRow]) -> int:
-    """How many rows are not proven worse than the leader."""
-    return sum(row.is_indistinguishable is not False for row in others)

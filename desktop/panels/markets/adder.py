@@ -45,15 +45,15 @@ class MarketAdder(QWidget):
         self._apply_style()
         parts = (self.venue, self.search, self.interval, self.add)
         beside(self, *parts, stretched=self.search, margins=NO_MARGINS, spacing=4)
-        self._connect()
+        self.search.textEdited.connect(self._complete)
+        self.search.returnPressed.connect(self._on_return)
+        self.add.clicked.connect(lambda _checked: self._add_typed())
+        self._completer.activated.connect(self._add)
+        self.venue.currentIndexChanged.connect(lambda _index: self._request())
 
     @property
     def venue_id(self) -> str:
         return str(self.venue.currentData())
-
-    @property
-    def is_searching(self) -> bool:
-        return bool(self.search.text())
 
     def offer_venues(self, venues: Sequence[str]) -> None:
         """Offer these beside the usual ones."""
@@ -90,9 +90,6 @@ class MarketAdder(QWidget):
         self.add.setToolTip(translate("Panels", "Add this market to the list (Enter)"))
         self.add.setAccessibleName(translate("Panels", "Add"))
         self.add.setAutoRaise(True)
-        self._style_search()
-
-    def _style_search(self) -> None:
         self.search.setPlaceholderText(translate("Panels", "Add a symbol"))
         self.search.setAccessibleName(translate("Panels", "Search a symbol to add"))
         self.search.setToolTip(
@@ -105,13 +102,6 @@ class MarketAdder(QWidget):
         self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._completer.setMaxVisibleItems(12)
         self._completer.setWidget(self.search)
-
-    def _connect(self) -> None:
-        self.search.textEdited.connect(self._complete)
-        self.search.returnPressed.connect(self._on_return)
-        self.add.clicked.connect(lambda _checked: self._add_typed())
-        self._completer.activated.connect(self._add)
-        self.venue.currentIndexChanged.connect(lambda _index: self._request())
 
     def _request(self) -> None:
         """Have the chosen exchange's list; simulated markets have none to fetch."""

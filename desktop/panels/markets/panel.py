@@ -15,10 +15,9 @@ from core.domain.watchlist import WatchedMarket, Watchlist, added, moved, with_l
 from core.market.symbols import SymbolList
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.panels.markets.adder import MarketAdder
-from desktop.panels.markets.filter_line import FilterLine
 from desktop.panels.markets.model import SORTABLE, Column, MarketsModel, arranged
 from desktop.panels.markets.row import Row, RowReader
-from desktop.panels.markets.table import MarketsTable
+from desktop.panels.markets.table import FilterLine, MarketsTable
 from desktop.state.quotes import QuoteState
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_age, format_count, format_duration
@@ -149,7 +148,8 @@ class MarketsPanel(Panel):
     def _show_rows(self) -> None:
         text = self.filter.box.text()
         header = self.table.horizontalHeader()
-        column = self._sorted_by()
+        section = header.sortIndicatorSection()
+        column = Column(section) if section in SORTABLE else None  # None: the list's order
         is_descending = header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
         rows = [self._row(known.market) for known in self._known.rows()]
         self.model.show(arranged(rows, text, column, is_descending=is_descending))
@@ -158,11 +158,6 @@ class MarketsPanel(Panel):
         is_filtered = bool(rows) and not self.model.rows
         words = no_match if is_filtered else translate("Panels", _EMPTY)
         self._empty.update_state(is_empty=not self.model.rows, is_loading=False, text=words)
-
-    def _sorted_by(self) -> Column | None:
-        """None: the list's order."""
-        section = self.table.horizontalHeader().sortIndicatorSection()
-        return Column(section) if section in SORTABLE else None
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -206,7 +201,7 @@ class MarketsPanel(Panel):
         """The last action, then the state of a search, then a problem. The rows get the room of an empty one."""
         is_new = self._clock.now_ms() < self._message_until_ms
         message = self._message if is_new else ""
-        search = self._search_message if is_new or self.adder.is_searching else ""
+        search = self._search_message if is_new or self.adder.search.text() else ""
         text = message or search or self._trouble() or self._pause_reason()
         set_text(self.note, text)
         self.note.setVisible(bool(text))
@@ -217,7 +212,11 @@ class MarketsPanel(Panel):
             trouble = self._quotes.trouble(venue)
             if trouble is not None and self.wants_prices:
                 left_s = round((trouble.next_try_ms - self._clock.now_ms()) / 1000)
-                return f"{trouble.sentence} {_retry_text(left_s)}"
+                if left_s <= 0:
+                    return f"{trouble.sentence} {translate('Panels', 'Retrying now.')}"
+                shown = left_s if left_s < _MINUTE_S else left_s // _MINUTE_S * _MINUTE_S
+                retry = translate("Panels", "Retrying in {0}.").format(format_duration(shown, has_tenths=False))
+                return f"{trouble.sentence} {retry}"
         return ""
 
     def _pause_reason(self) -> str:
@@ -401,11 +400,3 @@ class MarketsPanel(Panel):
 def _entries(markets: Watchlist) -> list[tuple[WatchedMarket, bool]]:
     """All that there is to a list: entries of one market are equal whether it is learned from or not."""
     return [(each, each.is_learned) for each in markets]
-
-
-def _retry_text(seconds: int) -> str:
-    """When: now, in 7 s, in 4 min."""
-    if seconds <= 0:
-        return translate("Panels", "Retrying now.")
-    shown = seconds if seconds < _MINUTE_S else seconds // _MINUTE_S * _MINUTE_S
-    return translate("Panels", "Retrying in {0}.").format(format_duration(shown, has_tenths=False))

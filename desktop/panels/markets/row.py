@@ -223,12 +223,8 @@ class RowReader:
     numbers for one thing make two things of it."""
 
     def __init__(self, state: RunState) -> None:
-        self._record, self._quotes, self._known, self._clock = (
-            state.feed_record,
-            state.quotes,
-            state.markets,
-            state.clock,
-        )
+        self._record, self._quotes = state.feed_record, state.quotes
+        self._known, self._clock = state.markets, state.clock
 
     def row(self, market: Market, watched: WatchedMarket | None, *, is_polled: bool) -> Row:
         """watched: its entry in the list; None: it is in the run only."""
@@ -236,10 +232,11 @@ class RowReader:
         is_on_chart = market == self._record.market
         standing = self.standing(market, is_polled=is_polled)
         chart_feed = None if status is None else status.state
+        age_s = None if standing.quote is None else max(0, (now_ms - standing.quote.at_ms) // 1000)
         return Row(
             known,
             standing,
-            None if standing.quote is None else _age_s(now_ms - standing.quote.at_ms),
+            None if age_s is None else age_s // _AGE_STEP_S * _AGE_STEP_S,  # a row is not to change each second
             chart_feed if is_on_chart else known.feed,
             is_on_chart,
             watched is not None,
@@ -265,8 +262,12 @@ class RowReader:
         polled = self._quotes.standing((market.venue, market.symbol), now_ms, is_polled=is_polled and is_exchange)
         if market == self._record.market and last is not None:
             return self._of_chart(last, polled, now_ms)
-        outside = _not_running() if market.is_simulated else polled
-        return _of_run(known, polled, now_ms) if known.is_in_run else outside
+        if known.is_in_run:
+            return _of_run(known, polled, now_ms)
+        if market.is_simulated:
+            sentence = translate("Panels", "A simulated market has prices only while it is open or learned from.")
+            return Standing(QuoteState.NOT_RUNNING, None, sentence)
+        return polled
 
     def _of_chart(self, last: Quote, polled: Standing, now_ms: int) -> Standing:
         """While its feed is live the price holds, however long nobody has traded."""
@@ -285,17 +286,7 @@ def _of_run(known: MarketRow, polled: Standing, now_ms: int) -> Standing:
     return _standing(newest.close, min(now_ms, closes_ms), polled, is_old=is_old)
 
 
-def _not_running() -> Standing:
-    sentence = translate("Panels", "A simulated market has prices only while it is open or learned from.")
-    return Standing(QuoteState.NOT_RUNNING, None, sentence)
-
-
 def _standing(price: float, at_ms: int, polled: Standing, *, is_old: bool) -> Standing:
     """With the polled day."""
     day = None if polled.quote is None else polled.quote.day
     return Standing(QuoteState.OLD if is_old else QuoteState.FRESH, Quote(price, at_ms, day))
-
-
-def _age_s(age_ms: int) -> int:
-    """In steps: a row is not to change each second."""
-    return max(0, age_ms // (1000 * _AGE_STEP_S) * _AGE_STEP_S)

@@ -1,12 +1,23 @@
-"""The table of markets: its columns as there is room for them, and rows that the user moves."""
+"""The table of markets: its columns as there is room for them, rows that the user moves, and the line that filters and
+sorts them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QStyle, QTableView, QWidget
+from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QHeaderView,
+    QLineEdit,
+    QMenu,
+    QStyle,
+    QTableView,
+    QToolButton,
+    QWidget,
+)
 
 from desktop.panels.markets.cells import (
     BAR_PX,
@@ -23,13 +34,17 @@ from desktop.panels.markets.cells import (
     WorthCell,
     small,
 )
-from desktop.panels.markets.model import Column, MarketsModel, cell_texts
+from desktop.panels.markets.model import SORTABLE, Column, MarketsModel, cell_texts
 from desktop.panels.markets.row import Row
 from desktop.ui.interface_size import enlarged, follow_interface_size
+from desktop.ui.icons import put_icon
+from desktop.ui.plain_text import paragraphs
+from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.tables import Index, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
+_OWN_ORDER = -1
 _LEAST_CHART, _MOST_CHART, _MOST_MARKET, _GAP, _LEAST_WIDTH = 64, 200, 220, 4, 40
 _BY_IMPORTANCE = (
     Column.MARKET,
@@ -145,7 +160,8 @@ class MarketsTable(QTableView):
         metrics, faint = self.fontMetrics(), QFontMetrics(small(self.font()))
         before, filled = dict(self._widths), set(self._filled)
         for row in rows:
-            self._filled |= _filled(row)
+            numbers = {Column.CHANGE: row.change, Column.SKILL: row.known.skill, Column.GAIN: row.known.model_gain}
+            self._filled |= {column for column, number in numbers.items() if number is not None}
             cells = cell_texts(row)
             for column in columns:
                 text, *below = cells[column]
@@ -240,10 +256,65 @@ class MarketsTable(QTableView):
         self.held_row = self._pressed = None
 
 
-def _filled(row: Row) -> set[Column]:
-    numbers = {Column.CHANGE: row.change, Column.SKILL: row.known.skill, Column.GAIN: row.known.model_gain}
-    return {column for column, number in numbers.items() if number is not None}
-
-
 def _widest(metrics: QFontMetrics, texts: Sequence[str]) -> int:
     return max((metrics.horizontalAdvance(text) for text in texts), default=0) + CELL_MARGIN_PX
+
+
+class _FilterBox(QLineEdit):
+    """Down and Enter lead into the table, which `left` asks for; Escape shows all."""
+
+    left = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.left.emit()
+        elif event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
+
+class FilterLine(QWidget):
+    """`sort_chosen` carries a column's number, -1 for the list's order."""
+
+    sort_chosen = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.box = _FilterBox()
+        self.sort = QToolButton()
+        put_icon(self.sort, "sort", theme)
+        self._choices: dict[int, QAction] = {}
+        self._apply_style()
+        beside(self, self.box, self.sort, stretched=self.box, margins=NO_MARGINS, spacing=4)
+
+    def show_sorting(self, column: int) -> None:
+        """Check what the table is sorted by."""
+        self._choices.get(column, self._choices[_OWN_ORDER]).setChecked(True)
+
+    def _apply_style(self) -> None:
+        self.box.setPlaceholderText(translate("Panels", "Filter"))
+        self.box.setAccessibleName(translate("Panels", "Filter the markets below"))
+        words = translate("Panels", "Show only markets with these letters in symbol, exchange, interval or state")
+        self.box.setToolTip(paragraphs(words))
+        self.box.setClearButtonEnabled(True)
+        self.box.setMinimumWidth(60)
+        self.sort.setToolTip(paragraphs(translate("Panels", "Sort the markets; a click on a column's title does too")))
+        self.sort.setAccessibleName(translate("Panels", "Sort"))
+        self.sort.setAutoRaise(True)
+        self.sort.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.sort.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.sort.setMenu(self._menu())
+
+    def _menu(self) -> QMenu:
+        menu, group = QMenu(self), QActionGroup(self)
+        names = {_OWN_ORDER: translate("Panels", "Own order")}
+        names |= {int(column): column.title for column in SORTABLE}
+        for column, name in names.items():
+            action = menu.addAction(name)
+            action.setCheckable(True)
+            group.addAction(action)
+            action.triggered.connect(lambda _checked, column=column: self.sort_chosen.emit(column))
+            self._choices[column] = action
+        self._choices[_OWN_ORDER].setChecked(True)
+        return menu
