@@ -44,14 +44,13 @@ from desktop.services.market_choice import MarketChoice
 from desktop.services.record_watch import AccuracyWatch, LeaderboardWatch
 from desktop.services.remote_commands import REMOTE_JOB, RemoteCommands
 from desktop.services.run_controller import READING_JOB, RunController
-from desktop.services.settings_writer import SettingsWriter
 from desktop.services.training_break import LONG_MINUTES, SHORT_MINUTES, TrainingBreak
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.feed_record import exchange_market
 from desktop.state.run_state import RunState
-from desktop.state.settings_store import SettingsStore
 from desktop.ui.accessible import FocusRing
+from desktop.state.settings_store import SettingsStore, SettingsWriter
 from desktop.ui.banner import Banner, Notice
 from desktop.ui.interface_size import InterfaceSize, set_font
 from desktop.ui.paint_in_turn import FirstPaint

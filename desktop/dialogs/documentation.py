@@ -64,7 +64,10 @@ class DocumentationDialog(QDialog):
         self._split = QSplitter()
         self._build()
         self._offer(self._texts)
-        self._make_room_for_titles()
+        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+        needed = self.pages.sizeHintForColumn(0) + bar + 2 * self.pages.frameWidth()
+        width = max(_PAGES_WIDTH, needed)  # room for the titles, in any font and size
+        self._split.setSizes([width, self.width() - width])
         self.search.textChanged.connect(self._on_search)
         self.pages.currentItemChanged.connect(lambda item, _before: self._on_page(item))
         self.browser.sourceChanged.connect(self._on_source)
@@ -89,18 +92,12 @@ class DocumentationDialog(QDialog):
         with QSignalBlocker(self.pages):  # else each removed row makes another one current, and opens it
             self.pages.clear()
         for page in pages:
-            item = QListWidgetItem(_title(self._texts[page]))
+            heading = self._texts[page].partition("\n")[0]
+            item = QListWidgetItem(heading.lstrip("# ").strip())
             item.setData(_PAGE_ROLE, page)
             self.pages.addItem(item)
         self.none.setVisible(not self.pages.count())
         self._mark()
-
-    def _make_room_for_titles(self) -> None:
-        """In any font and size."""
-        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
-        needed = self.pages.sizeHintForColumn(0) + bar + 2 * self.pages.frameWidth()
-        width = max(_PAGES_WIDTH, needed)
-        self._split.setSizes([width, self.width() - width])
 
     def _on_search(self, typed: str) -> None:
         words = typed.casefold().split()
@@ -122,19 +119,14 @@ class DocumentationDialog(QDialog):
         """The list follows where a link led."""
         rows = range(self.pages.count())
         row = next((row for row in rows if self.pages.item(row).data(_PAGE_ROLE) == self.page), -1)
-        self.pages.blockSignals(True)
-        self.pages.setCurrentRow(row)
-        self.pages.blockSignals(False)
+        with QSignalBlocker(self.pages):
+            self.pages.setCurrentRow(row)
 
 
 def pages_of(folder: Path) -> list[Path]:
     """The index first, the others by their titles."""
     found = sorted(folder.glob("*.md"), key=lambda page: (page.name != INDEX, page.name))
     return [page.resolve() for page in found]
-
-
-def _title(text: str) -> str:
-    return text.partition("\n")[0].lstrip("# ").strip()
 
 
 def open_documentation(window: QWidget, banner: Banner) -> None:

@@ -45,9 +45,12 @@ def make_editor(info: FieldInfo) -> FieldEditor:
     annotation, is_optional = _without_none(info.annotation)
     low, high = _range(info)
     if get_origin(annotation) is Literal:
-        return _choice(get_args(annotation))
+        box = QComboBox()
+        box.addItems(list(get_args(annotation)))
+        return FieldEditor(box, box.currentText, box.setCurrentText)
     if annotation is bool:
-        return _switch()
+        switch = QCheckBox()
+        return FieldEditor(switch, switch.isChecked, switch.setChecked)
     if annotation is int:
         spin = _whole_number(low, high)
         return _optional(spin) if is_optional else spin
@@ -210,17 +213,6 @@ def _range(info: FieldInfo) -> tuple[float | None, float | None]:
             low = rule.gt + _SMALLEST_POSITIVE
         high = getattr(rule, "lt", high)
     return low, high
-
-
-def _choice(options: tuple[str, ...]) -> FieldEditor:
-    box = QComboBox()
-    box.addItems(list(options))
-    return FieldEditor(box, box.currentText, box.setCurrentText)
-
-
-def _switch() -> FieldEditor:
-    box = QCheckBox()
-    return FieldEditor(box, box.isChecked, box.setChecked)
 
 
 def _whole_number(low: float | None, high: float | None) -> FieldEditor:

@@ -8,14 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QFormLayout,
-    QLineEdit,
-    QSpinBox,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QLineEdit, QSpinBox, QWidget
 
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval
 from core.market.feeds.market_check import Objection
@@ -83,10 +76,13 @@ class MarketDialog(QDialog):
         self.interval = editable(INTERVALS, market.interval)
         self.picker = FilePicker(several=False, look=check_replayable, text=market.file or "")
         self.picker.line.setAccessibleName(translate("Dialogs", "Candle file"))
-        self.finished.connect(lambda _result: self._end_checks())
+        self.finished.connect(lambda _result: self.picker.end())
+        self.finished.connect(lambda _result: self._end_question())
         self._is_accepting = False
         """Watch was pressed, and the file is still being looked at."""
-        self.speed = _speed()
+        self.speed = DecimalSpinBox(0.0, 10_000.0)
+        self.speed.setSingleStep(1.0)
+        self.speed.setSuffix(translate("Dialogs", " candles per second"))
         self._has_speed = market.speed is not None
         """It was chosen; else the feed's own is shown."""
         if market.speed is not None:
@@ -209,10 +205,6 @@ class MarketDialog(QDialog):
         if question is not None:
             question.cancel()
 
-    def _end_checks(self) -> None:
-        self.picker.end()
-        self._end_question()
-
     def _on_checked(self) -> None:
         """The file is checked: replay it if accepting, or show why it cannot be used. Warnings are shown first."""
         was_accepting, self._is_accepting = self._is_accepting, False
@@ -300,10 +292,3 @@ class MarketDialog(QDialog):
         if not self._has_speed:
             with QSignalBlocker(self.speed):
                 self.speed.setValue(0.0 if is_simulated else WATCHABLE_SPEED)
-
-
-def _speed() -> DecimalSpinBox:
-    box = DecimalSpinBox(0.0, 10_000.0)
-    box.setSingleStep(1.0)
-    box.setSuffix(translate("Dialogs", " candles per second"))
-    return box

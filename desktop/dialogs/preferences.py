@@ -40,7 +40,9 @@ class PreferencesDialog(QDialog):
         for field in fields(Settings):
             if field.name not in OWN_DIALOG_GROUPS:
                 self._add_page(field.name)
-        self.search = self._make_search()
+        self.search = QLineEdit(placeholderText=translate("Dialogs", "Find a setting"), clearButtonEnabled=True)
+        self.search.setAccessibleName(translate("Dialogs", "Find a setting"))
+        self.search.textChanged.connect(self._on_search)
         self.nothing = Label(
             translate("Dialogs", "No setting matches all of these words."), alignment=Qt.AlignmentFlag.AlignCenter
         )
@@ -121,12 +123,6 @@ class PreferencesDialog(QDialog):
         self._pages[group] = scroll
         self.tabs.addTab(scroll, title(group))
 
-    def _make_search(self) -> QLineEdit:
-        search = QLineEdit(placeholderText=translate("Dialogs", "Find a setting"), clearButtonEnabled=True)
-        search.setAccessibleName(translate("Dialogs", "Find a setting"))
-        search.textChanged.connect(self._on_search)
-        return search
-
     def _on_search(self, typed: str) -> None:
         """Only the fields that have every word, and only the pages that have one of them."""
         words = typed.casefold().split()
@@ -158,8 +154,11 @@ class PreferencesDialog(QDialog):
     def _check(self) -> None:
         """Say at once what is wrong, or what will not take effect at once."""
         self.message.check()
-        if not self.message.text() and (waiting := self._waiting(self.settings())):
-            self.message.show_sentence(_waiting_text(waiting))
+        if self.message.text() or not (waiting := self._waiting(self.settings())):
+            return
+        one = translate("Dialogs", "1 change will take effect later; its page says when.")
+        several = translate("Dialogs", "{0} changes will take effect later; their pages say when.")
+        self.message.show_sentence(one if waiting == 1 else several.format(waiting))
 
     def _waiting(self, settings: Settings) -> int:
         return sum(
@@ -188,9 +187,3 @@ def _note(group: str) -> str:
     return translate("Dialogs", "{0} take effect {1}, everything else {2}.").format(
         listed.capitalize(), exception, common
     )
-
-
-def _waiting_text(changes: int) -> str:
-    if changes == 1:
-        return translate("Dialogs", "1 change will take effect later; its page says when.")
-    return translate("Dialogs", "{0} changes will take effect later; their pages say when.").format(changes)

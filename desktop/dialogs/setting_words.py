@@ -143,15 +143,10 @@ def facts(group: str, name: str, info: FieldInfo) -> str:
             bounds = f"{span} {unit(name, info)}".rstrip()
             said = translate("Settings", "{0}; else {1}").format(said, bounds)
     elif info.annotation is not bool:
-        measure, span = _unit_after(said, name, info), span_of(info)
+        singular, span = _SINGULAR.get(unit_of(name, info)), span_of(info)
+        measure = unit(name, info) if singular is None or said != "1" else translate("Settings", singular)
         said = f"{said}{f' {measure}' if measure else ''}{f', {span}' if span else ''}"
     return translate("Settings", "Default: {0}.").format(said)
-
-
-def _unit_after(value: str, name: str, info: FieldInfo) -> str:
-    """1 candle, 2 candles."""
-    singular = _SINGULAR.get(unit_of(name, info))
-    return unit(name, info) if singular is None or value != "1" else translate("Settings", singular)
 
 
 def number(value: float) -> str:

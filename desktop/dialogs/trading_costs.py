@@ -28,7 +28,12 @@ class TradingCostsDialog(QDialog):
         note = translate("Dialogs", "For the paper score of this exchange's markets. Nothing is traded.")
         costs = PaperSettings(**_numbers(settings.of(venue)), venues=settings.venues)
         self.form = GroupForm("paper", costs, note)
-        self.buttons = self._make_buttons()
+        self.buttons = ok_and_cancel(self)
+        self.common = self.buttons.addButton(
+            translate("Dialogs", "Use common costs"), QDialogButtonBox.ButtonRole.ResetRole
+        )
+        self.common.setToolTip(translate("Dialogs", "Those of Preferences › Paper score, as on other exchanges"))
+        self.common.clicked.connect(self._use_common)
         self.message = Problem(self.form.value, self.buttons)
         self.message.hide()
         self.form.changed.connect(self.message.check)
@@ -42,13 +47,6 @@ class TradingCostsDialog(QDialog):
             return
         super().accept()
         self.chosen.emit(costs)
-
-    def _make_buttons(self) -> QDialogButtonBox:
-        buttons = ok_and_cancel(self)
-        self.common = buttons.addButton(translate("Dialogs", "Use common costs"), QDialogButtonBox.ButtonRole.ResetRole)
-        self.common.setToolTip(translate("Dialogs", "Those of Preferences › Paper score, as on other exchanges"))
-        self.common.clicked.connect(self._use_common)
-        return buttons
 
     def _use_common(self) -> None:
         super().accept()

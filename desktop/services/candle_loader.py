@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -118,7 +118,12 @@ def _stored(database: Path, market: Market, after_ms: int | None, cancelled: thr
     """None where it was cancelled on the way. Raises StorageError."""
     parts: list[StoredColumns] = []
     with closing(open_database(database, readonly=True)) as db:
-        for part in _chunks(CandleStore(db), market, after_ms):
+        store = CandleStore(db)
+        if after_ms is None:
+            chunks = store.column_chunks(market)  # from the newest back
+        else:
+            chunks = store.ascending_chunks(market, after_ms + 1, chunk=CHUNK_ROWS)
+        for part in chunks:
             if cancelled.is_set():
                 return None
             parts.append(part)
@@ -126,13 +131,6 @@ def _stored(database: Path, market: Market, after_ms: int | None, cancelled: thr
             return _joined(market, parts), None
         holes = HoleStore(db).of_exchange_from(market, 0)
     return _joined(market, parts[::-1]), holes
-
-
-def _chunks(store: CandleStore, market: Market, after_ms: int | None) -> Iterator[StoredColumns]:
-    """All candles from the newest chunk back; those after a time from the oldest on."""
-    if after_ms is None:
-        return store.column_chunks(market)
-    return store.ascending_chunks(market, after_ms + 1, chunk=CHUNK_ROWS)
 
 
 def _joined(market: Market, parts: Sequence[StoredColumns]) -> CandleSeries:

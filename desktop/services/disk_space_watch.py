@@ -91,18 +91,14 @@ class RoomWatch(QObject):
         feed, training = self._waiting()
         if feed or training:
             self._update_banner(feed=feed, training=training)
-            if not self._timer.isActive() and not self._is_closed:
-                self._timer.start(self._pause_ms())
+            if not self._timer.isActive() and not self._is_closed:  # later each time it stopped again soon
+                was_in_vain = self._tried_s is not None and self._clock.monotonic_s() - self._tried_s < _SOON_S
+                self._last_pause_ms = min(2 * self._last_pause_ms, _LONGEST_MS) if was_in_vain else self._first_pause_ms
+                self._timer.start(self._last_pause_ms)
         else:
             self._timer.stop()
             self._said = ""
             self._banner.withdraw(_KEY)
-
-    def _pause_ms(self) -> int:
-        """Delay until the next look: longer each time it stopped again soon after continuing."""
-        was_in_vain = self._tried_s is not None and self._clock.monotonic_s() - self._tried_s < _SOON_S
-        self._last_pause_ms = min(2 * self._last_pause_ms, _LONGEST_MS) if was_in_vain else self._first_pause_ms
-        return self._last_pause_ms
 
     @Slot()
     def _look(self) -> None:

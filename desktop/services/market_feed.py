@@ -85,7 +85,7 @@ class MarketFeeds:
             clock=self._clock,
             limit=limit,
             urls=self._urls,
-            is_known=self._is_known,
+            is_known=lambda market: self._store.latest_open_time_ms(market) is not None,
             last_simulated=self._store.last_simulated,
             holds=self._venue_holds,
             watch=watch,
@@ -115,9 +115,6 @@ class MarketFeeds:
         paces = [getattr(feed, "pace", None) for feed in self._feeds.values()]
         replays = [pace for pace in paces if isinstance(pace, ReplayPace)]
         return JointPace(replays) if len(replays) > 1 else next(iter(replays), None)
-
-    def _is_known(self, market: Market) -> bool:
-        return self._store.latest_open_time_ms(market) is not None
 
     async def run(self) -> None:
         """Pump until every feed ends or this is cancelled. The feeds are closed in any case."""

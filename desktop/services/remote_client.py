@@ -14,7 +14,6 @@ from core.domain.spans import TimeSpan
 from core.market.history.importing import OnRows
 from core.storage.candles import StoredColumns
 from core.storage.errors import StorageError
-from desktop.services.private_socket import address, is_own_peer
 from desktop.services.remote_protocol import (
     GREETING,
     ROWS_AT_ONCE,
@@ -24,6 +23,7 @@ from desktop.services.remote_protocol import (
     market_fields,
     packed,
 )
+from desktop.services.single_instance import address, is_own_peer
 
 _LOOK_MS = 100
 _PATIENCE_S = 60.0
@@ -36,13 +36,7 @@ class WindowWriter:
     Raises StorageError where the window cannot store, ends, or does not answer.
     """
 
-    def __init__(
-        self,
-        data_folder: Path,
-        title: str,
-        *,
-        is_shown: bool = True,
-    ) -> None:
+    def __init__(self, data_folder: Path, title: str, *, is_shown: bool = True) -> None:
         """is_shown: False if the window gets the progress in another way."""
         self._qt = QCoreApplication.instance() or QCoreApplication([])  # a socket wants one, though none runs
         self._folder, self._title, self._is_shown = data_folder, title, is_shown

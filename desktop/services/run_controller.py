@@ -126,16 +126,12 @@ class RunController(WatchedMarkets):
 
     def show(self, market: Market) -> bool:
         """As in `WatchedMarkets`. Asked for once more, the one on the chart stays: nothing else is opened then."""
-        if self.is_shown(market) and (self._pending is None or self._can_stay):
+        has_not_ended = self._file is not None or self._question is not None  # for the one that is being opened
+        if self.is_shown(market) and (self._pending is None or has_not_ended):
             if self._pending is not None:  # else what is read joins the model
                 self.cancel_reading()
             return True
         return self._pending is None and super().show(market)
-
-    @property
-    def _can_stay(self) -> bool:
-        """Whether the market that is watched has not ended yet for the one being opened."""
-        return self._file is not None or self._question is not None
 
     def _is_complete(self) -> bool:
         """Whether all markets are watched that the model is to learn; the sample is learned alone."""

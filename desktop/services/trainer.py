@@ -61,21 +61,18 @@ class TrainingWorker(QThread):
     def run(self) -> None:
         """The thread's whole life. PySide loses exceptions of other threads, so none leaves this method."""
         try:
-            self._drive()
+            with closing(open_database(DataFolder(self._spec.root).database)) as db:
+                store = CandleStore(db)
+                make_host = host_maker(self._spec, self._clock)
+                emit, clock = self.batch.emit, self._clock
+                inbox, shown = self.inbox, self._shown
+                TrainingDriver(self._spec, make_host, store, inbox, emit, clock, shows_first=shown, stays=True).run()
         except Exception as error:
             words = translate("Window", "Training stopped: {0}").format(error)
             needs_room = isinstance(error, FullDiskError)
             failure = TrainerFailed(words, traceback.format_exc(), needs_room=needs_room)
             _log.error("%s\n%s", failure.sentence, failure.details)
             self.batch.emit(EventBatch((failure,)))
-
-    def _drive(self) -> None:
-        with closing(open_database(DataFolder(self._spec.root).database)) as db:
-            store = CandleStore(db)
-            make_host = host_maker(self._spec, self._clock)
-            emit, clock = self.batch.emit, self._clock
-            inbox, shown = self.inbox, self._shown
-            TrainingDriver(self._spec, make_host, store, inbox, emit, clock, shows_first=shown, stays=True).run()
 
 
 class Trainer(QObject):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from core.domain.candle import SIMULATED_VENUE, Interval
@@ -18,14 +18,9 @@ def wanted_markets(settings: Settings, group: Sequence[MarketSettings]) -> tuple
     one of them.
     """
     opened = settings.market
-    return tuple(dict.fromkeys((opened, *(group if opened in group else ()), *_listed(settings))))
-
-
-def _listed(settings: Settings) -> Iterator[MarketSettings]:
-    opened = settings.market
-    for row in settings.watchlist.markets:
-        if row.is_learned and fits(row, opened):
-            yield replace(opened, venue=row.venue, symbol=row.symbol)
+    learned = (row for row in settings.watchlist.markets if row.is_learned and fits(row, opened))
+    listed = (replace(opened, venue=row.venue, symbol=row.symbol) for row in learned)
+    return tuple(dict.fromkeys((opened, *(group if opened in group else ()), *listed)))
 
 
 def fits(row: WatchedMarket, opened: MarketSettings) -> bool:

@@ -182,22 +182,15 @@ class WatchedMarkets(QObject):
             self.send(SetPaused(True))
 
     async def _close_market(self) -> None:
-        await self._end_feed()
+        await self._close_feed()
         await self.trainer.end()
-        self._forget_feed()
         self._market, self._markets, self.always_learned = None, {}, frozenset()
 
     async def _close_feed(self) -> None:
-        await self._end_feed()
-        self._forget_feed()
-
-    async def _end_feed(self) -> None:
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-
-    def _forget_feed(self) -> None:
         if self._feed is not None:
             self.pace_changed.emit(None)
         self._feed = None

@@ -26,11 +26,10 @@ from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.ownership import own
-from desktop.services.private_socket import address, is_own_peer
 from desktop.services.remote_client import WindowWriter
 from desktop.services.remote_commands import RemoteCommands
 from desktop.services.remote_protocol import GREETING, ROWS_AT_ONCE, columns_bytes, market_fields, packed
-from desktop.services.single_instance import Reply, SingleInstance
+from desktop.services.single_instance import Reply, SingleInstance, address, is_own_peer
 from tests.support import commands
 from tests.support.candles import MINUTE, START_MS
 

@@ -212,7 +212,7 @@ FAULTS = (
     Fault(
         "two-markets-at-once",
         "desktop/services/watched_markets.py",
-        "        await self._end_feed()\n        await self.trainer.end()",
+        "        await self._close_feed()\n        await self.trainer.end()",
         "        await self.trainer.end()",
     ),
     Fault(

@@ -33,7 +33,6 @@ from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.ownership import own
 from desktop.app.composition import Application
-from desktop.services.private_socket import address
 from desktop.services.remote_client import WindowWriter
 from desktop.services.remote_commands import RemoteCommands
 from desktop.services.remote_protocol import (
@@ -45,7 +44,7 @@ from desktop.services.remote_protocol import (
     columns_of,
     packed,
 )
-from desktop.services.single_instance import SingleInstance
+from desktop.services.single_instance import SingleInstance, address
 from desktop.state.job_list import JobList, JobState
 from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
 from tests.support.candles import MINUTE, random_walk

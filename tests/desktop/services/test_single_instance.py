@@ -11,8 +11,7 @@ import pytest
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from pytestqt.qtbot import QtBot
 
-from desktop.services.private_socket import address
-from desktop.services.single_instance import Reply, SingleInstance
+from desktop.services.single_instance import Reply, SingleInstance, address
 
 _SECOND_START = """
 import sys

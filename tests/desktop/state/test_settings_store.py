@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from core.settings import tree
 from core.settings.tree import Settings, TrainingSettings
-from desktop.services.settings_writer import SettingsWriter
+from desktop.state.settings_store import SettingsWriter
 
 
 def of_seed(seed: int) -> Settings:
