@@ -104,9 +104,10 @@ class CleanUpDialog(QDialog):
         listed = sorted(infos[:_MOST_LISTED], key=lambda info: bool(reasons[info.checkpoint_id]))
         self.table.setRowCount(len(listed))
         for row, info in enumerate(listed):
-            held = reasons[info.checkpoint_id]
+            held = ", ".join(reasons[info.checkpoint_id])  # what keeps it, in core's words
+            kept = translate("Checkpoints", "kept: {0}").format(held)
             texts = (
-                _fate(held),
+                kept if held else translate("Checkpoints", "would be deleted"),
                 format_count(info.step),
                 format_time(info.created_at_ms),
                 score_text(info),
@@ -139,13 +140,6 @@ def _goes_text(goes: Sequence[CheckpointInfo], count: int) -> str:
     )
     size = format_bytes(sum(info.size_bytes for info in goes))
     return words.format(format_count(len(goes)), format_count(count), size)
-
-
-def _fate(held: Sequence[str]) -> str:
-    """held: what keeps it, in core's words."""
-    if not held:
-        return translate("Checkpoints", "would be deleted")
-    return translate("Checkpoints", "kept: {0}").format(", ".join(held))
 
 
 def _table() -> QTableWidget:

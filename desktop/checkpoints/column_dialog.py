@@ -60,7 +60,14 @@ class ColumnDialog(QDialog):
         self.down = QPushButton(translate("Checkpoints", "Move &down"))
         self.reset = QPushButton(translate("Checkpoints", "&Reset"))
         self._build(shown)
-        self._connect()
+        self.list.itemChanged.connect(self._emit_chosen)
+        self.list.model().rowsMoved.connect(self._emit_chosen)
+        self.up.clicked.connect(lambda: self._move(-1))
+        self.down.clicked.connect(lambda: self._move(1))
+        self.reset.clicked.connect(self._reset)
+        self.sort_by.currentIndexChanged.connect(self._emit_chosen)
+        self.descending.toggled.connect(self._emit_chosen)
+        self.list.move_asked.connect(self._move)
 
     def names(self) -> tuple[str, ...]:
         """The checked ones, in their order."""
@@ -85,16 +92,6 @@ class ColumnDialog(QDialog):
         hint = translate("Checkpoints", "Space shows or hides a column; Alt+Up and Alt+Down move it.")
         stacked(self, Label(hint), middle, form, close_button(self), stretched=middle)
         self.resize(460, 520)
-
-    def _connect(self) -> None:
-        self.list.itemChanged.connect(self._emit_chosen)
-        self.list.model().rowsMoved.connect(self._emit_chosen)
-        self.up.clicked.connect(lambda: self._move(-1))
-        self.down.clicked.connect(lambda: self._move(1))
-        self.reset.clicked.connect(self._reset)
-        self.sort_by.currentIndexChanged.connect(self._emit_chosen)
-        self.descending.toggled.connect(self._emit_chosen)
-        self.list.move_asked.connect(self._move)
 
     def _move(self, by: int) -> None:
         row = self.list.currentRow()

@@ -41,10 +41,6 @@ class Column:
     is_number: bool = True
     sort: str = ""
 
-    @property
-    def sort_name(self) -> str:
-        return self.sort or self.name
-
 
 def format_bytes(size: int) -> str:
     """``1.4 MB``, in powers of 1,000."""
@@ -120,16 +116,14 @@ def _interval(value: float | None, low: float | None, high: float | None) -> str
 
 
 def _flag(name: str, title: str, meaning: str, read: Callable[[CheckpointInfo], bool]) -> Column:
-    return _words(name, title, meaning, lambda kept: yes_or_no(read(kept.info)), "yes")
+    def in_a_word(kept: CheckpointRow) -> str:
+        return translate("Checkpoints", "yes") if read(kept.info) else translate("Checkpoints", "no")
+
+    return _words(name, title, meaning, in_a_word, "yes")
 
 
 def _words(name: str, title: str, meaning: str, text: Callable[[CheckpointRow], str], sample: str) -> Column:
     return Column(name, title, meaning, text, sample, is_number=False)
-
-
-def yes_or_no(holds: bool) -> str:
-    """In a word."""
-    return translate("Checkpoints", "yes") if holds else translate("Checkpoints", "no")
 
 
 EVALUATION_MEANING = QT_TRANSLATE_NOOP(
@@ -321,17 +315,13 @@ def why_wrecked(info: CheckpointInfo) -> str:
 
 
 def _measured_lines(info: CheckpointInfo) -> list[str]:
+    none = translate("Checkpoints", "No score: {0} candles had been scored").format(format_count(info.scored))
+    score = translate("Checkpoints", "Score {0}, over {1} candles")
     return [
         translate("Checkpoints", "Loss {0}").format(format_number(info.loss, 4)),
-        _score_line(info),
+        none if info.skill is None else score.format(score_text(info), format_count(info.scored)),
         translate("Checkpoints", "Coverage {0}, direction {1}, over at most 300 candles").format(
             format_percent(info.coverage, 1), format_percent(info.direction, 1)
         ),
         translate("Checkpoints", "Gradients: {0}; device: {1}").format(info.health or MISSING, info.device or MISSING),
     ]
-
-
-def _score_line(info: CheckpointInfo) -> str:
-    if info.skill is None:
-        return translate("Checkpoints", "No score: {0} candles had been scored").format(format_count(info.scored))
-    return translate("Checkpoints", "Score {0}, over {1} candles").format(score_text(info), format_count(info.scored))

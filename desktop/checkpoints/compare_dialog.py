@@ -86,10 +86,14 @@ class CompareDialog(QDialog):
 
     def _build(self) -> None:
         self.only_different.toggled.connect(self._fill_settings)
+        settings = QWidget()
+        words = translate("Checkpoints", "Not stored with: {0}.").format(", ".join(self._unknown))
+        unknown = [Label(words, wraps=True)] if self._unknown else []
+        stacked(settings, self.only_different, *unknown, self.settings, stretched=self.settings)
         self.tabs = tabs = QTabWidget()
         tabs.setAccessibleName(translate("Checkpoints", "Comparison"))
         tabs.addTab(self.metrics, translate("Checkpoints", "&Metrics"))
-        tabs.addTab(self._settings_page(), translate("Checkpoints", "&Settings"))
+        tabs.addTab(settings, translate("Checkpoints", "&Settings"))
         tabs.addTab(self._curves_page(), translate("Checkpoints", "&Curves"))
         ghosts = [self._ghosts_label()] if self._has_ghosts else []
         stacked(self, *ghosts, tabs, close_button(self), stretched=tabs)
@@ -110,13 +114,6 @@ class CompareDialog(QDialog):
             )
         )
         return Label(words.format(MOST_PREVIEWS), wraps=True)
-
-    def _settings_page(self) -> QWidget:
-        page = QWidget()
-        words = translate("Checkpoints", "Not stored with: {0}.").format(", ".join(self._unknown))
-        unknown = [Label(words, wraps=True)] if self._unknown else []
-        stacked(page, self.only_different, *unknown, self.settings, stretched=self.settings)
-        return page
 
     def _curves_page(self) -> QWidget:
         page = QWidget()

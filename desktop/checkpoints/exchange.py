@@ -195,30 +195,23 @@ class CheckpointExchange(QObject):
         self._results = []
         self._work = FileWork(tasks, self)
         self._work.done.connect(self._results.append)
-        self._work.progressed.connect(lambda done, total: self._report(JobProgress(_NOTICE, title, done, total)))
+        self._work.progressed.connect(lambda done, total: self._state.apply(JobProgress(_NOTICE, title, done, total)))
         self._work.finished.connect(lambda: self._on_finished(title, len(tasks), on_over))
-        self._report(JobProgress(_NOTICE, title, 0, len(tasks)))
+        self._state.apply(JobProgress(_NOTICE, title, 0, len(tasks)))
         self._work.start()
 
     def _show_busy(self) -> None:
         words = translate("Checkpoints", "Checkpoint files are still being read or written. Try again in a moment.")
         self._notify(words, is_bad=True)
 
-    def _release(self) -> None:
-        """Remove the hard links, also those of a window that crashed."""
-        shutil.rmtree(self._folder.exporting, ignore_errors=True)
-
     def _on_finished(self, title: str, count: int, on_over: Callable[[Sequence[Done]], object]) -> None:
         assert self._work is not None
         self._work.deleteLater()
         self._work = None
-        self._release()
-        self._report(JobProgress(_NOTICE, title, len(self._results), count, is_over=True))
+        shutil.rmtree(self._folder.exporting, ignore_errors=True)  # with the hard links of a window that crashed
+        self._state.apply(JobProgress(_NOTICE, title, len(self._results), count, is_over=True))
         if self._database.is_open and self._results:
             on_over(self._results)
-
-    def _report(self, progress: JobProgress) -> None:
-        self._state.apply(progress)
 
     def _on_verified(self, results: Sequence[Done]) -> None:
         faults = {name: str(fault) for name, fault in results}

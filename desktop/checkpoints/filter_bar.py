@@ -113,15 +113,11 @@ class FilterLine(QLineEdit):
         if self.fault is None:
             self._message.hide()
             return
-        set_text(self._message, self._message_of(self.fault))
+        sentence, typed = str(self.fault).rstrip("."), self.text()[self.fault.start : self.fault.end].strip()
+        at_the_end = translate("Checkpoints", "{0} (at the end).").format(sentence)
+        there = translate("Checkpoints", "{0} (at “{1}”, character {2}).")
+        set_text(self._message, there.format(sentence, typed, self.fault.start + 1) if typed else at_the_end)
         self._message.show()
-
-    def _message_of(self, fault: FilterError) -> str:
-        sentence, typed = str(fault).rstrip("."), self.text()[fault.start : fault.end].strip()
-        if not typed:
-            return translate("Checkpoints", "{0} (at the end).").format(sentence)
-        words = translate("Checkpoints", "{0} (at “{1}”, character {2}).")
-        return words.format(sentence, typed, fault.start + 1)
 
     def _offer(self, _text: str = "", *, is_asked: bool = False) -> None:
         found = complete(self.text(), self.cursorPosition())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -15,7 +15,7 @@ from core.settings.window import BrowserSettings
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.checkpoints.column_dialog import ColumnDialog
 from desktop.checkpoints.filter_bar import FilterLine
-from desktop.checkpoints.runs_dialog import RunsDialog
+from desktop.checkpoints.runs_dialog import MOST_COMPARED, RunsDialog
 from desktop.checkpoints.table import CheckpointTable
 from desktop.checkpoints.words_dialogs import open_name, open_note, open_tags
 from desktop.dialogs.messages import open_dialog
@@ -32,7 +32,6 @@ _NONE_SAVED = QT_TRANSLATE_NOOP("Checkpoints", "No checkpoints yet.")
 _NO_MATCH = QT_TRANSLATE_NOOP("Checkpoints", "No checkpoint matches the filter.")
 _SINGLE = (ActionId.CHECKPOINT_NOTE, ActionId.CHECKPOINT_NAME, ActionId.CHECKPOINT_EVALUATE)
 _ANY = (ActionId.CHECKPOINT_PIN, ActionId.CHECKPOINT_TAGS, ActionId.CHECKPOINT_VERIFY, ActionId.CHECKPOINT_EXPORT)
-_MOST_COMPARED = 6
 
 
 class CheckpointsPanel(Panel):
@@ -185,7 +184,8 @@ class CheckpointsPanel(Panel):
 
     def _show_run(self, run_id: str) -> None:
         self.show_all_runs()
-        self.filter.setText(_filter_of_run(run_id, is_archived=self._source.is_archived(run_id)))
+        archived = " and archived = yes" if self._source.is_archived(run_id) else ""
+        self.filter.setText(f'run = "{run_id}"{archived}')
 
     def _kept(self) -> list[CheckpointRow]:
         return [self.model.kept(row) for row in self.table.selected_rows()]
@@ -246,10 +246,10 @@ class CheckpointsPanel(Panel):
         actions[ActionId.CHECKPOINT_REPORT].setEnabled(found is not None and bool(found.page))
         for action_id in _ANY:
             actions[action_id].setEnabled(bool(rows))
-        actions[ActionId.CHECKPOINT_COMPARE].setEnabled(2 <= len(rows) <= _MOST_COMPARED)
+        actions[ActionId.CHECKPOINT_COMPARE].setEnabled(2 <= len(rows) <= MOST_COMPARED)
         ghosts = actions[ActionId.CHECKPOINT_GHOSTS]
         ghosts.setEnabled(bool(rows) or ghosts.isChecked())
-        actions[ActionId.CHECKPOINT_DELETE].setEnabled(self._is_any_deletable(rows))
+        actions[ActionId.CHECKPOINT_DELETE].setEnabled(any(self._deletable(rows)))
         self._present_pin(bool(rows) and all(self.model.info(row).is_pinned for row in rows))
         self._present_undo()
 
@@ -273,15 +273,11 @@ class CheckpointsPanel(Panel):
         actions.present(ActionId.CHECKPOINT_UNDO, words, tooltip, "undo")
         actions[ActionId.CHECKPOINT_UNDO].setEnabled(stack.canUndo())
 
-    def _is_any_deletable(self, rows: Sequence[int]) -> bool:
+    def _deletable(self, rows: Sequence[int]) -> Iterator[str]:
+        """Ids. The trainer keeps the newest of each run and the one in use, also on request."""
         kept = self._source.newest_ids()
         infos = (self.model.info(row) for row in rows)
-        return any(not info.is_in_use and info.checkpoint_id not in kept for info in infos)
-
-    def _deletable(self) -> list[str]:
-        """The trainer keeps the newest of each run and the one in use, also on request."""
-        kept = self._source.newest_ids()
-        return [info.checkpoint_id for info in self.selected() if not info.is_in_use and info.checkpoint_id not in kept]
+        return (info.checkpoint_id for info in infos if not info.is_in_use and info.checkpoint_id not in kept)
 
     def _restore(self) -> None:
         chosen = self.selected()
@@ -323,13 +319,12 @@ class CheckpointsPanel(Panel):
             self.page_requested.emit(found.page)
 
     def _delete(self) -> None:
-        ids = self._deletable()
-        if ids:
-            row = self.table.selected_rows()[0]
+        rows = self.table.selected_rows()
+        if ids := list(self._deletable(rows)):
             self._source.request_deletion(ids)
             self.refresh()
             if self.model.rowCount() and not self.table.selected_rows():  # the keyboard continues from here
-                self.table.selectRow(min(row, self.model.rowCount() - 1))
+                self.table.selectRow(min(rows[0], self.model.rowCount() - 1))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -349,8 +344,3 @@ def _count_text(shown: int, total: int) -> str:
     if total == 1:
         return translate("Checkpoints", "{0} checkpoint").format(format_count(total))
     return translate("Checkpoints", "{0} checkpoints").format(format_count(total)) if total else ""
-
-
-def _filter_of_run(run_id: str, *, is_archived: bool) -> str:
-    """In the language of the filter, which is the same everywhere."""
-    return f'run = "{run_id}"' + (" and archived = yes" if is_archived else "")

@@ -30,7 +30,7 @@ _TITLES = (
     QT_TRANSLATE_NOOP("Checkpoints", "Best score"),
     QT_TRANSLATE_NOOP("Checkpoints", "State"),
 )
-_MOST_COMPARED = 6
+MOST_COMPARED = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class RunsDialog(QDialog):
     def _update_buttons(self) -> None:
         chosen = self.selected()
         self.show_button.setEnabled(len(chosen) == 1)
-        self.compare_button.setEnabled(2 <= len(chosen) <= _MOST_COMPARED)
+        self.compare_button.setEnabled(2 <= len(chosen) <= MOST_COMPARED)
         self.archive_button.setEnabled(bool(chosen))
         is_all_archived = bool(chosen) and all(line.is_archived for line in chosen)
         self.archive_button.setText(

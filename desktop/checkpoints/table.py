@@ -105,11 +105,11 @@ class CheckpointTable(QTableView):
     def sorting(self) -> tuple[str, bool]:
         """The catalog's column that is sorted by, and whether the largest comes first."""
         name = self.settings.sort_by if self.settings.sort_by in BY_NAME else "step"
-        return BY_NAME[name].sort_name, self.settings.is_descending
+        return BY_NAME[name].sort or name, self.settings.is_descending
 
     def show_rows(self, catalog: Catalog, rows: Rows) -> None:
         """Show these; rows that remain stay selected."""
-        ids = self.selected_ids()
+        ids = self.rows.ids(self.selected_rows())
         current = self.rows.ids([self.currentIndex().row()]) if self.currentIndex().isValid() else []
         scrolled, sideways = self.verticalScrollBar().value(), self.horizontalScrollBar().value()
         unfilled = _unfilled(catalog)
@@ -130,10 +130,6 @@ class CheckpointTable(QTableView):
         ranges = (selection.at(number) for number in range(selection.count()))
         found = [np.arange(each.top(), each.bottom() + 1) for each in ranges]
         return np.unique(np.concatenate(found)).tolist() if found else []
-
-    def selected_ids(self) -> list[str]:
-        """In the order of the table."""
-        return self.rows.ids(self.selected_rows())
 
     def select_ids(self, ids: Sequence[str], current: str | None = None) -> list[str]:
         """Select those of these that are shown, and no others. Returns their ids."""

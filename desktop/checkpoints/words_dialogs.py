@@ -43,15 +43,12 @@ def open_tags(
         on_tags([tag for tag in wanted if tag not in common], [tag for tag in common if tag not in wanted])
 
     title, hint = translate("Checkpoints", "Tags"), translate("Checkpoints", "For example: keep, before-halving")
-    return _ask(parent, title, _tags_question(infos), ", ".join(common), hint, _LONGEST_NOTE, change_tags)
-
-
-def _tags_question(infos: Sequence[CheckpointInfo]) -> str:
     if len(infos) == 1:
-        words = translate("Checkpoints", "Tags of step {0}, separated by commas or spaces:")
-        return words.format(format_count(infos[0].step))
-    words = translate("Checkpoints", "Tags of all {0}, separated by commas or spaces:")
-    return words.format(format_count(len(infos)))
+        words, number = translate("Checkpoints", "Tags of step {0}, separated by commas or spaces:"), infos[0].step
+    else:
+        words, number = translate("Checkpoints", "Tags of all {0}, separated by commas or spaces:"), len(infos)
+    question = words.format(format_count(number))
+    return _ask(parent, title, question, ", ".join(common), hint, _LONGEST_NOTE, change_tags)
 
 
 def _ask(

@@ -253,8 +253,10 @@ class CheckpointSource(QObject):
 
         def take_back() -> None:
             lost = len(ids) - len(self._database.checkpoints.take_back_deletion(ids))
+            one = translate("Checkpoints", "A checkpoint had already been deleted permanently.")
+            several = translate("Checkpoints", "{0} checkpoints had already been deleted permanently.")
             if lost:
-                self.trouble.emit(_lost_text(lost))
+                self.trouble.emit(one if lost == 1 else several.format(format_count(lost)))
 
         self._do(translate("Checkpoints", "delete {0}").format(_named(ids)), ids, ask, take_back)
 
@@ -372,12 +374,6 @@ def _archived(count: int, *, is_archived: bool) -> str:
         else (translate("Checkpoints", "unarchive {0} run"), translate("Checkpoints", "unarchive {0} runs"))
     )
     return (one if count == 1 else more).format(format_count(count))
-
-
-def _lost_text(count: int) -> str:
-    if count == 1:
-        return translate("Checkpoints", "A checkpoint had already been deleted permanently.")
-    return translate("Checkpoints", "{0} checkpoints had already been deleted permanently.").format(format_count(count))
 
 
 SCORE_MEANING = QT_TRANSLATE_NOOP(

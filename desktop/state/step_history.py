@@ -47,7 +47,11 @@ class StepHistory:
         self._values[:, self._end] = self._row(step)
         self._end += 1
         self._first = max(self._first, self._end - self._capacity)
-        self._remember_reason(step)
+        if self._reasons:
+            oldest = self._values[0, self._first]
+            self._reasons = {number: each for number, each in self._reasons.items() if oldest <= number < step.step}
+        if step.skipped_because is not None:
+            self._reasons[step.step] = step.skipped_because
         self.last = step
 
     def column(self, name: str) -> FloatArray:
@@ -75,13 +79,6 @@ class StepHistory:
         numbers = [_finite(getattr(step, name)) for name in (*self._OF_STEP, *self._WHEN)]
         numbers += [_finite(getattr(gradients, name, None)) for name in self._OF_GRADIENTS]
         return np.array([*numbers, float(step.clipped), float(step.skipped_because is not None)])
-
-    def _remember_reason(self, step: StepDone) -> None:
-        oldest = self._values[0, self._first]
-        if self._reasons:
-            self._reasons = {number: each for number, each in self._reasons.items() if oldest <= number < step.step}
-        if step.skipped_because is not None:
-            self._reasons[step.step] = step.skipped_because
 
 
 class RecentGradients:
