@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QFormLayout,
-    QLineEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QLineEdit, QWidget
 
 from desktop.dialogs.file_check import FilePicker
 from desktop.dialogs.forms import bounded_boxes, listen
@@ -49,7 +43,8 @@ class JobDialog(QDialog):
         raise NotImplementedError
 
     def add_row(self, title: str, widget: QWidget, tooltip: str) -> None:
-        """A field, by its title, which is its accessible name too."""
+        """A field, by its title, which is its accessible name too. A picker's files are what the job is about: what is
+        wrong with them is said, and it starts once nothing is."""
         if isinstance(widget, QComboBox):  # else its longest text would squeeze the titles
             widget.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             widget.setMinimumContentsLength(_LEAST_CHARACTERS)
@@ -60,16 +55,12 @@ class JobDialog(QDialog):
         for box in bounded_boxes(widget):
             box.refused.connect(self.message.refuse)
         if isinstance(widget, FilePicker):
-            self._follow(widget)
+            self._picker = widget
+            widget.changed.connect(self.check)
+            widget.answered.connect(self._on_answered)
+            self.finished.connect(lambda _result: widget.end())
         else:
             listen(widget, self.check)
-
-    def _follow(self, picker: FilePicker) -> None:
-        """The job is of this picker's files: say what is wrong with them, and start once nothing is."""
-        self._picker = picker
-        picker.changed.connect(self.check)
-        picker.answered.connect(self._on_answered)
-        self.finished.connect(lambda _result: picker.end())
 
     def check(self) -> None:
         """Say what is wrong, and let start only what is right."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -122,9 +122,12 @@ class ImportDialog(JobDialog):
         self._require_reading_options()
         if self._preview is not None and self._preview.is_reading:
             raise ValueError  # the row “Contents” says so; there may be nothing to name a market for
-        venue = self.venue.currentText().strip().lower()
-        if not venue:
-            _require_known_exchanges(files)
+        if not self.venue.currentText().strip():
+            for file in files:  # better now than after a process began
+                try:
+                    venue_of(file, None, known_venues())
+                except UnnamedMarketError as error:
+                    raise ValueError(in_fields(str(error))) from error
         return self._order_of(files)
 
     def _order_of(self, files: Sequence[Path]) -> Order:
@@ -143,15 +146,6 @@ def _without(text: str, sentence: str) -> str:
     if not sentence:
         return text
     return text.replace(f"{sentence} ", "").replace(f" {sentence}", "").replace(sentence, "").strip()
-
-
-def _require_known_exchanges(files: Iterable[Path]) -> None:
-    """Raises ValueError for the first whose name does not tell its exchange: better now than after a process began."""
-    for file in files:
-        try:
-            venue_of(file, None, known_venues())
-        except UnnamedMarketError as error:
-            raise ValueError(in_fields(str(error))) from error
 
 
 class BackfillDialog(JobDialog):

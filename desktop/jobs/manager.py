@@ -320,7 +320,10 @@ class JobManager(QObject):
             return JobState.FAILED, words, None
         if is_interrupted:
             return JobState.CANCELLED, result, None
-        return JobState.DONE, result, _market_of(order, ending.summary)
+        try:
+            return JobState.DONE, result, order.market_of(ending.summary)
+        except (KeyError, TypeError, ValueError):  # the summary does not name it well
+            return JobState.DONE, result, None
 
     def _keep(self, summary: Mapping[str, Any], page: Path | None) -> str:
         """Store the evaluation with the checkpoint. Returns a sentence about the result."""
@@ -373,11 +376,3 @@ class JobManager(QObject):
 
     def _notify(self, sentence: str, *, is_bad: bool = False) -> None:
         self._shell.banner.notify(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_KEY, is_answer=True)
-
-
-def _market_of(order: Order, summary: Mapping[str, Any]) -> Market | None:
-    """The market to open; None also where the summary does not name it well."""
-    try:
-        return order.market_of(summary)
-    except (KeyError, TypeError, ValueError):
-        return None

@@ -107,7 +107,8 @@ class JobsPanel(Panel):
         job, actions = self.selected(), self.actions_of_panel
         can_cancel = job is not None and job.state is JobState.RUNNING and self.can_cancel(job.job_id)
         actions[ActionId.JOB_CANCEL].setEnabled(can_cancel)
-        actions[ActionId.JOB_OPEN].setEnabled(_can_be_opened(job))
+        can_open = job is not None and (job.page is not None or job.market is not None)
+        actions[ActionId.JOB_OPEN].setEnabled(can_open)
         actions[ActionId.JOB_CLEAR].setEnabled(any(each.state.is_over for each in self.model.rows))
         self._show_details()
 
@@ -146,7 +147,3 @@ class JobsPanel(Panel):
     def _clear(self) -> None:
         self._state.jobs.clear_over()
         self._state.jobs_changed.emit()
-
-
-def _can_be_opened(job: Job | None) -> bool:
-    return job is not None and (job.page is not None or job.market is not None)

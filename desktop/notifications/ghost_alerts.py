@@ -75,10 +75,6 @@ class GhostAlerts(QObject):
         return self._shell.settings.current.notifications
 
     @property
-    def _band_condition(self) -> LineCondition | None:
-        return next((each for each in LINE_CONDITIONS if each.name == self._wanted.band_alerts), None)
-
-    @property
     def _chance_condition(self) -> ChanceCondition | None:
         within = self._wanted.chance_alerts
         return None if within == "off" else ChanceCondition(int(within), self._wanted.chance_alert_percent)
@@ -95,12 +91,16 @@ class GhostAlerts(QObject):
             self._check_coverage(row, row.accuracy.newest_coverage_90)
 
     def _check_lines(self, market: Market, forecast: ForecastMade) -> None:
-        band, chance = self._band_condition, self._chance_condition
+        band = next((each for each in LINE_CONDITIONS if each.name == self._wanted.band_alerts), None)
+        chance = self._chance_condition
         if not is_judged(forecast) or (band is None and chance is None):
             return
         lines = self._armed(market)
         if band is not None:
-            self._check_band(market, forecast, band, lines)
+            for line in lines:
+                name, is_met = _name(line, f"band {band.name}"), band.is_met(forecast, line.price)
+                if self._has_come(name, after_check(self._known().get(name), is_met=is_met)):
+                    self._fire_band(market, forecast, band, line)
         if chance is not None and lines:
             self._chances.find(market, forecast)
 
@@ -111,14 +111,6 @@ class GhostAlerts(QObject):
             self._forget({_line_name(line) for of in armed.values() for line in of})
             return armed.get((market.venue, market.symbol), ())
         return ()
-
-    def _check_band(
-        self, market: Market, forecast: ForecastMade, condition: LineCondition, lines: tuple[PriceLine, ...]
-    ) -> None:
-        for line in lines:
-            name, is_met = _name(line, f"band {condition.name}"), condition.is_met(forecast, line.price)
-            if self._has_come(name, after_check(self._known().get(name), is_met=is_met)):
-                self._fire_band(market, forecast, condition, line)
 
     @Slot(object)
     def _on_chances(self, found: FoundChances) -> None:
