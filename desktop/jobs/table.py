@@ -174,9 +174,9 @@ class _JobsTable(QTableView):
         self.setColumnWidth(JOB, max(min(self.sizeHintForColumn(JOB) + 8, round(_SHARE_OF_JOB * room)), 60))
 
 
-def make_table(model: JobsModel, theme: Theme, name: str, parent: QWidget | None = None) -> QTableView:
+def make_table(model: JobsModel, theme: Theme, name: str) -> QTableView:
     """The view of a model. name: what a screen reader calls it."""
-    table = _JobsTable(parent)
+    table = _JobsTable()
     table.setModel(model)
     table.setItemDelegateForColumn(PROGRESS, ProgressDelegate(theme, table))
     table.setItemDelegateForColumn(RESULT, ElidedCells(table))

@@ -30,8 +30,8 @@ class BestCheckpointPanel(Panel):
 
     restore_requested = Signal(str)
 
-    def __init__(self, source: CheckpointSource, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, source: CheckpointSource, state: RunState, theme: Theme) -> None:
+        super().__init__(theme)
         self._source, self._state = source, state
         self._best: CheckpointInfo | None = None
         self._trophy, self._step, self._when, self._more = (Label() for _ in range(4))

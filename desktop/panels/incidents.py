@@ -64,15 +64,20 @@ class IncidentsModel(KeyedRowsModel[Incident]):
 class IncidentsPanel(Panel):
     """A list on the left, the whole story of the chosen one on the right."""
 
-    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, state: RunState, theme: Theme) -> None:
+        super().__init__(theme)
         self._state = state
         self.model = IncidentsModel(theme, self)
         self.table = _table(self.model)
         name = translate("Panels", "Full text of the selected incidents")
         self.details = TextView(name, translate("Panels", "Select an incident to read about it."))
         self.actions_of_panel = ActionRegistry(panel_actions("Incidents"), self.table, theme)
-        self._build_layout()
+        buttons = self.actions_of_panel.tool_bar(translate("Panels", "Incident actions"))
+        side = QWidget()
+        below = stacked(side, self.details, buttons, stretched=self.details, margins=NO_MARGINS, spacing=2)
+        below.setAlignment(buttons, Qt.AlignmentFlag.AlignRight)
+        self._splitter = divided(self.table, side, shares=(3, 2))
+        stacked(self, self._splitter, margins=(6, 4, 6, 4))
         self._empty = EmptyState(translate("Panels", "No incidents."), self)
         self.follow(state.incidents_changed, state.run_changed)
         self.table.selectionModel().selectionChanged.connect(self._show_details)
@@ -100,14 +105,6 @@ class IncidentsPanel(Panel):
             return False
         self.table.selectRow(self.model.rows.index(incident))
         return True
-
-    def _build_layout(self) -> None:
-        buttons = self.actions_of_panel.tool_bar(translate("Panels", "Incident actions"))
-        side = QWidget()
-        below = stacked(side, self.details, buttons, stretched=self.details, margins=NO_MARGINS, spacing=2)
-        below.setAlignment(buttons, Qt.AlignmentFlag.AlignRight)
-        self._splitter = divided(self.table, side, shares=(3, 2))
-        stacked(self, self._splitter, margins=(6, 4, 6, 4))
 
     def _show_details(self) -> None:
         chosen = self.selected()

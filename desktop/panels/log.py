@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QComboBox, QHeaderView, QLineEdit, QTableView, QWidget
+from PySide6.QtWidgets import QComboBox, QHeaderView, QLineEdit, QTableView
 
 from core.domain.events import Severity
 from core.domain.plain_text import plain
@@ -65,8 +65,8 @@ class LogPanel(Panel):
 
     trouble = Signal(str)
 
-    def __init__(self, book: LogBook, theme: Theme, now_ms: Callable[[], int], parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, book: LogBook, theme: Theme, now_ms: Callable[[], int]) -> None:
+        super().__init__(theme)
         self._book = book
         self.model = LogModel(theme, now_ms, self)
         self.table = _table(self.model)
@@ -81,9 +81,15 @@ class LogPanel(Panel):
         mute(self.count)
         self.details = TextView(translate("Panels", "Full text of the selected lines"))
         self.actions_of_panel = ActionRegistry(panel_actions("Log"), self.table, theme)
-        self._build_layout()
+        buttons = self.actions_of_panel.tool_bar(translate("Panels", "Log actions"))
+        top = beside(None, self.level, self.filter, self.count, None, buttons, stretched=self.filter, spacing=8)
+        self._splitter = divided(self.table, self.details, shares=(3, 2))
+        stacked(self, top, self._splitter, stretched=self._splitter, margins=(6, 4, 6, 4), spacing=4)
         self._empty = EmptyState(translate("Panels", _NONE), self.table.viewport())
-        self._connect()
+        self.follow(self.level.currentIndexChanged, self.filter.textChanged)
+        self.table.selectionModel().selectionChanged.connect(self._show_details)
+        self.actions_of_panel.offer_menu(self.table, needs_row=False)
+        self.actions_of_panel.wire({ActionId.LOG_COPY: self._copy, ActionId.LOG_FOLDER: self._open_folder})
         self._show_details()
 
     def refresh(self) -> None:
@@ -110,18 +116,6 @@ class LogPanel(Panel):
         """By level and words, newest first."""
         least, words = self.level.currentData(), self.filter.text().casefold().split()
         return [entry for entry in reversed(entries) if entry.level >= least and _has(entry, words)]
-
-    def _build_layout(self) -> None:
-        buttons = self.actions_of_panel.tool_bar(translate("Panels", "Log actions"))
-        top = beside(None, self.level, self.filter, self.count, None, buttons, stretched=self.filter, spacing=8)
-        self._splitter = divided(self.table, self.details, shares=(3, 2))
-        stacked(self, top, self._splitter, stretched=self._splitter, margins=(6, 4, 6, 4), spacing=4)
-
-    def _connect(self) -> None:
-        self.follow(self.level.currentIndexChanged, self.filter.textChanged)
-        self.table.selectionModel().selectionChanged.connect(self._show_details)
-        self.actions_of_panel.offer_menu(self.table, needs_row=False)
-        self.actions_of_panel.wire({ActionId.LOG_COPY: self._copy, ActionId.LOG_FOLDER: self._open_folder})
 
     def _show_details(self) -> None:
         """Full text of the selection, shown only if the table does not show it already."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QGridLayout
 
 from core.domain.candle import Market
 from core.domain.events import DriftFound, Trend
@@ -165,8 +165,8 @@ def drift_in_words(drift: DriftFound, symbol: str = "") -> str:
 class LossPanel(Panel):
     """Curves of the newest 1,000 steps over a strip with the learning rate, under the numbers of now."""
 
-    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, state: RunState, theme: Theme) -> None:
+        super().__init__(theme)
         self._state = state
         self._values: dict[str, Label] = {}
         self._names: list[Label] = []
@@ -211,7 +211,12 @@ class LossPanel(Panel):
         self._refresh_curves()
 
     def tick(self) -> None:
-        self._refresh_speed()
+        status, now_ms = self._state.status, self._state.clock.now_ms()
+        stepped_ms = None if status is None else status.last_step_at_ms
+        is_of_now = stepped_ms is not None and now_ms - stepped_ms <= _SPEED_HOLDS_MS
+        speed = status.steps_per_s if status is not None and is_of_now else None
+        words = MISSING if speed is None else translate("Panels", "{0} /s").format(format_number(speed, 1))
+        self._put("Speed", words)
         last = self._state.steps.last
         if last is None:
             self._put("Last step", MISSING)
@@ -220,7 +225,7 @@ class LossPanel(Panel):
         if last.duration_ms < 1000:
             digits = format_number(last.duration_ms, 0 if last.duration_ms >= 10 else 1)
             took = translate("Units", "{0} ms").format(digits)
-        self._put("Last step", format_age(last.at_ms, self._state.clock.now_ms()), took)
+        self._put("Last step", format_age(last.at_ms, now_ms), took)
 
     def _take_colours(self, palette: Palette) -> None:
         for plot in (self.plot, self._rate_plot):
@@ -288,17 +293,6 @@ class LossPanel(Panel):
         self._trend_icon.setVisible(bool(icon_name))
         if icon_name:
             self._trend_icon.setPixmap(icon(icon_name, colour).pixmap(14, 14))
-
-    def _refresh_speed(self) -> None:
-        status = self._state.status
-        is_of_now = (
-            status is not None
-            and status.last_step_at_ms is not None
-            and self._state.clock.now_ms() - status.last_step_at_ms <= _SPEED_HOLDS_MS
-        )
-        speed = status.steps_per_s if status is not None and is_of_now else None
-        words = MISSING if speed is None else translate("Panels", "{0} /s").format(format_number(speed, 1))
-        self._put("Speed", words)
 
     def _refresh_curves(self) -> None:
         steps = self._state.steps

@@ -49,10 +49,8 @@ class TrainingInputs(QWidget):
     refused = Signal(str)
     """Why a typed number is refused: the former one stays in force."""
 
-    def __init__(
-        self, learning_rate: float, clip_norm: float, duty_percent: int = 100, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, learning_rate: float, clip_norm: float, duty_percent: int = 100) -> None:
+        super().__init__()
         self.learning_rate = self._make_input(_SMALLEST_RATE, _LARGEST_RATE, translate("Panels", "Learning rate"))
         self.clip_norm = self._make_input(_SMALLEST_NORM, _LARGEST_NORM, translate("Panels", "Clip threshold"))
         self.learning_rate.setToolTip(

@@ -25,8 +25,8 @@ _FULL = 0.92
 class MachineStrip(QWidget):
     """One text for each GPU, then cores and memory; in the colour of a warning where one is hot or full."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._reading: MachineReading | None = None
         self.labels: list[Label] = []
@@ -43,23 +43,20 @@ class MachineStrip(QWidget):
         self._reading = reading
         parts = list(_parts(reading))
         if len(parts) != len(self.labels):
-            self._make_labels(len(parts))
+            for label in self.labels:
+                label.deleteLater()
+            self.labels = [Label(parent=self) for _ in parts]
+            for label in self.labels:
+                label.setFont(tabular(self.font()))
+                self._layout.addWidget(label)
+                label.show()
+            self.setMinimumWidth(0)
         for label, (text, meaning, is_warning) in zip(self.labels, parts, strict=True):
             set_text(label, text)
             label.setToolTip(paragraphs(meaning))
             palette = self._theme.palette
             colour_text(label, palette.warning if is_warning else palette.muted_text)
         self._fit()
-
-    def _make_labels(self, count: int) -> None:
-        for label in self.labels:
-            label.deleteLater()
-        self.labels = [Label(parent=self) for _ in range(count)]
-        for label in self.labels:
-            label.setFont(tabular(self.font()))
-            self._layout.addWidget(label)
-            label.show()
-        self.setMinimumWidth(0)
 
     def _measure(self) -> None:
         self.setMinimumWidth(0)

@@ -91,7 +91,7 @@ class Panels(QObject):
         )
 
     def _show_settings(self, settings: Settings) -> None:
-        self.gradients.show_settings(settings)
+        self.gradients.card.show_settings(settings)
         self.markets.show_markets(settings.watchlist.markets)
         self.checkpoints.show_settings(settings.browser)
         self.leaderboard.show_ticks(settings.chart.expert_ghosts)

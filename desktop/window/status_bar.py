@@ -57,8 +57,8 @@ class JobBar(QWidget):
 
     clicked = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.title = ElidedLabel()
         self._progress = QProgressBar(textVisible=False)
         self._progress.setFixedSize(QSize(110, 10))
@@ -104,8 +104,8 @@ class JobBar(QWidget):
 class Divider(QWidget):
     """A thin upright line between two texts."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.setFixedSize(QSize(5, 14))
 
@@ -129,8 +129,8 @@ class StatusPanel(Panel):
     """Feed, trainer, step, loss, the answers to three questions, device, and the work under way. Where there is no room
     for all, the device goes first, then loss and step, and then the ends of sentences."""
 
-    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, state: RunState, theme: Theme) -> None:
+        super().__init__(theme)
         self._state = state
         self._dot = Dot()
         self.feed = ElidedLabel()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtWidgets import QWidget
 
 from core.domain.events import QUANTILE_LEVELS, Estimate, ExpertShares
 from core.evaluation.findings import FEWEST_CASES, OVERALL, HorizonAccuracy, RunAccuracy, TouchAccuracy
@@ -71,8 +70,8 @@ class ReliabilityPlot(TitledPlot):
 class BandsPage(Page):
     """Coverage of the 90 % band over time, the reliability of all seven quantiles, and of the chance of a price."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self.coverage = TitledPlot(
             theme,
             translate("Panels", "Coverage of the 90 % band"),
@@ -112,8 +111,13 @@ class BandsPage(Page):
         theme.follow(self, lambda palette: self.covered.setPen(pg.mkPen(palette.curves[0], width=2)))
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
-        self._show_coverage(found.chosen)
-        self._show_reliability(found.chosen)
+        chosen = found.chosen
+        self._show_coverage(chosen)
+        is_known = self.reliability.show_points(QUANTILE_LEVELS, chosen.reliability)
+        n = max((of.n for of in chosen.reliability), default=0)
+        title = translate("Panels", "Closes at or below each quantile, {0}, n = {1}")
+        title = title.format(ahead(chosen.request.horizon), format_count(n))
+        self.reliability.update_state(title, "" if is_known else too_few(n, FEWEST_FOR_AN_ESTIMATE))
         self._show_touched(found.touched, is_of_group=found.chosen.request.group != OVERALL)
 
     def _show_coverage(self, chosen: HorizonAccuracy) -> None:
@@ -127,13 +131,6 @@ class BandsPage(Page):
         low = min(float(curve.values.min()), NOMINAL_COVERAGE - 0.05)
         high = max(float(curve.values.max()), NOMINAL_COVERAGE + 0.05)
         self.coverage.plot.setYRange(low, high, padding=0.06)
-
-    def _show_reliability(self, chosen: HorizonAccuracy) -> None:
-        is_known = self.reliability.show_points(QUANTILE_LEVELS, chosen.reliability)
-        n = max((of.n for of in chosen.reliability), default=0)
-        title = translate("Panels", "Closes at or below each quantile, {0}, n = {1}")
-        title = title.format(ahead(chosen.request.horizon), format_count(n))
-        self.reliability.update_state(title, "" if is_known else too_few(n, FEWEST_FOR_AN_ESTIMATE))
 
     def _show_touched(self, found: TouchAccuracy | None, *, is_of_group: bool) -> None:
         if found is None:

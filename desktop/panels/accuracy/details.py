@@ -48,8 +48,8 @@ class AccuracyDetails(QWidget):
     costs_requested = Signal()
     """The costs of a trade are to be changed."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._pages: dict[str, Page] = {}
         self.horizon, self.group = QComboBox(), QComboBox()

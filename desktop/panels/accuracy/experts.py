@@ -19,7 +19,7 @@ from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, show_tooltip
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
-from desktop.ui.theme import Palette, Theme, mixed
+from desktop.ui.theme import Theme, mixed
 from desktop.ui.translation import translate
 
 _MOST_TEXTS = 500
@@ -39,8 +39,8 @@ class Cell:
 class HeatTable(QWidget):
     """Names at the left, then cells of equal width. Painted, so that many cells cost little."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._heads: tuple[str, ...] = ()
         self.rows: tuple[tuple[str, tuple[Cell, ...]], ...] = ()
@@ -77,7 +77,12 @@ class HeatTable(QWidget):
             painter.setPen(palette.text)
             painter.drawStaticText(0, row * self._pitch + 2, self._static(name))
             for column, cell in enumerate(cells):
-                self._paint_cell(painter, self._place(row, column), cell, palette)
+                place = self._place(row, column)
+                if cell.share is not None:
+                    shade = mixed(palette.accent, palette.panel, _STRONGEST * cell.share)
+                    painter.fillRect(place.adjusted(2, 1, 0, -1), shade)
+                painter.setPen(palette.text if cell.text != MISSING else palette.muted_text)
+                self._write(painter, place, cell.text)
         painter.end()
 
     def _write(self, painter: QPainter, place: QRect, text: str) -> None:
@@ -111,13 +116,6 @@ class HeatTable(QWidget):
                     return cell.tooltip
         return ""
 
-    def _paint_cell(self, painter: QPainter, place: QRect, cell: Cell, palette: Palette) -> None:
-        if cell.share is not None:
-            inside = place.adjusted(2, 1, 0, -1)
-            painter.fillRect(inside, mixed(palette.accent, palette.panel, _STRONGEST * cell.share))
-        painter.setPen(palette.text if cell.text != MISSING else palette.muted_text)
-        self._write(painter, place, cell.text)
-
     @property
     def _pitch(self) -> int:
         return QFontMetrics(self.font()).height() + 4
@@ -139,8 +137,8 @@ class HeatTable(QWidget):
 class ExpertsPage(Page):
     """The weights of the chosen horizon, a column a quantity; then the loss of each expert alone."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self._weights_title, self._losses_title = Label(wraps=True), Label(wraps=True)
         self.weights, self.losses = HeatTable(theme), HeatTable(theme)
         inside = QWidget()
@@ -153,7 +151,10 @@ class ExpertsPage(Page):
         horizon = found.chosen.request.horizon
         self._show_weights(horizon, shares)
         experts = found.chosen.experts
-        set_text(self._losses_title, _title_of_losses(found.chosen.n, is_known=bool(experts)))
+        known = translate("Panels", "Loss of each expert alone, n = {0}; skill against “no change”")
+        unknown = translate("Panels", "Loss of each expert alone.")
+        n = found.chosen.n
+        set_text(self._losses_title, known.format(format_count(n)) if experts else f"{unknown} {not_yet(n)}")
         skill = translate("Panels", "skill, %")
         heads = (quantity_name("close"), skill, quantity_name("range"), skill)
         self.losses.show_rows(heads if experts else (), [(expert_name(each.name), _losses(each)) for each in experts])
@@ -174,15 +175,6 @@ class ExpertsPage(Page):
             ]
             rows.append((expert_name(expert), cells))
         self.weights.show_rows([short_quantity_name(each) for each in shares.quantities], rows)
-
-
-def _title_of_losses(n: int, *, is_known: bool) -> str:
-    if is_known:
-        return translate("Panels", "Loss of each expert alone, n = {0}; skill against “no change”").format(
-            format_count(n)
-        )
-    title = translate("Panels", "Loss of each expert alone.")
-    return f"{title} {not_yet(n)}"
 
 
 def _weight(share: float, expert: str, quantity: str) -> Cell:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.domain.events import ExpertShares
-from core.evaluation.findings import DrawnAccuracy, HorizonAccuracy, HorizonSkill, QuantityAccuracy, RunAccuracy
+from core.evaluation.findings import HorizonAccuracy, HorizonSkill, QuantityAccuracy, RunAccuracy
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from desktop.panels.accuracy.words import (
     COIN,
@@ -45,8 +45,8 @@ class Page(QWidget):
     is_chosen = True
     """Whether what it shows is of the chosen horizon and group."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.theme = theme
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
@@ -102,8 +102,8 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 class SkillPage(Page):
     """One horizon: skill, the best baseline, what the model adds; below it direction and coverage of the close."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self.cells: dict[str, tuple[tuple[Label, ...], tuple[Label, ...]]] = {}
         """By the row's name: the lines of its close and of its range."""
         self.of_close: dict[str, tuple[Label, Label, Label]] = {}
@@ -122,7 +122,12 @@ class SkillPage(Page):
             self._show_quantity(column, of)
         self._show_close(chosen)
         for name, drawn in zip(_ALSO_DRAWN, chosen.also_drawn, strict=True):
-            self._show_drawn(name, drawn)
+            texts = points(value_of(drawn.skill)), span(drawn.skill), format_count(drawn.skill.n)
+            sentence = proof_in_full(drawn.skill, translate("Panels", "The skill"))
+            if not drawn.is_stored:
+                texts = translate("Panels", "not stored"), MISSING, MISSING
+                sentence = translate("Panels", "Not stored with these scores; newer ones have it.")
+            _put(self.also_drawn[name], texts, f"{translate('Panels', MEANINGS[name])}\n{sentence}")
 
     def _build_quantities(self) -> QGridLayout:
         grid, row = self._grid(translate("Panels", "Close, %"), translate("Panels", "Range, %")), 1
@@ -234,14 +239,6 @@ class SkillPage(Page):
         set_text(self.direction_proof, proof(chosen.direction, better, worse, neither, COIN))
         set_text(self._extremes, _extremes(chosen))
 
-    def _show_drawn(self, name: str, of: DrawnAccuracy) -> None:
-        texts = points(value_of(of.skill)), span(of.skill), format_count(of.skill.n)
-        sentence = proof_in_full(of.skill, translate("Panels", "The skill"))
-        if not of.is_stored:
-            texts = translate("Panels", "not stored"), MISSING, MISSING
-            sentence = translate("Panels", "Not stored with these scores; newer ones have it.")
-        _put(self.also_drawn[name], texts, f"{translate('Panels', MEANINGS[name])}\n{sentence}")
-
 
 def _put(labels: Sequence[Label], texts: Sequence[str], tooltip: str) -> None:
     for label, text in zip(labels, texts, strict=True):
@@ -280,8 +277,8 @@ class HorizonsPage(Page):
 
     chosen = Signal(int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self.table = _WideTable(0, 4, self)
         heads = (
             translate("Panels", "Ahead"),
@@ -306,20 +303,17 @@ class HorizonsPage(Page):
         self._is_filling = True
         self.table.setRowCount(len(found.horizons))
         for row, of in enumerate(found.horizons):
-            self._fill(row, of, is_read=found.is_whole or of.n > 0)
+            texts = (str(of.horizon), measured(of.close, 1), measured(of.range, 1), format_count(of.n))
+            if not (found.is_whole or of.n > 0):  # not read yet
+                texts = (str(of.horizon), "…", "…", "…")
+            tooltip = not_yet(of.n) if of.close.value is None else _in_sentences(of)
+            for column, text in enumerate(texts):
+                put_text(self.table, row, column, text, is_number=True).setToolTip(paragraphs(tooltip))
         self.table.fit()
         horizons = [of.horizon for of in found.horizons]
         if found.chosen.request.horizon in horizons:
             self.table.selectRow(horizons.index(found.chosen.request.horizon))
         self._is_filling = False
-
-    def _fill(self, row: int, of: HorizonSkill, *, is_read: bool) -> None:
-        texts = (str(of.horizon), measured(of.close, 1), measured(of.range, 1), format_count(of.n))
-        if not is_read:
-            texts = (str(of.horizon), "…", "…", "…")
-        tooltip = not_yet(of.n) if of.close.value is None else _in_sentences(of)
-        for column, text in enumerate(texts):
-            put_text(self.table, row, column, text, is_number=True).setToolTip(paragraphs(tooltip))
 
     def _on_current(self, row: int, _column: int, _row_before: int, _column_before: int) -> None:
         item = self.table.item(row, 0)

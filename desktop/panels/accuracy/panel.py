@@ -47,8 +47,8 @@ class AccuracyPanel(Panel):
     wanted = Signal(object)
     """Request: somebody looks at this now; said with every refresh."""
 
-    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, state: RunState, theme: Theme) -> None:
+        super().__init__(theme)
         self._state = state
         self._verdict_icon, self._verdict, self._reason = Label(), Label(wraps=True), Label(wraps=True)
         self._table = AccuracyTable(theme)
@@ -59,7 +59,13 @@ class AccuracyPanel(Panel):
         """Shows the scores that are kept apart instead of the run's own."""
         self.tabs, self.details = QTabBar(), AccuracyDetails(theme)
         self._now = DownScrolling(self._build_layout(), translate("Panels", "Accuracy now"))
-        self._build_tabs()
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        NarrowTabs(self.tabs)  # all seven are in view in the narrowest dock
+        for name in (_NOW, *PAGES):
+            self.tabs.setTabData(self.tabs.addTab(translate("Panels", name)), name)
+        stacked(self, self.tabs, self._now, self.details, margins=(8, 2, 8, 2), spacing=3)
+        self.details.hide()
         self._empty = EmptyState(translate("Panels", _EMPTY), self)
         self.follow(self.apart.toggled, state.status_changed, state.diagnosis_changed, state.feed_changed)
         self.follow(state.forecast_changed, state.record_changed, state.accuracy_changed)
@@ -110,15 +116,6 @@ class AccuracyPanel(Panel):
             shown, is_models_own = own, answers.model.found is Found.YES
         self._table.show_summary(shown, is_models_own=is_models_own)
         self._show_footer(own, shown)
-
-    def _build_tabs(self) -> None:
-        self.tabs.setDrawBase(False)
-        self.tabs.setExpanding(False)
-        NarrowTabs(self.tabs)  # all seven are in view in the narrowest dock
-        for name in (_NOW, *PAGES):
-            self.tabs.setTabData(self.tabs.addTab(translate("Panels", name)), name)
-        stacked(self, self.tabs, self._now, self.details, margins=(8, 2, 8, 2), spacing=3)
-        self.details.hide()
 
     def _build_layout(self) -> QWidget:
         scale_text(self._verdict, 1.15, bold=True)

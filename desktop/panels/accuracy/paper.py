@@ -46,8 +46,8 @@ class PaperPage(Page):
     costs_requested = Signal()
     is_chosen = False
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self.headline, self.remark = WrappedLabel(), WrappedLabel()
         self._rule = WrappedLabel(translate("Panels", _RULE))
         scale_text(self.headline, 1.15, bold=True)

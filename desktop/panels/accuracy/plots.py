@@ -49,20 +49,17 @@ class TimeAxis(PlotAxis):
         return [(_MINUTE_S if has_time else _DAY_S, [each.time_ms / 1000.0 for each in found])]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        return [_moment(value, has_time=spacing < _DAY_S) for value in values]
+        texts = []
+        for value in values:
+            here = local_datetime(round(1000.0 * value))
+            day = "" if here is None else f"{here.day} {month_name(here.month)}"
+            texts.append(day if here is None or spacing >= _DAY_S else f"{day} {here:%H:%M}")
+        return texts
 
 
 def too_few(have: int, needed: int) -> str:
     """Why there is nothing to draw."""
     return translate("Panels", "Not yet: {0} of {1} candles.").format(format_count(have), needed)
-
-
-def _moment(seconds: float, *, has_time: bool) -> str:
-    here = local_datetime(round(1000.0 * seconds))
-    if here is None:
-        return ""
-    day = f"{here.day} {month_name(here.month)}"
-    return f"{day} {here:%H:%M}" if has_time else day
 
 
 class TitledPlot(QWidget):
@@ -133,8 +130,8 @@ class CurvesPlot(TitledPlot):
 class ErrorsPage(Page):
     """How far the close lay from its forecast, beside how far it lay from "no change"."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
         self.errors = CurvesPlot(
             theme,
             translate("Panels", "Errors of the close"),

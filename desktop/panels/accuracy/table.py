@@ -242,8 +242,8 @@ class AccuracyTable(QWidget):
 
     It places its cells itself: a layout would answer for its height before it knows in how many lines."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.headers = [self._header(text, tooltip) for text, tooltip in _HEADERS]
         self.rows = tuple(Row(term, theme, self) for term in TERMS)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)

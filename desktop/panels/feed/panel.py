@@ -70,8 +70,8 @@ class FeedPanel(Panel):
     try_again_requested = Signal()
     venue_requested = Signal(str)
 
-    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, state: RunState, theme: Theme) -> None:
+        super().__init__(theme)
         self._record, self._clock = state.feed_record, state.clock
         self._dot = Dot()
         self.state_word, self.market = Label(), Label()

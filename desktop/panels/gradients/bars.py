@@ -42,8 +42,8 @@ class Bar:
 class BarList(QWidget):
     """Bars from the left edge. is_log: of a logarithmic scale between whole decades, which is written underneath."""
 
-    def __init__(self, theme: Theme, *, is_log: bool, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, *, is_log: bool) -> None:
+        super().__init__()
         self._theme = theme
         self._is_log = is_log
         self.bars: tuple[Bar, ...] = ()

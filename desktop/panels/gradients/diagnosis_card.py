@@ -69,8 +69,8 @@ class DiagnosisCard(QWidget):
     change_requested = Signal(object)
     recovery_requested = Signal(object)
 
-    def __init__(self, settings: Settings, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, settings: Settings, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._settings = settings
         self._diagnosis: Diagnosis | None = None
@@ -314,8 +314,8 @@ def _is_same(one: object, other: object) -> bool:
 class WrappingButton(QPushButton):
     """As high as its text needs at the width that it gets; never wider than the text on one line."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(text, parent)
+    def __init__(self) -> None:
+        super().__init__()
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)

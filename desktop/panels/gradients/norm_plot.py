@@ -95,8 +95,8 @@ class _Readout(Label):
 class NormPlot(QWidget):
     """Pointing at it shows the numbers of that step."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self._steps: StepHistory | None = None
         self._pointed_at: float | None = None
@@ -129,7 +129,11 @@ class NormPlot(QWidget):
             curve.setData(*thinned(x, smoothed_mean(values, _SMOOTHING_STEPS), most))
         self._threshold.setData(*_corners(x, threshold))
         low, high = self._fit(x, before, after, threshold)
-        self._mark(x, steps, low, high)
+        # Clipped steps: short lines at the foot. Skipped ones: crosses at the top, for they may have no norm.
+        clipped, skipped = x[steps.column("clipped") > 0.0], x[steps.column("skipped") > 0.0]
+        feet = np.tile([low, low + _RUG * (high - low)], clipped.size)
+        self._clipped.setData(np.repeat(clipped, 2), feet)
+        self._skipped.setData(skipped, np.full(skipped.size, high - _RUG * (high - low)))
         self._show_readout()
 
     def _take_colours(self, palette: Palette) -> None:
@@ -179,14 +183,6 @@ class NormPlot(QWidget):
         low, high = low - spare - 1.5 * margin, high + spare + margin
         self.plot.setYRange(low, high, padding=0.0)
         return low, high
-
-    def _mark(self, x: FloatArray, steps: StepHistory, low: float, high: float) -> None:
-        """Clipped steps: short lines at the foot. Skipped ones: crosses at the top, for they may have no norm."""
-        clipped = x[steps.column("clipped") > 0.0]
-        feet = np.tile([low, low + _RUG * (high - low)], clipped.size)
-        self._clipped.setData(np.repeat(clipped, 2), feet)
-        skipped = x[steps.column("skipped") > 0.0]
-        self._skipped.setData(skipped, np.full(skipped.size, high - _RUG * (high - low)))
 
     def _on_pointed_at(self, x: float | None) -> None:
         self._pointed_at = x

@@ -28,8 +28,8 @@ _TWO_COLUMNS_FROM_CHARACTERS = 90
 class GradientsPanel(Panel):
     """One column; two where there is room."""
 
-    def __init__(self, state: RunState, theme: Theme, settings: Settings, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, state: RunState, theme: Theme, settings: Settings) -> None:
+        super().__init__(theme)
         self._state = state
         self.card = DiagnosisCard(settings, theme)
         self._measured: Measured | None = None
@@ -57,9 +57,6 @@ class GradientsPanel(Panel):
             self._measured.layers.measure.currentIndexChanged.connect(lambda _index: self._refresh_layers())
             self._fit_columns()
         return self._measured
-
-    def show_settings(self, settings: Settings) -> None:
-        self.card.show_settings(settings)
 
     def refresh(self) -> None:
         has_steps = len(self._state.steps) > 0

@@ -64,8 +64,8 @@ _NO_LAYERS = QT_TRANSLATE_NOOP("Panels", "The layers appear with the next step."
 class LayerSection(QWidget):
     """A row for each layer, the input's at the top: the median of the newest steps, and a mark at the newest."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.bars = BarList(theme, is_log=True)
         self.measure = QComboBox()
         name_box(self.measure, translate("Panels", "Quantity shown by the layers' bars"))
@@ -116,8 +116,8 @@ class LayerSection(QWidget):
 class PartSection(QWidget):
     """What the loss is made of: a bar for each quantity that is forecast."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.bars = BarList(theme, is_log=False)
         title = Label(translate("Panels", "Parts of the loss"))
         title.setFont(tabular(self.font(), bold=True))
@@ -172,8 +172,8 @@ def _layer_bar(name: str, value: float, newest: LayerStatistics, measure: str, *
 class Measured(QWidget):
     """One column, or two."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.norms = NormPlot(theme)
         self.numbers = NumberGrid(MEANINGS, _MOST_IN_A_ROW, figure=_NEWEST)
         """Of the newest steps."""

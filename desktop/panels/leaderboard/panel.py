@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QComboBox
 
 from core.evaluation.leaderboard import LeaderboardRow, Ranking
 from core.forecast.experts import EXPERTS
@@ -48,8 +48,8 @@ class LeaderboardPanel(Panel):
     ghosts_requested = Signal(object)
     """Names of experts whose ghosts are wanted on the chart, in the order of their colours."""
 
-    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, state: RunState, theme: Theme) -> None:
+        super().__init__(theme)
         self._state = state
         self._ticked: tuple[str, ...] = ()
         self._rows: tuple[LeaderboardRow, ...] = ()

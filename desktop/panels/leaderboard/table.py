@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QIcon, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from core.domain.events import Estimate
 from core.evaluation.leaderboard import LeaderboardRow
@@ -189,7 +189,8 @@ class LeaderboardModel(KeyedRowsModel[Entry]):
             case Qt.ItemDataRole.DisplayRole:
                 return text(entry.row, column)
             case Qt.ItemDataRole.ToolTipRole:
-                return paragraphs(self._tooltip(entry, column))
+                of_tick = entry.why_not or column.meaning
+                return paragraphs(of_tick if column is Column.GHOSTS else in_sentences(entry.row))
             case Qt.ItemDataRole.TextAlignmentRole:
                 return self.side(column)
             case Qt.ItemDataRole.ForegroundRole:
@@ -217,12 +218,6 @@ class LeaderboardModel(KeyedRowsModel[Entry]):
         name = "checkbox-marked" if entry.is_ticked else "checkbox-blank-outline"
         return icon(name, colour, palette.inverse_text)
 
-    @staticmethod
-    def _tooltip(entry: Entry, column: Column) -> str:
-        if column is Column.GHOSTS:
-            return entry.why_not or column.meaning
-        return in_sentences(entry.row)
-
 
 def _is_faint(row: LeaderboardRow, column: Column) -> bool:
     """A dash, and a value that has no interval yet."""
@@ -245,8 +240,8 @@ class _TickCell(QStyledItemDelegate):
 class LeaderboardTable(QTableView):
     """Numbers are as wide as they come; the least important columns go where there is no room. Space ticks a row."""
 
-    def __init__(self, model: LeaderboardModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: LeaderboardModel) -> None:
+        super().__init__()
         self.setModel(model)
         self._model = model
         style_table(self, translate("Panels", "Leaderboard"), several=False)
@@ -259,11 +254,6 @@ class LeaderboardTable(QTableView):
         follow_interface_size(self, self.fit_columns)
         model.layoutChanged.connect(self.fit_columns)
         model.dataChanged.connect(self.fit_columns)
-
-    @property
-    def shown_columns(self) -> tuple[Column, ...]:
-        """Those that there is room for, from the left."""
-        return tuple(column for column in Column if not self.isColumnHidden(column))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

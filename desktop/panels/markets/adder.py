@@ -32,8 +32,8 @@ class MarketAdder(QWidget):
     symbols_wanted = Signal(str)
     hint_changed = Signal(str)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._known: dict[str, tuple[str, ...]] = {}
         self._indexes = {SIMULATED_VENUE: SymbolIndex(_SIMULATED)}
         self.venue, self.interval = QComboBox(), QComboBox()

@@ -44,8 +44,8 @@ class MarketsPanel(Panel):
     markets_changed = Signal(object)
     prices_wanted = Signal(bool)
 
-    def __init__(self, state: RunState, theme: Theme, markets: Watchlist, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, state: RunState, theme: Theme, markets: Watchlist) -> None:
+        super().__init__(theme)
         self._record, self._quotes, self._clock = state.feed_record, state.quotes, state.clock
         self._known = state.markets
         self._reader = RowReader(state)

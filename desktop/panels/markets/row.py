@@ -261,20 +261,17 @@ class RowReader:
         is_exchange = market.venue not in (FILE_VENUE, SIMULATED_VENUE)
         polled = self._quotes.standing((market.venue, market.symbol), now_ms, is_polled=is_polled and is_exchange)
         if market == self._record.market and last is not None:
-            return self._of_chart(last, polled, now_ms)
+            # While its feed is live the price holds, however long nobody has traded.
+            status = self._record.status
+            is_live = status is not None and status.state is FeedState.LIVE
+            is_old = not is_live and now_ms - last.at_ms > STALE_AFTER_MS
+            return _standing(last.last, last.at_ms, polled, is_old=is_old)
         if known.is_in_run:
             return _of_run(known, polled, now_ms)
         if market.is_simulated:
             sentence = translate("Panels", "A simulated market has prices only while it is open or learned from.")
             return Standing(QuoteState.NOT_RUNNING, None, sentence)
         return polled
-
-    def _of_chart(self, last: Quote, polled: Standing, now_ms: int) -> Standing:
-        """While its feed is live the price holds, however long nobody has traded."""
-        status = self._record.status
-        is_live = status is not None and status.state is FeedState.LIVE
-        is_old = not is_live and now_ms - last.at_ms > STALE_AFTER_MS
-        return _standing(last.last, last.at_ms, polled, is_old=is_old)
 
 
 def _of_run(known: MarketRow, polled: Standing, now_ms: int) -> Standing:

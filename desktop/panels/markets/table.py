@@ -76,8 +76,8 @@ class MarketsTable(QTableView):
     switched = Signal(int)
     dropped = Signal(int, int)
 
-    def __init__(self, model: MarketsModel, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: MarketsModel, theme: Theme) -> None:
+        super().__init__()
         self._theme, self._model = theme, model
         self._pressed: QPoint | None = None
         self._place = QPoint()
@@ -103,11 +103,6 @@ class MarketsTable(QTableView):
         model.members_changed.connect(self._measure)
         model.dataChanged.connect(self._on_data)
         theme.follow(self, lambda _palette: self.viewport().update())  # candles' colours are no role of Qt's palette
-
-    @property
-    def shown_columns(self) -> tuple[Column, ...]:
-        """Those that there is room for, from the left."""
-        return tuple(column for column in Column if not self.isColumnHidden(column))
 
     def _set_cells(self) -> None:
         theme = self._theme
@@ -279,8 +274,8 @@ class FilterLine(QWidget):
 
     sort_chosen = Signal(int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.box = _FilterBox()
         self.sort = QToolButton()
         put_icon(self.sort, "sort", theme)

@@ -79,7 +79,8 @@ def test_tooltips_and_buttons_do_not_break_between_number_and_unit(qtbot: QtBot,
     shown = QTextDocument()
     shown.setHtml(paragraphs(SENTENCE))
     assert shown.toPlainText() == SENTENCE
-    button = WrappingButton("Clip at 12 units")
+    button = WrappingButton()
+    button.setText("Clip at 12 units")
     qtbot.addWidget(button)
     longest = button.fontMetrics().horizontalAdvance("12 units")
     assert button.minimumSizeHint().width() >= longest > button.fontMetrics().horizontalAdvance("units")
