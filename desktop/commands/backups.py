@@ -12,7 +12,7 @@ from core.domain.clock import SystemClock
 from core.storage.backup_record import Backup, list_backups, verify
 from core.storage.backups import make_backup
 from core.storage.ownership import own
-from core.storage.recovering import Restored, moment, restore, what_is_missing
+from core.storage.recovering import moment, restore, what_is_missing
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.options import common_options, print_json, report_whole, with_context
@@ -30,7 +30,17 @@ def backups() -> None:
 def list_(context: Context) -> None:
     """All backups, the newest first."""
     known = list_backups(context.folder.backups)
-    print_json({"backups": [_facts(backup) for backup in known]}) if context.as_json else _print_table(known)
+    if context.as_json:
+        print_json({"backups": [_facts(backup) for backup in known]})
+        return
+    table = Table(box=None, pad_edge=False)
+    for title in ("Backup", "Made", "Size", "Rows", "Checkpoints"):
+        table.add_column(title, justify="left" if title in ("Backup", "Made") else "right")
+    for backup in known:
+        record = backup.record
+        size = f"{record.size_bytes / 1e6:.1f} MB"
+        table.add_row(backup.name, moment(record.made_at_ms), size, f"{backup.rows:,}", f"{len(record.checkpoints)}")
+    print_whole(table if known else "No backup yet.")
 
 
 @backups.command("make")
@@ -69,7 +79,10 @@ def restore_(context: Context, name: str | None) -> None:
     with own(context.folder, "backups"):
         restored = restore(context.folder, _chosen(context, name), SystemClock().now_ms())
     if context.as_json:
-        print_json(_as_json(restored))
+        kept, until_ms = restored.kept, restored.lost_until_ms
+        from_ms = None if until_ms is None else restored.backup.record.made_at_ms
+        lost = {"lost_from_ms": from_ms, "lost_until_ms": until_ms}
+        print_json({"restored": restored.backup.name, "kept": None if kept is None else str(kept), **lost})
         return
     click.echo(f"The backup of {moment(restored.backup.record.made_at_ms)} is the database now.")
     if restored.kept is not None:
@@ -89,23 +102,3 @@ def _chosen(context: Context, name: str | None) -> Backup:
 def _facts(backup: Backup) -> dict[str, Any]:
     facts = dataclasses.asdict(backup.record)
     return {"name": backup.name, "folder": str(backup.folder), **facts}
-
-
-def _as_json(restored: Restored) -> dict[str, Any]:
-    return {
-        "restored": restored.backup.name,
-        "kept": None if restored.kept is None else str(restored.kept),
-        "lost_from_ms": None if restored.lost_until_ms is None else restored.backup.record.made_at_ms,
-        "lost_until_ms": restored.lost_until_ms,
-    }
-
-
-def _print_table(known: tuple[Backup, ...]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for title in ("Backup", "Made", "Size", "Rows", "Checkpoints"):
-        table.add_column(title, justify="left" if title in ("Backup", "Made") else "right")
-    for backup in known:
-        record = backup.record
-        size = f"{record.size_bytes / 1e6:.1f} MB"
-        table.add_row(backup.name, moment(record.made_at_ms), size, f"{backup.rows:,}", f"{len(record.checkpoints)}")
-    print_whole(table if known else "No backup yet.")

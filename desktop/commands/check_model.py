@@ -46,7 +46,11 @@ def check_model(context: Context, wanted: str, candle_file: Path | None, count: 
     if context.as_json:
         print_json({"model": model, "ok": ok, "checks": [dataclasses.asdict(check) for check in checks]})
     else:
-        _print(checks)
+        table = Table(box=None, pad_edge=False, show_header=False)
+        for check in checks:
+            state = "passed" if check.passed else "failed" if check.is_required else "note"
+            table.add_row(Text(state, style=_STYLES[state]), check.requirement, check.found)
+        Console(markup=False).print(table)
     if not ok:
         raise SystemExit(1)
 
@@ -71,11 +75,3 @@ def _say_on_stderr(context: Context) -> Any:
     if context.lines is not None:
         return context.lines.start_part
     return (lambda words: None) if context.as_json else (lambda words: click.echo(f"{words} ...", err=True))
-
-
-def _print(checks: list[Check]) -> None:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for check in checks:
-        state = "passed" if check.passed else "failed" if check.is_required else "note"
-        table.add_row(Text(state, style=_STYLES[state]), check.requirement, check.found)
-    Console(markup=False).print(table)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from contextlib import closing
-from typing import Any
 
 import click
 from rich.table import Table
@@ -32,9 +31,19 @@ def checkpoints() -> None:
 def list_(context: Context) -> None:
     """All checkpoints of all runs, the newest run first."""
     known = _all(context.folder)
-    print_json({"checkpoints": [dataclasses.asdict(info) for info in known]}) if context.as_json else _print_table(
-        known
-    )
+    if context.as_json:
+        print_json({"checkpoints": [dataclasses.asdict(info) for info in known]})
+        return
+    table = Table(box=None, pad_edge=False)
+    for title in ("Checkpoint", "Step", "Reason", "Skill", "Loss", "Size", ""):
+        table.add_column(title, justify="right" if title in ("Step", "Skill", "Loss", "Size") else "left")
+    for info in known:
+        flags = ", ".join(name for name, is_set in (("best", info.is_best), ("pinned", info.is_pinned)) if is_set)
+        skill = "–" if info.skill is None else f"{100 * info.skill:+.2f} %"
+        loss = "–" if info.loss is None else f"{info.loss:.4f}"
+        size = f"{info.size_bytes / 1e6:.1f} MB"
+        table.add_row(info.checkpoint_id, f"{info.step:,}", info.reason, skill, loss, size, flags)
+    print_whole(table if known else "No checkpoint yet.")
 
 
 @checkpoints.command("show")
@@ -68,25 +77,3 @@ def _all(folder: DataFolder) -> list[CheckpointInfo]:
     with closing(open_database(folder.database, readonly=True)) as db:
         rows = CheckpointRows(db)
         return [info for run in RunStore(db).list() for info in rows.list(run.run_id)]
-
-
-def _print_table(known: list[CheckpointInfo]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for title in ("Checkpoint", "Step", "Reason", "Skill", "Loss", "Size", ""):
-        table.add_column(title, justify="right" if title in ("Step", "Skill", "Loss", "Size") else "left")
-    for info in known:
-        table.add_row(*_cells(info))
-    print_whole(table if known else "No checkpoint yet.")
-
-
-def _cells(info: CheckpointInfo) -> tuple[Any, ...]:
-    flags = ", ".join(name for name, is_set in (("best", info.is_best), ("pinned", info.is_pinned)) if is_set)
-    return (
-        info.checkpoint_id,
-        f"{info.step:,}",
-        info.reason,
-        "–" if info.skill is None else f"{100 * info.skill:+.2f} %",
-        "–" if info.loss is None else f"{info.loss:.4f}",
-        f"{info.size_bytes / 1e6:.1f} MB",
-        flags,
-    )

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 import click
 
-from desktop.commands.errors import INTERRUPTED
-from desktop.commands.torchrun_output import speaks
+from desktop.commands.errors import INTERRUPTED, speaks
 
 _log = logging.getLogger("ghostcandle")
 _COMMANDS = {
@@ -78,7 +77,11 @@ def run_command_line(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
     except click.ClickException as error:
-        return _report_usage(error, as_json)
+        if as_json:
+            _print_error(error.format_message(), as_json)
+        elif speaks():
+            error.show()
+        return error.exit_code
     except click.Abort:
         if as_json:
             _print_error("Stopped before the end.", as_json)
@@ -86,14 +89,6 @@ def run_command_line(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         return _report_fault(error, as_json)
     return 0
-
-
-def _report_usage(error: click.ClickException, as_json: bool) -> int:
-    if as_json:
-        _print_error(error.format_message(), as_json)
-    elif speaks():
-        error.show()
-    return error.exit_code
 
 
 def _report_fault(error: Exception, as_json: bool) -> int:

@@ -76,18 +76,11 @@ def collect(folder: DataFolder, device: str | None = None) -> list[Finding]:
     return [*_build(), *(look() for look in looks)]
 
 
-def build_info() -> dict[str, Any] | None:
-    """What the packaged program says of itself; None in a checkout."""
-    path = Path(sys.executable).parent / "BUILD_INFO.json"
-    if not getattr(sys, "frozen", False) or not path.exists():
-        return None
-    info: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return info
-
-
 def _build() -> Iterator[Finding]:
-    info = build_info()
-    if info is not None:
+    """What the packaged program says of itself; nothing in a checkout."""
+    path = Path(sys.executable).parent / "BUILD_INFO.json"
+    if getattr(sys, "frozen", False) and path.exists():
+        info = json.loads(path.read_text(encoding="utf-8"))
         yield Finding("Package", State.OK, f"Ghostcandle {info['version']}, torch for {info['torch_build']}")
 
 

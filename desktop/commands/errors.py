@@ -1,7 +1,8 @@
-"""Errors that end a command with a sentence instead of a traceback."""
+"""Errors that end a command with a sentence instead of a traceback, and which of several processes says it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,3 +25,9 @@ def wrong_usage(*kinds: type[Exception]) -> Iterator[None]:
         yield
     except kinds as error:
         raise UserError(str(error), 2) from error
+
+
+def speaks() -> bool:
+    """Of the processes that torchrun starts only the first prints: what is wrong is wrong in all of them, and stdout
+    takes one object."""
+    return "WORLD_SIZE" not in os.environ or os.environ.get("RANK", "0") == "0"

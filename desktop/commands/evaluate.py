@@ -77,7 +77,9 @@ def evaluate(
         raise UserError("Several files need --together: one model then learns them all. Or give one file.", 2)
     (candle_file,) = files
     if report is not None:
-        _check_report(report, candle_file)
+        check_page("--report", report)
+        if report.exists() and candle_file.exists() and report.samefile(candle_file):
+            raise UserError(f"--report {report} is the candle file itself; name another file.", 2)
     if checkpoint is None and (frozen or count_seen):
         raise UserError("--frozen and --count-seen say how a --checkpoint is evaluated; name one.", 2)
     start, beginning = None, {}
@@ -113,12 +115,6 @@ def check_page(name: str, page: Path) -> None:
         raise UserError(f"{name} {page} cannot be written: nothing may be written to {page.parent}.", 2)
     if page.suffix.lower() not in (".html", ".htm"):
         raise UserError(f"{name} {page} is a page: name a file that ends in .html.", 2)
-
-
-def _check_report(report: Path, candle_file: Path) -> None:
-    check_page("--report", report)
-    if report.exists() and candle_file.exists() and report.samefile(candle_file):
-        raise UserError(f"--report {report} is the candle file itself; name another file.", 2)
 
 
 def _write_report(report: Path, text: str) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from core.settings.tree import MarketSettings, Settings
+from core.settings.tree import Settings
 from core.storage.folder import DataFolder
 from core.training.online.trainer_spec import StartingPoint
 from desktop.app.context import Context
@@ -29,7 +29,8 @@ def run_over(
     """
     whole, named = ("file", files[0].name) if len(files) == 1 else ("files", f"{len(files)} files")
     stopped = f"Stopped before the end of the {whole}; nothing was judged and nothing written."
-    first, *others = (_replay(context.settings.market, file) for file in files)
+    market = dataclasses.replace(context.settings.market, feed="replay", speed=0.0)
+    first, *others = (dataclasses.replace(market, file=str(file)) for file in files)
     with stopped_by_signals(_interrupt), tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
         replayed = dataclasses.replace(
             context,
@@ -52,10 +53,6 @@ def run_over(
 def _interrupt() -> None:
     """As Ctrl+C does it, so that the temporary folder goes."""
     raise KeyboardInterrupt
-
-
-def _replay(market: MarketSettings, file: Path) -> MarketSettings:
-    return dataclasses.replace(market, feed="replay", file=str(file), speed=0.0)
 
 
 def _judged(settings: Settings) -> Settings:

@@ -97,10 +97,15 @@ def _look(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> dict
 def _imported(
     files: tuple[Path, ...], wanted: dict[str, Any], context: Context, progress: TerminalProgress
 ) -> list[dict[str, Any]]:
+    """A file that cannot be used ends the command; earlier files stay imported and are listed."""
     results: list[dict[str, Any]] = []
     with open_history(context, "candle import", "Importing candles", progress) as history:
         for file in files:
-            results.append(_import_after(results, file, wanted, history))
+            try:
+                results.append(_import(file, wanted, history))
+            except (CandleFileError, HistoryError) as error:
+                kept = f" Imported before it: {', '.join(report['file'] for report in results)}." if results else ""
+                raise HistoryError(f"{error}{kept}") from error
             if not context.as_json and file is not files[-1]:
                 progress.say(f"{file.name}: {results[-1]['stored']:,} candles stored.")
     return results
@@ -119,17 +124,6 @@ def _plan(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> Impo
 def _table(file: Path, wanted: dict[str, Any]) -> CandleTable:
     """Raises CandleFileError and HistoryError."""
     return read_candle_table(file, ReadOptions(read_interval(wanted["of_interval"]), _zone(wanted["time_zone"])))
-
-
-def _import_after(
-    before: list[dict[str, Any]], file: Path, wanted: dict[str, Any], history: HistoryAccess
-) -> dict[str, Any]:
-    """A file that cannot be used ends the command; earlier files stay imported and are listed."""
-    try:
-        return _import(file, wanted, history)
-    except (CandleFileError, HistoryError) as error:
-        kept = f" Imported before it: {', '.join(report['file'] for report in before)}." if before else ""
-        raise HistoryError(f"{error}{kept}") from error
 
 
 def _import(file: Path, wanted: dict[str, Any], history: HistoryAccess) -> dict[str, Any]:

@@ -43,8 +43,7 @@ def require_known_venue(market: Market, store: CandleStore | None) -> None:
     """A slip of the pen would store candles where nobody finds them. Raises HistoryError."""
     if market.venue == FILE_VENUE or (store is not None and store.latest_open_time_ms(market) is not None):
         return
-    _require_exchange(market.venue, f"For candles that are of no exchange, use --venue {FILE_VENUE}.")
-    _require_pair(market)
+    _require_pair_of_exchange(market, f"For candles that are of no exchange, use --venue {FILE_VENUE}.")
 
 
 def require_exchange(market: Market) -> None:
@@ -54,23 +53,18 @@ def require_exchange(market: Market) -> None:
             f"Candles of '{market.venue}' come from no exchange, so none can be asked for them. Name an exchange, such "
             "as --venue binance; files are read with the command import."
         )
-    _require_exchange(market.venue, "Name one by its ccxt id, such as --venue binance.")
-    _require_pair(market)
+    _require_pair_of_exchange(market, "Name one by its ccxt id, such as --venue binance.")
 
 
-def _require_pair(market: Market) -> None:
-    """Raises HistoryError."""
+def _require_pair_of_exchange(market: Market, otherwise: str) -> None:
+    """Raises HistoryError. otherwise: what to do if the exchange is none."""
+    names = known_venues()
+    if market.venue not in names:
+        close = difflib.get_close_matches(market.venue.lower(), names, n=3)
+        hint = f"Did you mean {' or '.join(close)}? " if close else ""
+        raise HistoryError(f"'{market.venue}' is no exchange that ccxt knows. {hint}{otherwise}")
     if not _PAIR.fullmatch(market.symbol):
         raise HistoryError(
             f"'{market.symbol}' is no symbol of an exchange; write what is traded, a slash and what it is paid in: "
             "--symbol BTC/USDT"
         )
-
-
-def _require_exchange(venue: str, otherwise: str) -> None:
-    names = known_venues()
-    if venue in names:
-        return
-    close = difflib.get_close_matches(venue.lower(), names, n=3)
-    hint = f"Did you mean {' or '.join(close)}? " if close else ""
-    raise HistoryError(f"'{venue}' is no exchange that ccxt knows. {hint}{otherwise}")

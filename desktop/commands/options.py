@@ -29,18 +29,18 @@ from core.settings.tree import MarketSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.app.context import Context
 from desktop.app.progress_lines import ProgressLines, end_with_stdin
-from desktop.commands.errors import UserError
-from desktop.commands.torchrun_output import speaks
+from desktop.commands.errors import UserError, speaks
 from desktop.dialogs import start_failure
 
 _DATA_DIR_VARIABLE = "GHOSTCANDLE_DATA_DIR"
 _URLS_VARIABLE = "GHOSTCANDLE_EXCHANGE_URLS"
-_COMMON = frozenset({"as_json", "data_dir", "seed", "device", "progress_lines"})
-_MODEL = frozenset({"model"})
-_RUN = frozenset(
-    {"feed", "venue", "symbol", "interval", "file", "speed", "warm_up", "candles", "trainer", "new_run", "start_from"}
+_SHARED = frozenset(
+    {
+        *("as_json", "data_dir", "seed", "device", "progress_lines", "model", "feed", "venue", "symbol", "interval"),
+        *("file", "speed", "warm_up", "candles", "trainer", "new_run", "start_from"),
+    }
 )
-_SHARED = _COMMON | _RUN | _MODEL
+"""Options of which a `Context` is made; a command gets the others."""
 _SEVERAL = "Several times: one model learns all of them."
 _SPEED = "Candles per second; 0: as fast as possible; a simulation without --candles then runs in real time."
 _NO_EXCHANGE = (FILE_VENUE, SIMULATED_VENUE)

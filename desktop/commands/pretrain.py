@@ -13,10 +13,9 @@ from core.training.engine.device_faults import DeviceError
 from desktop.app.context import Context
 from desktop.app.stopping import stopped_by_signals
 from desktop.app.terminal_progress import TerminalProgress
-from desktop.commands.errors import INTERRUPTED, UserError
+from desktop.commands.errors import INTERRUPTED, UserError, speaks
 from desktop.commands.options import common_options, print_json, with_context
-from desktop.commands.text import print_pretraining
-from desktop.commands.torchrun_output import speaks
+from desktop.commands.text import pretraining_rows, print_pairs
 
 
 @click.command()
@@ -56,7 +55,7 @@ def pretrain(context: Context, files: tuple[Path, ...], **wanted: Any) -> None:
     with TerminalProgress(is_shown=speaks(), lines=context.lines) as progress, stopped_by_signals(stop.set):
         account = _pretrain(context, files, wanted, progress, stop)
     if account is not None:
-        print_json(account) if context.as_json else print_pretraining(account)
+        print_json(account) if context.as_json else print_pairs(pretraining_rows(account))
 
 
 def _pretrain(

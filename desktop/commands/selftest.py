@@ -21,7 +21,6 @@ from core.domain.clock import SystemClock
 from core.domain.events import EventBatch, TrainerReady
 from core.evaluation.summary import summarise
 from core.market.feeds.simulated import SimulatedFeed
-from core.settings.tree import Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import Run, RunStore
@@ -43,8 +42,10 @@ def selftest(context: Context) -> None:
 
     Exit code 1 if one fails.
     """
+    training = dataclasses.replace(context.settings.training, seed=1)
+    settings = dataclasses.replace(context.settings, training=training)
     with tempfile.TemporaryDirectory(prefix="ghostcandle-selftest-") as folder:
-        tested = dataclasses.replace(context, folder=DataFolder(Path(folder)), settings=_settings(context.settings))
+        tested = dataclasses.replace(context, folder=DataFolder(Path(folder)), settings=settings)
         tested.folder.ensure()
         checks = [
             _check("trainer", lambda: _train(tested)),
@@ -62,10 +63,6 @@ def selftest(context: Context) -> None:
             )
     if not ok:
         raise SystemExit(1)
-
-
-def _settings(settings: Settings) -> Settings:
-    return dataclasses.replace(settings, training=dataclasses.replace(settings.training, seed=1))
 
 
 def _check(name: str, work: Callable[[], str]) -> dict[str, Any]:

@@ -126,15 +126,11 @@ def _chosen(
     of: CheckpointInfo | package.Card, market: Market, file: Path, weights: bytes, settings: Mapping[str, Any] | None
 ) -> Chosen:
     description = look_into(weights, file.name)
-    _require_one_market(description, of.checkpoint_id)
+    if "markets" in description:
+        raise UserError(
+            f"The model of checkpoint {of.checkpoint_id} has learned several markets, and reads in each the others' "
+            "candles, which one file does not have. Give a checkpoint of a model of one market."
+        )
     until_ms = learned_until_ms(description, of.candle_open_time_ms, market.interval)
     place = file.resolve()
     return Chosen(of.checkpoint_id, of.step, market, place, of.sha256, until_ms, description["model"], settings)
-
-
-def _require_one_market(description: Mapping[str, Any], checkpoint_id: str) -> None:
-    if "markets" in description:
-        raise UserError(
-            f"The model of checkpoint {checkpoint_id} has learned several markets, and reads in each the others' "
-            "candles, which one file does not have. Give a checkpoint of a model of one market."
-        )

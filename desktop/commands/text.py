@@ -127,11 +127,6 @@ def _checkpoints(saved: dict[str, Any]) -> str:
     return f"{saved['kept']} kept of {saved['saved']}; best: {'none yet' if best is None else best['id']}"
 
 
-def print_pretraining(account: dict[str, Any]) -> None:
-    """What came of pretraining, as a short table on stdout."""
-    print_pairs(pretraining_rows(account))
-
-
 def pretraining_rows(account: dict[str, Any]) -> list[tuple[str, str]]:
     """Names and texts of an account of pretraining."""
     best = next(epoch for epoch in account["epochs"] if epoch["epoch"] == account["best_epoch"])
