@@ -269,7 +269,9 @@ class Application(QObject):
         if self._context.is_safe_mode or not self._context.folder.layout.exists():
             take_first_size(self.window)
         show_start_notices(self.banner, self._context, self._layout)
-        self._first_paint.happened.connect(self._open_database)
+        # Until the database is open nothing reads or writes it: data written to a damaged one would be lost when its
+        # backup replaces it.
+        self._first_paint.happened.connect(self._opener.start)
         self._first_paint.happened.connect(self.machine.start)
         self.window.show()
         self.screens.bring_back()
@@ -312,12 +314,6 @@ class Application(QObject):
         self.database.close()
         self.window.deleteLater()
         self.deleteLater()
-
-    @Slot()
-    def _open_database(self) -> None:
-        """Right after the first paint. Until it is done nothing reads or writes the database: data written to a damaged
-        one would be lost when its backup replaces it."""
-        self._opener.start()
 
     @Slot(str)
     def _on_not_opened(self, sentence: str) -> None:
@@ -378,9 +374,6 @@ class Application(QObject):
             self.settings.changed.connect(self.settings_writer.save)
         self.settings_writer.failed.connect(self._on_not_saved)
         self.settings.changed.connect(self.runs.learn)
-        self._connect_break()
-
-    def _connect_break(self) -> None:
         pause = self.training_break
         pause.stop_requested.connect(self.runs.trainer.stop)
         pause.start_requested.connect(self._on_start)
@@ -393,16 +386,13 @@ class Application(QObject):
         )
 
     def _connect_side_work(self) -> None:
-        self._connect_jobs()
+        """With the jobs of other parts, which the list of jobs can cancel."""
         remote = self.remote_commands
         remote.progressed.connect(self.state.apply)
         remote.shown.connect(self.charting.reload)
         remote.summary_ready.connect(
             lambda sentence: self.banner.show_notice(Notice(_REMOTE_NOTICE, Severity.INFO, sentence, passes=True))
         )
-
-    def _connect_jobs(self) -> None:
-        """Jobs of other parts that the list can cancel."""
         answer = self.jobs.answer_cancel
         stopped = translate("Window", "Training was stopped with a checkpoint; Start continues from it.")
         answer(JOB_ID, lambda _id: self.runs.trainer.stop(), stopped)
@@ -410,9 +400,8 @@ class Application(QObject):
         answer(CHECK_JOB, lambda _id: self._opener.skip(), skipped)
         as_it_was = translate("Window", "The database is unchanged.")
         answer(CONVERSION_JOB, lambda _id: self._opener.give_up_conversion(), as_it_was)
-        answer(
-            FILES_JOB, lambda _id: self.browser.exchange.cancel(), translate("Window", "The files before it are done.")
-        )
+        before = translate("Window", "The files before it are done.")
+        answer(FILES_JOB, lambda _id: self.browser.exchange.cancel(), before)
         stays = translate("Window", "The market is unchanged.")
         answer(READING_JOB, lambda _id: self.runs.cancel_reading(), stays)
         answer(REMOTE_JOB, self.remote_commands.cancel, translate("Window", "Candles stored so far are kept."))

@@ -6,7 +6,6 @@ import logging
 import sys
 import traceback
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 
 from PySide6.QtCore import QUrl
@@ -88,7 +87,7 @@ class CrashWatch:
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> CrashReport | None:
         """The report of an error; of a repeated one the first report, or None if that was shown just now."""
-        place = _place(kind, trace)
+        place = kind, tuple((frame.filename, frame.lineno) for frame in traceback.extract_tb(trace))
         known, now_s = self._known.get(place), self._clock.monotonic_s()
         if known is None:
             _log.error("An error in the window.", exc_info=(kind, error, trace))
@@ -117,10 +116,6 @@ class CrashWatch:
         )
 
 
-def _place(kind: type[BaseException], trace: TracebackType | None) -> Place:
-    return kind, tuple((frame.filename, frame.lineno) for frame in traceback.extract_tb(trace))
-
-
 def open_crash_report(parent: QWidget, report: CrashReport) -> QDialog:
     """Show it; Copy puts the whole of it on the clipboard."""
     dialog = QDialog(parent)
@@ -129,21 +124,13 @@ def open_crash_report(parent: QWidget, report: CrashReport) -> QDialog:
     text = QPlainTextEdit(report.text, readOnly=True, lineWrapMode=QPlainTextEdit.LineWrapMode.NoWrap)
     text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
     text.setAccessibleName(translate("Dialogs", "Report text"))
-    stacked(dialog, words, text, _buttons(dialog, report), stretched=text)
-    dialog.resize(*_SIZE)
-    return open_dialog(dialog)
-
-
-def _buttons(dialog: QDialog, report: CrashReport) -> QDialogButtonBox:
     buttons = close_button(dialog)
     copy = buttons.addButton(translate("Dialogs", "&Copy"), QDialogButtonBox.ButtonRole.ActionRole)
     copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(report.text))
     if report.path is not None:
-        folder = buttons.addButton(translate("Dialogs", "Open &folder"), QDialogButtonBox.ButtonRole.ActionRole)
-        folder.clicked.connect(lambda: _open(report.path))
-    return buttons
-
-
-def _open(path: Path | None) -> None:
-    if path is not None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
+        folder = QUrl.fromLocalFile(str(report.path.parent))
+        opens = buttons.addButton(translate("Dialogs", "Open &folder"), QDialogButtonBox.ButtonRole.ActionRole)
+        opens.clicked.connect(lambda: QDesktopServices.openUrl(folder))
+    stacked(dialog, words, text, buttons, stretched=text)
+    dialog.resize(*_SIZE)
+    return open_dialog(dialog)

@@ -155,7 +155,10 @@ class RunDisplay(QObject):
         self._shell.window.setWindowTitle(translate("Window", "{0} – Ghostcandle").format(shown_market(market)))
         if self._runs.is_switching:
             with self._shell.banner.storage_errors_shown():
-                self._show_switched()
+                self._show_record()
+                if self._state.trainer is None and self._state.head_id is not None:  # the scores are stored ones too
+                    members = self._database.runs.members(self._state.head_id)
+                    self._read_scores([member for member in members if member.run_id == self._state.run_id])
 
     def begin(self, market: Market | None = None) -> None:
         """Forget the former run. Until a trainer reports the run that it continues, the checkpoints of the last one of
@@ -267,13 +270,6 @@ class RunDisplay(QObject):
             state.add_incidents(database.incidents(run_ids, INCIDENTS_KEPT))
             for run_id in run_ids:
                 state.add_drifts(database.record(run_id).drifts(DRIFTS_KEPT))
-
-    def _show_switched(self) -> None:
-        """Before a trainer is running, the scores are the stored ones too."""
-        self._show_record()
-        if self._state.trainer is None and self._state.head_id is not None:
-            members = self._database.runs.members(self._state.head_id)
-            self._read_scores([member for member in members if member.run_id == self._state.run_id])
 
     def _show_record(self) -> None:
         """Show the newest stored forecast of the market on the chart."""

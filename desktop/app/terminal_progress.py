@@ -90,7 +90,10 @@ class TerminalProgress:
                 self.say(f"{where}{happened} {done}")
             case TrainerStatus():
                 self.status = event
-                self._describe(event)
+                loss = "–" if event.loss.current is None else f"{event.loss.current:.3f}"
+                text = f"step {event.step:,}  loss {loss} {event.loss.trend.value}  {event.accuracy.verdict}"
+                for task in self._tasks.values():
+                    self._progress.update(task, description=text[:90])
 
     def _beginning(self, ready: TrainerReady) -> str:
         if self._evaluated:
@@ -115,9 +118,3 @@ class TerminalProgress:
         if self._titles[job.job_id] != job.title:  # another part of it; a status may have its place meanwhile
             self._titles[job.job_id] = job.title
             self._progress.update(self._tasks[job.job_id], description=job.title)
-
-    def _describe(self, status: TrainerStatus) -> None:
-        loss = "–" if status.loss.current is None else f"{status.loss.current:.3f}"
-        text = f"step {status.step:,}  loss {loss} {status.loss.trend.value}  {status.accuracy.verdict}"
-        for task in self._tasks.values():
-            self._progress.update(task, description=text[:90])
