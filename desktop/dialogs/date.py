@@ -30,7 +30,10 @@ class DateDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Go to date"))
         self._said, self._time_zone, self._go = said, time_zone, go
-        self.edit = QDateTimeEdit(_on_clock(shown_ms, time_zone), displayFormat="yyyy-MM-dd HH:mm", calendarPopup=True)
+        shown, moment = QDateTime.currentDateTime(), formatting.local_datetime(shown_ms, time_zone)
+        if moment is not None:
+            shown = QDateTime(QDate(moment.year, moment.month, moment.day), QTime(moment.hour, moment.minute))
+        self.edit = QDateTimeEdit(shown, displayFormat="yyyy-MM-dd HH:mm", calendarPopup=True)
         self.edit.setDateRange(_FIRST_DAY, _LAST_DAY)
         self.edit.setAccessibleName(translate("Charting", "Date and time"))
         self.message = Label(said, wraps=True)
@@ -49,13 +52,6 @@ class DateDialog(QDialog):
         wall = datetime(date.year(), date.month(), date.day(), time.hour(), time.minute())  # noqa: DTZ001 - zone below
         moment = wall.astimezone() if zone is None else wall.replace(tzinfo=zone)
         return round(moment.astimezone(UTC).timestamp() * 1000)
-
-
-def _on_clock(time_ms: int, time_zone: tzinfo | None) -> QDateTime:
-    moment = formatting.local_datetime(time_ms, time_zone)
-    if moment is None:
-        return QDateTime.currentDateTime()
-    return QDateTime(QDate(moment.year, moment.month, moment.day), QTime(moment.hour, moment.minute))
 
 
 _WIDTH = 320

@@ -28,8 +28,8 @@ _PAGE_ROLE = Qt.ItemDataRole.UserRole
 class PageBrowser(QTextBrowser):
     """Shows one page; its links lead to the others, those to the web to the desktop's browser."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setAccessibleName(translate("Dialogs", "Page"))
         self.setOpenExternalLinks(True)
 

@@ -201,7 +201,7 @@ class IndicatorsDialog(QDialog):
             spin.setValue(int(value))
         else:
             spin = DecimalSpinBox(parameter.minimum, parameter.maximum)
-            spin.setDecimals(_decimals(parameter.minimum))
+            spin.setDecimals(max(1, -math.floor(math.log10(parameter.minimum))))  # the smallest value can be typed
             spin.setSingleStep(parameter.step)
             spin.setValue(float(value))
         spin.setSuffix(f" {parameter.unit}" if parameter.unit else "")
@@ -241,11 +241,6 @@ class IndicatorsDialog(QDialog):
         self.message.clear()
         self._shown[row] = replace(self._shown[row], look=look)
         self.changed.emit(self.shown)
-
-
-def _decimals(smallest: float) -> int:
-    """So many that the smallest value can be typed."""
-    return max(1, -math.floor(math.log10(smallest)))
 
 
 def _text(words: str) -> Label:

@@ -173,21 +173,16 @@ class MarketDialog(QDialog):
         if self._is_accepting:
             self._show_problem()
         elif self._ask is not None and market.feed in EXCHANGE_FEEDS:
-            self._ask_exchange(self._ask, market)
+            if self._question is None:  # what it does not have is refused here, where it was typed
+                self._question = question = self._ask(market)
+                question.answered.connect(lambda objection: self._on_answer(question, market, objection))
+                self._show_problem()
         else:
             self._choose(market)
 
     def _choose(self, market: MarketSettings) -> None:
         super().accept()
         self.chosen.emit(market)
-
-    def _ask_exchange(self, ask: AskMarket, market: MarketSettings) -> None:
-        """What it does not have is refused here, where it was typed."""
-        if self._question is not None:
-            return
-        self._question = question = ask(market)
-        question.answered.connect(lambda objection: self._on_answer(question, market, objection))
-        self._show_problem()
 
     def _on_answer(self, question: MarketQuestion, market: MarketSettings, objection: Objection | None) -> None:
         if question is not self._question:
@@ -268,7 +263,12 @@ class MarketDialog(QDialog):
             self._form.setRowVisible(widget, name == "feed" or name in used)
         if self.isVisible():
             self.resize(self.size().expandedTo(self.sizeHint()))
-        self._show_speed()
+        is_simulated = self.feed.currentData() == "simulate"  # without a speed it runs in real time
+        words = translate("Dialogs", "in real time") if is_simulated else translate("Dialogs", "as fast as possible")
+        self.speed.setSpecialValueText(words)
+        if not self._has_speed:
+            with QSignalBlocker(self.speed):
+                self.speed.setValue(0.0 if is_simulated else WATCHABLE_SPEED)
         if self.feed.currentData() in ("auto", "live") and self._market.feed == "stored" and self._has_no_exchange():
             with QSignalBlocker(self.venue):  # the stored market's own
                 self.venue.setCurrentText(EXCHANGES[0])
@@ -283,12 +283,3 @@ class MarketDialog(QDialog):
     def _on_speed(self) -> None:
         self._has_speed = True
         self._show_problem()
-
-    def _show_speed(self) -> None:
-        """A simulation without a speed runs in real time."""
-        is_simulated = self.feed.currentData() == "simulate"
-        words = translate("Dialogs", "in real time") if is_simulated else translate("Dialogs", "as fast as possible")
-        self.speed.setSpecialValueText(words)
-        if not self._has_speed:
-            with QSignalBlocker(self.speed):
-                self.speed.setValue(0.0 if is_simulated else WATCHABLE_SPEED)

@@ -154,19 +154,20 @@ class PreferencesDialog(QDialog):
     def _check(self) -> None:
         """Say at once what is wrong, or what will not take effect at once."""
         self.message.check()
-        if self.message.text() or not (waiting := self._waiting(self.settings())):
+        if self.message.text():
+            return
+        chosen = self.settings()
+        waiting = sum(
+            getattr(getattr(chosen, group), field.name) != getattr(getattr(self._settings, group), field.name)
+            and not is_at_once(group, field.name)
+            for group in self._forms
+            for field in fields(getattr(chosen, group))
+        )
+        if not waiting:
             return
         one = translate("Dialogs", "1 change will take effect later; its page says when.")
         several = translate("Dialogs", "{0} changes will take effect later; their pages say when.")
         self.message.show_sentence(one if waiting == 1 else several.format(waiting))
-
-    def _waiting(self, settings: Settings) -> int:
-        return sum(
-            getattr(getattr(settings, group), field.name) != getattr(getattr(self._settings, group), field.name)
-            and not is_at_once(group, field.name)
-            for group in self._forms
-            for field in fields(getattr(settings, group))
-        )
 
 
 def _note(group: str) -> str:

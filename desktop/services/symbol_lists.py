@@ -52,7 +52,10 @@ class SymbolLists(QObject):
         if known is not None:
             self.ready.emit(known)
         if known is None or not known.is_fresh(self._clock.now_ms()):
-            self._fetch(venue)
+            self.fetching.emit(venue)
+            if venue not in self._asked:
+                self._asked.add(venue)
+                self._thread.submit(partial(self._work, venue))
 
     def known(self, venue: str) -> tuple[str, ...]:
         """The symbols of this exchange as far as they are known here; asks nobody."""
@@ -65,12 +68,6 @@ class SymbolLists(QObject):
         if known is not None:
             self._known[venue] = known
         return known
-
-    def _fetch(self, venue: str) -> None:
-        self.fetching.emit(venue)
-        if venue not in self._asked:
-            self._asked.add(venue)
-            self._thread.submit(partial(self._work, venue))
 
     async def _work(self, venue: str) -> None:
         """On the thread."""
