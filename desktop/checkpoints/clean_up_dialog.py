@@ -118,7 +118,13 @@ class CleanUpDialog(QDialog):
 
     def _account(self, goes: Sequence[CheckpointInfo]) -> str:
         count = len(self._data.infos)
-        parts = [_goes_text(goes, count)]
+        parts = [translate("Checkpoints", "No checkpoint of this run would be deleted.")]
+        if goes:
+            one = translate("Checkpoints", "{0} checkpoint of {1} would be deleted: {2}.")
+            several = translate("Checkpoints", "{0} checkpoints of {1} would be deleted: {2}.")
+            size = format_bytes(sum(info.size_bytes for info in goes))
+            words = one if len(goes) == 1 else several
+            parts = [words.format(format_count(len(goes)), format_count(count), size)]
         if count > _MOST_LISTED:
             parts.append(translate("Checkpoints", "Listed: the newest {0}.").format(format_count(_MOST_LISTED)))
         if not self._data.is_training:
@@ -128,18 +134,6 @@ class CleanUpDialog(QDialog):
     def _accept(self, *, at_once: bool) -> None:
         self.kept_by.emit(self.form.value(), at_once)
         self.accept()
-
-
-def _goes_text(goes: Sequence[CheckpointInfo], count: int) -> str:
-    if not goes:
-        return translate("Checkpoints", "No checkpoint of this run would be deleted.")
-    words = (
-        translate("Checkpoints", "{0} checkpoint of {1} would be deleted: {2}.")
-        if len(goes) == 1
-        else translate("Checkpoints", "{0} checkpoints of {1} would be deleted: {2}.")
-    )
-    size = format_bytes(sum(info.size_bytes for info in goes))
-    return words.format(format_count(len(goes)), format_count(count), size)
 
 
 def _table() -> QTableWidget:

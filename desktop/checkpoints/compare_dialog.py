@@ -152,15 +152,11 @@ class CompareDialog(QDialog):
             pen = pg.mkPen(colour, width=2, style=_CURVE_STYLES[number % len(_CURVE_STYLES)])
             plot.plot(place, loss, pen=pen, name=html.escape(run_id), connect="finite")  # the legend takes markup
         for number, (title, each) in enumerate(zip(self._titles, self._kept, strict=True)):
-            self._mark(title, each.info.step, number)
+            label = {"color": colours.text, "fill": colours.background, "position": 0.04 + 0.07 * (number % 6)}
+            pen = pg.mkPen(colours.muted_text, style=Qt.PenStyle.DashLine)
+            template = title.replace("{", "{{").replace("}", "}}")  # pyqtgraph fills in a value
+            self.plot.addItem(pg.InfiniteLine(each.info.step, pen=pen, label=template, labelOpts=label))
         plot.enableAutoRange()
-
-    def _mark(self, title: str, step: int, number: int) -> None:
-        colours = self._colours
-        label = {"color": colours.text, "fill": colours.background, "position": 0.04 + 0.07 * (number % 6)}
-        pen = pg.mkPen(colours.muted_text, style=Qt.PenStyle.DashLine)
-        template = title.replace("{", "{{").replace("}", "}}")  # pyqtgraph fills in a value
-        self.plot.addItem(pg.InfiniteLine(step, pen=pen, label=template, labelOpts=label))
 
 
 def _title(kept: CheckpointRow) -> str:

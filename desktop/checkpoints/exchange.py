@@ -228,20 +228,17 @@ class CheckpointExchange(QObject):
 
     def _on_imported(self, results: Sequence[Done]) -> None:
         for _, result in results:
-            if isinstance(result, CheckpointInfo):
-                self._show_imported(result)
-            else:
+            if not isinstance(result, CheckpointInfo):
                 self._notify(translate("Checkpoints", "{0} Nothing was imported.").format(result), is_bad=True)
-
-    def _show_imported(self, info: CheckpointInfo) -> None:
-        self._source.reload()
-        self._panel.show_all_runs()
-        self._panel.reveal(info.checkpoint_id)
-        words = translate(
-            "Checkpoints",
-            "The checkpoint of step {0} was imported as run {1}. “All runs” is on, so that the table lists it.",
-        )
-        self._notify(words.format(format_count(info.step), info.run_id))
+                continue
+            self._source.reload()
+            self._panel.show_all_runs()
+            self._panel.reveal(result.checkpoint_id)
+            words = translate(
+                "Checkpoints",
+                "The checkpoint of step {0} was imported as run {1}. “All runs” is on, so that the table lists it.",
+            )
+            self._notify(words.format(format_count(result.step), result.run_id))
 
     def _notify(self, sentence: str, *, is_bad: bool = False) -> None:
         self._shell.banner.notify(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_NOTICE, is_answer=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
+from PySide6.QtWidgets import QCompleter, QLineEdit
 
 from core.checkpoints.expression import Expression, FilterError, Moment, complete, parse
 from core.domain.clock import Clock
@@ -33,8 +33,8 @@ class FilterLine(QLineEdit):
     left = Signal()
     """The keys shall go to the table."""
 
-    def __init__(self, clock: Clock, message: Label, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, clock: Clock, message: Label) -> None:
+        super().__init__()
         self._clock = clock
         self._message = message
         self.fault: FilterError | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
 from core.checkpoints.expression import Expression, names_in
@@ -55,8 +55,8 @@ class CheckpointsPanel(Panel):
     arranged = Signal(object)
     """BrowserSettings, to be remembered."""
 
-    def __init__(self, source: CheckpointSource, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, source: CheckpointSource, theme: Theme) -> None:
+        super().__init__(theme)
         self._source = source
         self._filter: Expression | None = None
         self.table = CheckpointTable(theme)
@@ -82,9 +82,13 @@ class CheckpointsPanel(Panel):
             self.mark_stale()
 
     def refresh(self) -> None:
-        catalog = self._source.catalog
+        catalog, is_all = self._source.catalog, self.table.settings.all_runs
         self.table.show_rows(catalog, self._rows(catalog))
-        self._update_count(catalog)
+        total = len(catalog) if is_all else int(self._source.is_of_run().sum())
+        shown = self.model.rowCount()
+        set_text(self._count, f"{_count_text(shown, total)}{'' if is_all or not total else _of_markets(self._source)}")
+        text = translate("Checkpoints", _NONE_SAVED if total == 0 else _NO_MATCH)
+        self._empty.update_state(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
         self._update_actions()
 
     def tick(self) -> None:
@@ -222,14 +226,6 @@ class CheckpointsPanel(Panel):
     def _toggle_runs(self) -> None:
         is_all = self.actions_of_panel[ActionId.CHECKPOINT_ALL_RUNS].isChecked()
         self._on_columns(replace(self.table.settings, all_runs=is_all))
-
-    def _update_count(self, catalog: Catalog) -> None:
-        is_all = self.table.settings.all_runs
-        total = len(catalog) if is_all else int(self._source.is_of_run().sum())
-        shown = self.model.rowCount()
-        set_text(self._count, f"{_count_text(shown, total)}{'' if is_all or not total else _of_markets(self._source)}")
-        text = translate("Checkpoints", _NONE_SAVED if total == 0 else _NO_MATCH)
-        self._empty.update_state(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
 
     def _offer_restore(self, rows: Sequence[int]) -> None:
         can_restore = len(rows) == 1 and not self._source.is_the_model(self.model.info(rows[0]))

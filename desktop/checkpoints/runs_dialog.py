@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QTableWidget, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QWidget
 
 from core.checkpoints.catalog import Catalog, CheckpointRow
 from core.domain.candle import Interval, Market
@@ -71,7 +71,10 @@ class RunsDialog(QDialog):
         self.setWindowTitle(translate("Checkpoints", "Runs"))
         self._source = source
         self._lines: list[RunLine] = []
-        self.table = _table()
+        titles = [translate("Checkpoints", title) for title in _TITLES]
+        self.table = text_table(titles, translate("Checkpoints", "Runs"))
+        set_line_height(self.table)
+        self.table.horizontalHeader().setStretchLastSection(True)
         self.show_button = QPushButton(translate("Checkpoints", "&Show checkpoints"))
         self.compare_button = QPushButton(translate("Checkpoints", "&Compare best"))
         self.archive_button = QPushButton(translate("Checkpoints", "&Archive"))
@@ -160,10 +163,3 @@ def _texts(line: RunLine, symbol: str, watched: str | None) -> Sequence[str]:
         MISSING if line.best is None else score_text(line.best.info),
         ", ".join(words for words, holds in states if holds),
     )
-
-
-def _table() -> QTableWidget:
-    table = text_table([translate("Checkpoints", title) for title in _TITLES], translate("Checkpoints", "Runs"))
-    set_line_height(table)
-    table.horizontalHeader().setStretchLastSection(True)
-    return table

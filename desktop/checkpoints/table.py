@@ -51,8 +51,8 @@ class CheckpointTable(QTableView):
     arranged = Signal(object)
     """BrowserSettings: the user has changed columns, widths or sorting."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self.rows = CheckpointTableModel(self)
         self.settings = BrowserSettings()
         """How it is arranged now."""

@@ -192,10 +192,6 @@ class BackfillDialog(JobDialog):
         interval = self.interval.currentText().strip()
         Interval.parse(interval)
         since, until = self.since.text().strip(), self.until.text().strip()
-        self._check_span(since, until)
-        return backfill_order(venue, symbol, interval, since, until, asks_again=self.asks_again.isChecked())
-
-    def _check_span(self, since: str, until: str) -> None:
         try:
             first_ms = parse_moment(since)
             stop_ms = parse_moment(until) if until else self._now_ms
@@ -205,6 +201,7 @@ class BackfillDialog(JobDialog):
             raise ValueError(translate("Jobs", "{0} is in the future; enter a past date.").format(since))
         if stop_ms <= first_ms:
             raise ValueError(translate("Jobs", "{0} is not after {1}.").format(until, since))
+        return backfill_order(venue, symbol, interval, since, until, asks_again=self.asks_again.isChecked())
 
 
 class ImportPreview(QObject):

@@ -176,7 +176,11 @@ class JobManager(QObject):
     @Slot(object)
     def ask_evaluation(self, chosen: CheckpointRow | None) -> EvaluateDialog:
         """Ask for the checkpoint and the file. chosen: preselected; None: the best of the run."""
-        offered = self._offered(chosen)
+        source, catalog, best = self._source, self._source.catalog, self._source.best()
+        ids = [] if chosen is None else [chosen.info.checkpoint_id]
+        ids += [info.checkpoint_id for info in (*((best,) if best is not None else ()), *source.newest(_OFFERED))]
+        rows = (catalog.row_of(id_) for id_ in dict.fromkeys(ids))
+        offered = [catalog[row] for row in rows if row is not None]
         first = offered[0].info.checkpoint_id if offered else None
         device = self._shell.settings.current.training.device
         dialog = EvaluateDialog(offered, first, self._folder.reports, self._now(), device, self._shell.window)
@@ -250,15 +254,6 @@ class JobManager(QObject):
     def _ask(self, dialog: Dialog) -> Dialog:
         dialog.ordered.connect(self.begin)
         return open_dialog(dialog)
-
-    def _offered(self, chosen: CheckpointRow | None) -> list[CheckpointRow]:
-        source = self._source
-        catalog = source.catalog
-        best = source.best()
-        ids = [] if chosen is None else [chosen.info.checkpoint_id]
-        ids += [info.checkpoint_id for info in (*((best,) if best is not None else ()), *source.newest(_OFFERED))]
-        rows = (catalog.row_of(id_) for id_ in dict.fromkeys(ids))
-        return [catalog[row] for row in rows if row is not None]
 
     def _make_room(self, job_id: str, order: Order) -> Path:
         """A folder for the child's temporary files, deleted when it ends. Raises OSError."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.jobs.table import JobsModel, make_table
@@ -30,8 +30,8 @@ class JobsPanel(Panel):
     market_requested = Signal(object)
     trouble = Signal(str)
 
-    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, state: RunState, theme: Theme) -> None:
+        super().__init__(theme)
         self._state = state
         self.can_cancel: Callable[[str], bool] = lambda job_id: False
         """Whether somebody would answer a request to cancel this one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from PySide6.QtCore import QObject
 
@@ -12,7 +13,6 @@ from core.domain.price_lines import PriceLine
 from core.domain.watchlist import WatchedMarket, added
 from core.market.alerts import judge_price
 from core.market.feeds.ticker_poller import MarketKey, Quoted
-from core.market.feeds.tickers import Quote
 from core.market.shown_names import shown_symbol
 from core.settings.tree import Settings
 from desktop.notifications.messages import AlertMessages, DesktopMessages
@@ -85,8 +85,13 @@ class AlertsElsewhere(QObject):
             self._keep(key, line)
             if line.crossed_at_ms is not None:
                 crossed.setdefault(key, []).append(line)
-        for key, lines in crossed.items():
-            self._show_crossed(key, lines, quoted.quotes[key[1]])
+        for (venue, symbol), lines in crossed.items():
+            quote = quoted.quotes[symbol]
+            closes = () if quote.day is None else quote.day.closes
+            decimals = formatting.decimals_of_prices((*closes, quote.last, *(line.price for line in lines)))
+            show = partial(self._open, (venue, symbol))
+            messages = AlertMessages(self._shell, self._messages, translate("Chart", "Show market"), show)
+            messages.show(symbol, venue, lines, decimals)
         self._on_settings(self._shell.settings.current)
 
     def _judged(self, quoted: Quoted) -> Iterator[tuple[MarketKey, PriceLine]]:
@@ -108,16 +113,7 @@ class AlertsElsewhere(QObject):
         with self._shell.banner.storage_errors_shown():
             self._database.lines.put(*key, line)
 
-    def _show_crossed(self, key: MarketKey, lines: list[PriceLine], quote: Quote) -> None:
-        closes = () if quote.day is None else quote.day.closes
-        decimals = formatting.decimals_of_prices((*closes, quote.last, *(line.price for line in lines)))
-        messages = AlertMessages(
-            self._shell, self._messages, translate("Chart", "Show market"), lambda _at_ms: self._open(key)
-        )
-        venue, symbol = key
-        messages.show(symbol, venue, lines, decimals)
-
-    def _open(self, key: MarketKey) -> None:
+    def _open(self, key: MarketKey, _at_ms: int | None) -> None:
         """Put it on the chart, at its interval in the list."""
         listed = self._shell.settings.current.watchlist.markets
         market = next((each for each in listed if (each.venue, each.symbol) == key), WatchedMarket(*key))

@@ -198,8 +198,11 @@ class FeedRecord(QObject):
             case MissingCandles():
                 self._missing += report.count
                 self.holes.appendleft(Hole(self._clock.now_ms(), report))
-            case RejectedMessage():
-                self._reject(report)
+            case RejectedMessage(reason=reason):
+                self.rejected_count += 1
+                is_known = reason in self._reasons or len(self._reasons) < REASONS_KEPT
+                self._reasons[reason if is_known else OTHER_REASONS] += 1
+                self.rejected.appendleft(RejectedMessage(report.at_ms, reason, report.raw[:_LONGEST_RAW]))
         self.changed.emit()
 
     def add_forming(self, candle: Candle) -> None:
@@ -229,9 +232,3 @@ class FeedRecord(QObject):
         self._corrected += 1
         self.corrections.appendleft(Correction(self._clock.now_ms(), candle))
         self.changed.emit()
-
-    def _reject(self, message: RejectedMessage) -> None:
-        self.rejected_count += 1
-        is_known = message.reason in self._reasons or len(self._reasons) < REASONS_KEPT
-        self._reasons[message.reason if is_known else OTHER_REASONS] += 1
-        self.rejected.appendleft(RejectedMessage(message.at_ms, message.reason, message.raw[:_LONGEST_RAW]))

@@ -89,7 +89,10 @@ class JobList:
         """Take a report: the first of its id adds a work, the last ends it."""
         is_done = report.total > 0 and report.done >= report.total
         if report.is_over or is_done:
-            self._close(report, JobState.DONE if is_done or report.total <= 0 else JobState.ENDED)
+            if (job := self._running.get(report.job_id)) is not None:
+                if report.total > 0:
+                    self._running[report.job_id] = replace(job, report=report)
+                self.finish(report.job_id, JobState.DONE if is_done or report.total <= 0 else JobState.ENDED, "")
             return
         if report.job_id not in self._running and len(self._running) >= _MOST_JOBS:
             return
@@ -151,14 +154,6 @@ class JobList:
 
     def clear_over(self) -> None:
         self._over.clear()
-
-    def _close(self, report: JobProgress, state: JobState) -> None:
-        job = self._running.get(report.job_id)
-        if job is None:
-            return
-        if report.total > 0:
-            self._running[report.job_id] = replace(job, report=report)
-        self.finish(report.job_id, state, "")
 
     def _advance(self, report: JobProgress, doing: str) -> None:
         self._started.setdefault(report.job_id, (self._clock.monotonic_s(), report.done))
