@@ -84,22 +84,19 @@ class HistoryStorer(QThread):
     def run(self) -> None:
         """The thread's whole life. PySide loses exceptions of other threads, so none leaves this method."""
         try:
-            self._serve()
+            with closing(open_database(self._database)) as db:
+                candles, holes = CandleStore(db), HoleStore(db)
+                while (order := self._orders.get()) is not None:
+                    if isinstance(order, _Candles):
+                        self._store(candles, order)
+                    else:
+                        holes.add_of_exchange(order.market, order.holes, order.asked_at_ms)
+                        self.marked.emit(order.market)
         except StorageError as error:
             self.failed.emit(str(error))
         except Exception as error:
             _log.exception("Candles from a command could not be stored.")
             self.failed.emit(f"The window could not store them ({type(error).__name__}: {error}).")
-
-    def _serve(self) -> None:
-        with closing(open_database(self._database)) as db:
-            candles, holes = CandleStore(db), HoleStore(db)
-            while (order := self._orders.get()) is not None:
-                if isinstance(order, _Candles):
-                    self._store(candles, order)
-                else:
-                    holes.add_of_exchange(order.market, order.holes, order.asked_at_ms)
-                    self.marked.emit(order.market)
 
     def _store(self, candles: CandleStore, order: _Candles) -> None:
         try:

@@ -18,7 +18,6 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import FullDiskError, StorageError
 from core.storage.folder import DataFolder
-from core.storage.runs import Run
 from core.training.commands import ShowMarket, TrainerCommand
 from core.training.hosting.driver import TrainingDriver
 from core.training.hosting.inbox import Inbox
@@ -61,18 +60,21 @@ class TrainingWorker(QThread):
     def run(self) -> None:
         """The thread's whole life. PySide loses exceptions of other threads, so none leaves this method."""
         try:
-            with closing(open_database(DataFolder(self._spec.root).database)) as db:
-                store = CandleStore(db)
-                make_host = host_maker(self._spec, self._clock)
-                emit, clock = self.batch.emit, self._clock
-                inbox, shown = self.inbox, self._shown
-                TrainingDriver(self._spec, make_host, store, inbox, emit, clock, shows_first=shown, stays=True).run()
+            self._drive()
         except Exception as error:
             words = translate("Window", "Training stopped: {0}").format(error)
             needs_room = isinstance(error, FullDiskError)
             failure = TrainerFailed(words, traceback.format_exc(), needs_room=needs_room)
             _log.error("%s\n%s", failure.sentence, failure.details)
             self.batch.emit(EventBatch((failure,)))
+
+    def _drive(self) -> None:
+        with closing(open_database(DataFolder(self._spec.root).database)) as db:
+            store = CandleStore(db)
+            make_host = host_maker(self._spec, self._clock)
+            emit, clock = self.batch.emit, self._clock
+            inbox, shown = self.inbox, self._shown
+            TrainingDriver(self._spec, make_host, store, inbox, emit, clock, shows_first=shown, stays=True).run()
 
 
 class Trainer(QObject):
@@ -112,7 +114,11 @@ class Trainer(QObject):
             worker.inbox.caught_up(self.place_of(market))
         for market in ended:
             self.feed_ended(market)
-        self.begins.emit(self._stored_run(spec))
+        try:
+            run = None if spec.new_run else self._database.runs.find(spec.market, spec.fingerprint, spec.others)
+        except StorageError:
+            run = None  # the trainer will meet it too, and say so
+        self.begins.emit(run)
         worker.start()
 
     def send(self, command: TrainerCommand) -> None:
@@ -165,9 +171,3 @@ class Trainer(QObject):
     def _on_finished(self, worker: TrainingWorker) -> None:
         if self.worker in (worker, None):  # else the next one was started meanwhile
             self.over.emit()
-
-    def _stored_run(self, spec: SessionSpec) -> Run | None:
-        try:
-            return None if spec.new_run else self._database.runs.find(spec.market, spec.fingerprint, spec.others)
-        except StorageError:
-            return None  # the trainer will meet it too, and say so

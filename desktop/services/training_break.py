@@ -76,14 +76,7 @@ class TrainingBreak(QObject):
         self._state.take_break(is_on=False)
 
     def _update_banner(self) -> None:
-        text = self._text(is_free=not self._state.has_trainer)
-        if text != self._said:  # one that was dismissed stays away until there is something new to say
-            self._said = text
-            self._banner.show_notice(
-                Notice(_KEY, Severity.INFO, text, action=translate("Window", "Resume training now"), on_action=self.end)
-            )
-
-    def _text(self, *, is_free: bool) -> str:
+        is_free = not self._state.has_trainer
         if is_free and self._until_ms is None:
             said = translate("Window", "Training is paused, and its device released.")
         elif is_free:
@@ -93,4 +86,9 @@ class TrainingBreak(QObject):
         else:
             said = translate("Window", "Training is stopping to release its device until {0}.")
         meanwhile = translate("Window", "Candles are still stored, and training catches up afterwards.")
-        return f"{said.format(format_clock(self._until_ms))} {meanwhile}"
+        text = f"{said.format(format_clock(self._until_ms))} {meanwhile}"
+        if text != self._said:  # one that was dismissed stays away until there is something new to say
+            self._said = text
+            self._banner.show_notice(
+                Notice(_KEY, Severity.INFO, text, action=translate("Window", "Resume training now"), on_action=self.end)
+            )

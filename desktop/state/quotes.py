@@ -61,7 +61,12 @@ class QuoteBook(QObject):
             case Quoted():
                 self._troubles.pop(event.venue, None)
                 for symbol, quote in event.quotes.items():
-                    self._put((event.venue, symbol), quote)
+                    key = (event.venue, symbol)
+                    former = self._quotes.get(key)
+                    if quote.day is None and former is not None:
+                        quote = replace(quote, day=former.day)
+                    self._quotes[key] = quote
+                    self._unknown.pop(key, None)
                 for symbol, sentence in event.unknown.items():
                     self._unknown[event.venue, symbol] = sentence
                 self.quoted.emit(event)
@@ -91,10 +96,3 @@ class QuoteBook(QObject):
             return Standing(QuoteState.WAITING if is_polled else QuoteState.NOT_ASKED, None)
         is_old = now_ms - quote.at_ms > STALE_AFTER_MS
         return Standing(QuoteState.OLD if is_old else QuoteState.FRESH, quote)
-
-    def _put(self, key: MarketKey, quote: Quote) -> None:
-        former = self._quotes.get(key)
-        if quote.day is None and former is not None:
-            quote = replace(quote, day=former.day)
-        self._quotes[key] = quote
-        self._unknown.pop(key, None)

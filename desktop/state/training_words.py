@@ -102,7 +102,9 @@ def stale_words(state: RunState, series: CandleSeries, time_zone: tzinfo | None,
     trainer_state = state.trainer_state
     if trainer_state in _NOT_FORECASTING:
         is_coming = trainer_state in (TrainerState.STARTING, TrainerState.RESTARTING)
-        return f"{_why(state, trainer_state)}: {_forecast_words(state, series, time_zone, is_coming=is_coming)}"
+        is_breaker = state.failure is not None and state.failure.by_breaker and trainer_state is TrainerState.FAILED
+        why = translate("Chart", _BY_BREAKER if is_breaker else _NOT_FORECASTING[trainer_state])
+        return f"{why}: {_forecast_words(state, series, time_zone, is_coming=is_coming)}"
     job = next((job for job in state.jobs.running() if job.job_id == JOB_ID), None)
     if job is not None:
         return _silent_words(state, time_zone) or _catch_up_words(job)
@@ -149,12 +151,6 @@ def _has_stopgap(state: RunState, series: CandleSeries) -> bool:
         return False
     newest_ms = int(series.open_time_ms[-1]) if len(series) else None
     return newest_ms is None or any(ghost.open_time_ms > newest_ms for ghost in shown.ghosts)
-
-
-def _why(state: RunState, trainer_state: TrainerState) -> str:
-    failure = state.failure
-    is_breaker = trainer_state is TrainerState.FAILED and failure is not None and failure.by_breaker
-    return translate("Chart", _BY_BREAKER if is_breaker else _NOT_FORECASTING[trainer_state])
 
 
 def _forecast_words(state: RunState, series: CandleSeries, time_zone: tzinfo | None, *, is_coming: bool) -> str:
