@@ -95,7 +95,8 @@ class LogPanel(Panel):
     def refresh(self) -> None:
         self._book.update()
         entries = self._book.entries
-        shown = self._chosen(entries)
+        least, words = self.level.currentData(), self.filter.text().casefold().split()
+        shown = [entry for entry in reversed(entries) if entry.level >= least and _has(entry, words)]
         self.model.show(shown)
         counts = format_count(len(entries))
         some = translate("Panels", "{0} of {1}").format(format_count(len(shown)), counts)
@@ -111,11 +112,6 @@ class LogPanel(Panel):
     def selected(self) -> list[LogEntry]:
         """What is selected, oldest first."""
         return self.model.chosen(self.table)[::-1]
-
-    def _chosen(self, entries: Sequence[LogEntry]) -> list[LogEntry]:
-        """By level and words, newest first."""
-        least, words = self.level.currentData(), self.filter.text().casefold().split()
-        return [entry for entry in reversed(entries) if entry.level >= least and _has(entry, words)]
 
     def _show_details(self) -> None:
         """Full text of the selection, shown only if the table does not show it already."""

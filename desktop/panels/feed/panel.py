@@ -20,7 +20,7 @@ from core.market.shown_names import shown_market
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.panels.feed.tables import ChangesModel, RejectedModel, feed_table
 from desktop.panels.feed.words import moment, state_colour, state_word, story
-from desktop.state.feed_record import OTHER_REASONS, FeedRecord
+from desktop.state.feed_record import OTHER_REASONS
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_age, format_count, format_duration, format_milliseconds, format_time
 from desktop.ui.icons import Dot, put_icon, tabular
@@ -58,7 +58,7 @@ MEANINGS = {
     "Candles missing": "Candles that the exchange does not have. They remain a gap.",
     "Messages rejected": "Messages that failed validation. The list shows the reasons and the newest messages.",
 }
-"""The tooltip of each number; its value is in `_show_numbers`."""
+"""The tooltip of each number; its value is in `_show_times`."""
 
 
 class FeedPanel(Panel):
@@ -112,7 +112,11 @@ class FeedPanel(Panel):
         if had_none and self.rejected.rowCount():
             self.rejected_table.selectRow(0)
         self.lists.setTabText(self.lists.indexOf(self._page), _title_of_rejected(record.rejected_count))
-        set_text(self.reasons, _reasons_in_words(record))
+        other = {OTHER_REASONS: translate("Panels", "other reasons")}  # the others are core's
+        counts = ((other.get(reason, reason), many) for reason, many in record.rejected_by_reason)
+        reasons = ", ".join(f"{reason} {format_count(many)}×" for reason, many in counts)
+        none, by_reason = translate("Panels", "No rejected messages."), translate("Panels", "By reason: {0}")
+        set_text(self.reasons, by_reason.format(reasons) if reasons else none)
         self._show_raw()
         self._show_times(now_ms)
 
@@ -189,11 +193,7 @@ class FeedPanel(Panel):
             held = format_duration(max(0, (now_ms - since_ms) // 1000), has_tenths=False)
             text = translate("Panels", "since {0}, for {1}").format(moment(since_ms, now_ms), held)
         set_text(self.since, text)
-        self._show_numbers(now_ms)
-
-    def _show_numbers(self, now_ms: int) -> None:
-        """What is not known is a dash."""
-        record, vitals = self._record, self._record.vitals
+        record, vitals = self._record, self._record.vitals  # what is not known is a dash
         texts = {
             "Last message": format_age(None if vitals is None else vitals.last_message_ms, now_ms),
             "Last trade": format_age(None if vitals is None else vitals.last_trade_ms, now_ms),
@@ -282,13 +282,3 @@ def _title_of_rejected(count: int) -> str:
     if not count:
         return translate("Panels", "Rejected")
     return translate("Panels", "Rejected ({0})").format(format_count(count))
-
-
-def _reasons_in_words(record: FeedRecord) -> str:
-    """Core's reasons, with how often each came."""
-    other = {OTHER_REASONS: translate("Panels", "other reasons")}
-    counts = ((other.get(reason, reason), many) for reason, many in record.rejected_by_reason)
-    reasons = ", ".join(f"{reason} {format_count(many)}×" for reason, many in counts)
-    if not reasons:
-        return translate("Panels", "No rejected messages.")
-    return translate("Panels", "By reason: {0}").format(reasons)

@@ -116,7 +116,11 @@ class BarList(QWidget):
         colour = palette.warning if bar.is_marked else palette.text
         start = self._name_start()
         if bar.is_marked:
-            self._paint_mark(painter, row)
+            # A pointer before the name: a colour alone is not for everyone.
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(palette.warning)
+            y = row.center().y() + 0.5
+            painter.drawPolygon(QPolygonF((QPointF(1, y - 4), QPointF(7, y), QPointF(1, y + 4))))
         room = left - _GAP - start
         name = bar.title if metrics.horizontalAdvance(bar.title) <= room else tight(bar.title)
         name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
@@ -140,14 +144,6 @@ class BarList(QWidget):
         if newest is not None:
             x = left + newest * (right - left)
             painter.fillRect(QRectF(x - 1.0, top - 2.0, 2.0, _BAR_HEIGHT + 4.0), palette.text)
-
-    def _paint_mark(self, painter: QPainter, row: QRect) -> None:
-        """A pointer before the name: a colour alone is not for everyone."""
-        middle = row.center().y() + 0.5
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.palette.warning)
-        corners = (QPointF(1, middle - 4), QPointF(7, middle), QPointF(1, middle + 4))
-        painter.drawPolygon(QPolygonF(corners))
 
     def _paint_scale(self, painter: QPainter, left: int, right: int) -> None:
         """A line at each decade that has room for its number."""

@@ -194,7 +194,10 @@ class LeaderboardModel(KeyedRowsModel[Entry]):
             case Qt.ItemDataRole.TextAlignmentRole:
                 return self.side(column)
             case Qt.ItemDataRole.ForegroundRole:
-                return self._theme.palette.muted_text if _is_faint(entry.row, column) else None
+                estimate = estimate_of(entry.row, column)
+                has_no_interval = estimate is not None and estimate.low is None
+                is_faint = has_no_interval or text(entry.row, column) == MISSING
+                return self._theme.palette.muted_text if is_faint else None
         return self._tick_data(entry, role) if column is Column.GHOSTS else None
 
     def _tick_data(self, entry: Entry, role: int) -> Any:
@@ -217,12 +220,6 @@ class LeaderboardModel(KeyedRowsModel[Entry]):
             colour = preview_colour(palette, entry.colour)
         name = "checkbox-marked" if entry.is_ticked else "checkbox-blank-outline"
         return icon(name, colour, palette.inverse_text)
-
-
-def _is_faint(row: LeaderboardRow, column: Column) -> bool:
-    """A dash, and a value that has no interval yet."""
-    estimate = estimate_of(row, column)
-    return text(row, column) == MISSING or (estimate is not None and estimate.low is None)
 
 
 class _TickCell(QStyledItemDelegate):

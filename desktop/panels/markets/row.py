@@ -153,22 +153,18 @@ class Row:
         """All of it, a line each."""
         name = translate("Panels", "{0}, {1} candles, {2}: {3}")
         lines = [name.format(self.symbol, self.market.interval, venue_name(self.market.venue), self.state_words)]
-        lines += [*self._of_price(), *self._of_ghosts(), self.learning_words]
-        if self.known.feed is not None and self.known.feed_sentence:
-            lines.append(in_one_line(self.known.feed, self.known.feed_sentence))
-        return "\n".join((*lines, self.standing.sentence) if self.standing.sentence else lines)
-
-    def _of_price(self) -> list[str]:
-        lines, quote = [], self.standing.quote
-        if quote is not None:
-            at = format_time(quote.at_ms, seconds=True)
+        if self.standing.quote is not None:
+            at = format_time(self.standing.quote.at_ms, seconds=True)
             lines.append(translate("Panels", "{0} at {1}").format(self.price_text, at))
         if self.day_ago is not None:
             day_ago = translate("Panels", "{0} from a day ago, when it was {1}")
             lines.append(day_ago.format(self.change_text, format_price(self.day_ago, self.decimals)))
         if self.is_on_chart:
             lines.append(translate("Panels", "On the chart: {0}.").format(state_within(self.feed)))
-        return lines
+        lines += [*self._of_ghosts(), self.learning_words]
+        if self.known.feed is not None and self.known.feed_sentence:
+            lines.append(in_one_line(self.known.feed, self.known.feed_sentence))
+        return "\n".join((*lines, self.standing.sentence) if self.standing.sentence else lines)
 
     def _of_ghosts(self) -> list[str]:
         """Skill and gain with their intervals, whatever they prove."""

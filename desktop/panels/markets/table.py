@@ -280,14 +280,7 @@ class FilterLine(QWidget):
         self.sort = QToolButton()
         put_icon(self.sort, "sort", theme)
         self._choices: dict[int, QAction] = {}
-        self._apply_style()
         beside(self, self.box, self.sort, stretched=self.box, margins=NO_MARGINS, spacing=4)
-
-    def show_sorting(self, column: int) -> None:
-        """Check what the table is sorted by."""
-        self._choices.get(column, self._choices[_OWN_ORDER]).setChecked(True)
-
-    def _apply_style(self) -> None:
         self.box.setPlaceholderText(translate("Panels", "Filter"))
         self.box.setAccessibleName(translate("Panels", "Filter the markets below"))
         words = translate("Panels", "Show only markets with these letters in symbol, exchange, interval or state")
@@ -300,6 +293,10 @@ class FilterLine(QWidget):
         self.sort.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.sort.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.sort.setMenu(self._menu())
+
+    def show_sorting(self, column: int) -> None:
+        """Check what the table is sorted by."""
+        self._choices.get(column, self._choices[_OWN_ORDER]).setChecked(True)
 
     def _menu(self) -> QMenu:
         menu, group = QMenu(self), QActionGroup(self)
