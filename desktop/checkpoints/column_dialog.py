@@ -78,7 +78,13 @@ class ColumnDialog(QDialog):
 
     def _build(self, shown: tuple[str, ...]) -> None:
         for name in (*shown, *(column.name for column in COLUMNS if column.name not in shown)):
-            self.list.addItem(_item(BY_NAME[name], is_shown=name in shown))
+            column = BY_NAME[name]
+            item = QListWidgetItem(_title(column))
+            item.setData(Qt.ItemDataRole.UserRole, name)
+            item.setToolTip(paragraphs(translate("Checkpoints", column.meaning).splitlines()[0]))
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            item.setCheckState(Qt.CheckState.Checked if name in shown else Qt.CheckState.Unchecked)
+            self.list.addItem(item)
         self.list.setCurrentRow(0)
         for column in COLUMNS:
             self.sort_by.addItem(_title(column), column.name)
@@ -118,12 +124,3 @@ class ColumnDialog(QDialog):
 
 def _title(column: Column) -> str:
     return translate("Checkpoints", column.title) if column.title else translate("Checkpoints", "Marks")
-
-
-def _item(column: Column, *, is_shown: bool) -> QListWidgetItem:
-    item = QListWidgetItem(_title(column))
-    item.setData(Qt.ItemDataRole.UserRole, column.name)
-    item.setToolTip(paragraphs(translate("Checkpoints", column.meaning).splitlines()[0]))
-    item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-    item.setCheckState(Qt.CheckState.Checked if is_shown else Qt.CheckState.Unchecked)
-    return item

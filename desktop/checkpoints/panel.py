@@ -8,7 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QMenu, QToolButton
 
-from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
+from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.expression import Expression, names_in
 from core.domain.checkpoint_info import CheckpointInfo
 from core.settings.window import BrowserSettings
@@ -83,7 +83,12 @@ class CheckpointsPanel(Panel):
 
     def refresh(self) -> None:
         catalog, is_all = self._source.catalog, self.table.settings.all_runs
-        self.table.show_rows(catalog, self._rows(catalog))
+        rows = catalog.rows(self._filter, self._source.clock.now_ms())
+        if is_all and "archived" not in names_in(self._filter):
+            rows = rows[catalog.number("archived")[rows] == 0.0]
+        if not is_all:
+            rows = rows[self._source.is_of_run()[rows]]
+        self.table.show_rows(catalog, catalog.ordered(rows, *self.table.sorting))
         total = len(catalog) if is_all else int(self._source.is_of_run().sum())
         shown = self.model.rowCount()
         set_text(self._count, f"{_count_text(shown, total)}{'' if is_all or not total else _of_markets(self._source)}")
@@ -114,14 +119,6 @@ class CheckpointsPanel(Panel):
         self.table.scrollTo(self.table.currentIndex())
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
         return True
-
-    def _rows(self, catalog: Catalog) -> Rows:
-        rows = catalog.rows(self._filter, self._source.clock.now_ms())
-        if self.table.settings.all_runs and "archived" not in names_in(self._filter):
-            rows = rows[catalog.number("archived")[rows] == 0.0]
-        if not self.table.settings.all_runs:
-            rows = rows[self._source.is_of_run()[rows]]
-        return catalog.ordered(rows, *self.table.sorting)
 
     def _build_layout(self) -> None:
         buttons = self.actions_of_panel.tool_bar(translate("Checkpoints", "Checkpoint actions"))

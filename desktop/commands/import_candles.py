@@ -52,7 +52,9 @@ def import_candles(context: Context, files: tuple[Path, ...], dry_run: bool, **w
     if context.as_json:
         print_json({"files": results, "is_dry_run": dry_run, **({"errors": problems} if problems else {})})
     else:
-        _print(results, dry_run, bool(wanted["replace"]))
+        for report in results:
+            rows = ((name, plain(text)) for name, text in _rows(report, dry_run, bool(wanted["replace"])))
+            print_pairs(rows, plain(report["file"]))
         for sentence in problems:
             click.echo(sentence, err=True)
     if problems:
@@ -142,12 +144,6 @@ def _zone(name: str) -> tzinfo:
     if zone is None:  # a fixed offset of today would mix up summer and winter
         raise HistoryError("Name the zone, as in --time-zone Europe/Berlin; 'local' is not the same on every computer.")
     return zone
-
-
-def _print(results: list[dict[str, Any]], is_dry_run: bool, replaces: bool) -> None:
-    for report in results:
-        rows = ((name, plain(text)) for name, text in _rows(report, is_dry_run, replaces))
-        print_pairs(rows, plain(report["file"]))
 
 
 def _rows(report: dict[str, Any], is_dry_run: bool, replaces: bool) -> list[tuple[str, str]]:

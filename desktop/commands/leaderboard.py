@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
 
@@ -46,8 +46,17 @@ def leaderboard_command(context: Context, run_id: str | None, ranked_by: str) ->
         found = _boards(db, RunStore(db).chosen(run_id), Ranking(ranked_by))
     if context.as_json:
         print_json(found[next(iter(found))] if len(found) == 1 else found)
-    else:
-        _print(found)
+        return
+    console = Console(markup=False)
+    for name, board in found.items():
+        title = f"All {board['markets']} markets as one" if name == _POOLED else shown_market(Market.parse(name))
+        console.print(Text(f"{title}, ranked by {_RANKED_BY[board['ranked_by']]}"))
+        if not board["rows"]:
+            console.print(Text(words.EMPTY))
+            continue
+        console.print(text_table(words.SKILLS_HEADER, map(words.skills, board["rows"])))
+        console.print(text_table(*words.others(board["rows"])))
+    console.print(Text(words.EXPLAINED))
 
 
 def _boards(db: Database, run: Run, ranking: Ranking) -> dict[str, dict[str, Any]]:
@@ -64,16 +73,3 @@ def _boards(db: Database, run: Run, ranking: Ranking) -> dict[str, dict[str, Any
 
 def _board(db: Database, runs: Sequence[Run], ranking: Ranking) -> dict[str, Any]:
     return as_data(stored_leaderboard(db, runs, ranking))
-
-
-def _print(found: Mapping[str, dict[str, Any]]) -> None:
-    console = Console(markup=False)
-    for name, board in found.items():
-        title = f"All {board['markets']} markets as one" if name == _POOLED else shown_market(Market.parse(name))
-        console.print(Text(f"{title}, ranked by {_RANKED_BY[board['ranked_by']]}"))
-        if not board["rows"]:
-            console.print(Text(words.EMPTY))
-            continue
-        console.print(text_table(words.SKILLS_HEADER, map(words.skills, board["rows"])))
-        console.print(text_table(*words.others(board["rows"])))
-    console.print(Text(words.EXPLAINED))

@@ -63,7 +63,11 @@ def find(wanted: str, folder: DataFolder) -> Chosen:
     """
     place = Path(wanted)
     try:
-        return _exported(place) if place.is_dir() else _kept(wanted, folder)
+        if not place.is_dir():
+            return _kept(wanted, folder)
+        found = package.read(place)
+        market = Market(found.card.venue, found.card.symbol, Interval.parse(found.card.interval))
+        return _chosen(found.card, market, place / package.WEIGHTS, found.weights, found.card.settings)
     except BadFileError as error:
         raise UserError(f"{error} Nothing was evaluated.") from error
 
@@ -97,13 +101,6 @@ def starting_point(
         "seen": seen,
         "counts_seen": counts_seen,
     }
-
-
-def _exported(place: Path) -> Chosen:
-    found = package.read(place)
-    card = found.card
-    market = Market(card.venue, card.symbol, Interval.parse(card.interval))
-    return _chosen(card, market, place / package.WEIGHTS, found.weights, card.settings)
 
 
 def _kept(checkpoint_id: str, folder: DataFolder) -> Chosen:

@@ -161,7 +161,8 @@ def market_entries(
         details = with_venue(str(market.interval), market.venue)
         if market in listed:
             details = " · ".join((details, translate("Finder", "listed in Markets")))
-        yield Entry(EntryKind.MARKET, market.symbol, partial(watch, market), details, more=_joined(market.symbol))
+        joined = market.symbol.replace("/", "")  # as some type it: ethusdt
+        yield Entry(EntryKind.MARKET, market.symbol, partial(watch, market), details, more=joined)
 
 
 def stored_entries(
@@ -172,7 +173,7 @@ def stored_entries(
     for market, symbol in symbols_apart(markets).items():
         if market not in listed:
             details = translate("Finder", "{0}, stored").format(with_venue(str(market.interval), market.venue))
-            more = f"{market.symbol} {_joined(market.symbol)}"
+            more = f"{market.symbol} {market.symbol.replace('/', '')}"
             yield Entry(EntryKind.MARKET, symbol, partial(open_stored, market), details, more=more)
 
 
@@ -214,11 +215,6 @@ def checkpoint_entries(infos: Iterable[CheckpointInfo], show: Callable[[str], ob
         details = " · ".join(part for part in words if part)
         text = translate("Finder", "Step {0}").format(formatting.format_count(info.step))
         yield Entry(EntryKind.CHECKPOINT, text, partial(show, info.checkpoint_id), details, more=str(info.step))
-
-
-def _joined(symbol: str) -> str:
-    """As some type it: ethusdt."""
-    return symbol.replace("/", "")
 
 
 def _shown(value: object) -> str:

@@ -88,25 +88,22 @@ class ImportDialog(JobDialog):
 
     def check(self) -> None:
         super().check()
-        if self._preview is not None:
-            arguments = self._looked_at()
-            rows_from = (self.picker.line.text(), self.interval.currentText(), self.zone.text()) if arguments else ()
-            self._preview.look(arguments, rows_from)
+        if self._preview is None:
+            return
+        try:
+            files = self.picker.files()
+            self._require_reading_options()
+        except ValueError:  # nothing can be read with what is chosen so far
+            self._preview.look(())
+            return
+        rows_from = (self.picker.line.text(), self.interval.currentText(), self.zone.text())
+        self._preview.look(self._order_of(files).arguments, rows_from)
 
     def _show_found(self, text: str, is_unreadable: bool) -> None:
         """The preview below says more."""
         self._is_unreadable = is_unreadable
         super().check()
         self.found.setText(_without(text, self.message.text()))
-
-    def _looked_at(self) -> Sequence[str]:
-        """The command line for what is chosen so far; empty where nothing can be read with it."""
-        try:
-            files = self.picker.files()
-            self._require_reading_options()
-        except ValueError:
-            return ()
-        return self._order_of(files).arguments
 
     def _require_reading_options(self) -> None:
         """Raises ValueError for an interval or a time zone that is none."""

@@ -105,10 +105,14 @@ class GhostAlerts(QObject):
             self._chances.find(market, forecast)
 
     def _armed(self, market: Market) -> tuple[PriceLine, ...]:
-        """The market's alert lines that are watched. What is known of other lines is forgotten."""
+        """The market's alert lines that are watched. What is known of others is forgotten: they are gone, were moved,
+        or have gone off."""
         with self._shell.banner.storage_errors_shown():
             armed = self._database.lines.armed()
-            self._forget({_line_name(line) for of in armed.values() for line in of})
+            kept = {_line_name(line) for of in armed.values() for line in of}
+            of_lines = (name for name in self._known() if name.startswith(_OF_LINES))
+            if gone := [name for name in of_lines if name.partition(",")[0] not in kept]:
+                self._remove(gone)
             return armed.get((market.venue, market.symbol), ())
         return ()
 
@@ -195,12 +199,6 @@ class GhostAlerts(QObject):
         self._known()[name] = state
         with self._shell.banner.storage_errors_shown():
             self._database.ghost_alerts.put(name, state.value, self._clock.now_ms())
-
-    def _forget(self, kept: Collection[str]) -> None:
-        """Alerts on lines that are gone, were moved, or have gone off. kept: names of lines."""
-        of_lines = (name for name in self._known() if name.startswith(_OF_LINES))
-        if gone := [name for name in of_lines if name.partition(",")[0] not in kept]:
-            self._remove(gone)
 
     def _remove(self, names: Collection[str]) -> None:
         for name in names:
