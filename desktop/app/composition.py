@@ -49,8 +49,8 @@ from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.feed_record import exchange_market
 from desktop.state.run_state import RunState
-from desktop.ui.accessible import FocusRing
 from desktop.state.settings_store import SettingsStore, SettingsWriter
+from desktop.ui.accessible import FocusRing
 from desktop.ui.banner import Banner, Notice
 from desktop.ui.interface_size import InterfaceSize, set_font
 from desktop.ui.paint_in_turn import FirstPaint

@@ -36,8 +36,8 @@ from desktop.panels.markets.cells import (
 )
 from desktop.panels.markets.model import SORTABLE, Column, MarketsModel, cell_texts
 from desktop.panels.markets.row import Row
-from desktop.ui.interface_size import enlarged, follow_interface_size
 from desktop.ui.icons import put_icon
+from desktop.ui.interface_size import enlarged, follow_interface_size
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.tables import Index, style_table
