@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.quantities import FloatArray
+from core.domain.quantities import MEDIAN, FloatArray, Quantity
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.calibrate import AdaptiveCalibration
 from core.forecast.expert_weights import ExpertWeights
@@ -32,7 +32,7 @@ class Combination:
 
     def predict(self, experts: FloatArray) -> FloatArray:
         """[E, H, Q, L] to [H, Q, L], ascending."""
-        return self.calibration.apply(self.weights.combine(experts))
+        return _with_moves_kept(self.calibration.apply(self.weights.combine(experts)))
 
     def learn(
         self,
@@ -53,3 +53,21 @@ class Combination:
     def restore(self, state: Arrays) -> None:
         self.weights.restore(part_of(state, "weights"))
         self.calibration.restore(part_of(state, "calibration"))
+
+
+def _with_moves_kept(quantiles: FloatArray) -> FloatArray:
+    """[H, Q, L], normalised, with each median close at least as far from the origin's as the one before it, where both
+    lie on the same side; the band moves with its median.
+
+    Each horizon is forecast by itself, and the noisier it is, the nearer its median comes to no move. But a move that
+    is expected is not expected to be undone. Nothing is learned for this; `docs/how-good.md` has what it gains.
+    """
+    root = np.sqrt(np.arange(1, len(quantiles) + 1))  # of the unit of the close: `core.domain.quantities.units`
+    median = quantiles[:, Quantity.CLOSE, MEDIAN] * root
+    side, kept = np.sign(median), np.abs(median)
+    for ahead in range(1, len(kept)):
+        if side[ahead] == side[ahead - 1]:
+            kept[ahead] = max(kept[ahead], kept[ahead - 1])
+    moved = quantiles.copy()
+    moved[:, Quantity.CLOSE] += ((side * kept - median) / root)[:, None]
+    return moved

@@ -6,6 +6,18 @@ from tests.sabotage.fault import Fault
 
 FAULTS = (
     Fault(
+        "the-nearer-of-two-moves",
+        "core/forecast/combination.py",
+        "max(kept[ahead], kept[ahead - 1])",
+        "min(kept[ahead], kept[ahead - 1])",
+    ),
+    Fault(
+        "moves-kept-beyond-a-turn",
+        "core/forecast/combination.py",
+        "if side[ahead] == side[ahead - 1]:",
+        "if True:",
+    ),
+    Fault(
         "calibration-step-of-the-wrong-side",
         "core/forecast/calibrate.py",
         "rates * (too_often + _SHARED * shared)",
