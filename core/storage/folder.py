@@ -27,6 +27,7 @@ class DataFolder:
     """The only folder that a session writes to. Nothing is created before `ensure`."""
 
     root: Path
+    """Absolute, since a relative path has no URI for SQLite, and the current folder may change."""
 
     database = _Place("ghostcandle.sqlite3")
     settings = _Place("settings.json")
@@ -52,6 +53,9 @@ class DataFolder:
     owner = _Place("owner.json")
     quarantine = _Place("quarantine")
     """Damaged files are moved here, never deleted."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "root", self.root.absolute())
 
     def bad_batches(self, run_id: str) -> Path:
         """Skipped batches of one run, for inspection. Raises ValueError like `checkpoints`."""
@@ -91,7 +95,7 @@ class DataFolder:
     def _require_readable_name(self) -> None:
         """Checkpoints in a folder of any other name can be written, and then not be read."""
         try:
-            str(self.root.absolute()).encode()
+            str(self.root).encode()
         except UnicodeEncodeError as error:
             raise StorageError(
                 f"The path of the data folder {plain(str(self.root))} is not UTF-8. Choose another with --data-dir."

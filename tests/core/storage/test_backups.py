@@ -65,6 +65,16 @@ def test_a_backup_is_the_database_at_one_moment_while_another_connection_writes(
     assert {path.name for path in backup.folder.iterdir()} == {"database.sqlite3", "backup.json", "checkpoints"}
 
 
+def test_a_folder_named_by_a_relative_path_is_backed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite reads the copy by a URI, and a relative path has none."""
+    monkeypatch.chdir(tmp_path)
+    folder = DataFolder(Path("data"))
+    folder.ensure()
+    fill(folder, 0, 10)
+    make_backup(folder, ManualClock(NOON_MS), 3)
+    assert len(list_backups(folder.backups)) == 1
+
+
 def test_a_corrupted_copy_replaces_nothing(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(folder, 0, 5_000)
     first = make_backup(folder, ManualClock(NOON_MS), keep=1)
