@@ -10,6 +10,7 @@ import click
 from core.evaluation.report.shared_page import shared_page
 from core.evaluation.sharing import read_shared
 from core.files.durable import write_durably
+from core.market.shown_names import shown_market
 from core.storage.database import open_database
 from core.storage.runs import RunStore
 from desktop.app.context import Context
@@ -32,12 +33,9 @@ def share(context: Context, target: Path, run_id: str | None, overwrite: bool) -
         raise UserError(f"{target} exists already. Name another file, or add --overwrite.", 2)
     with closing(open_database(context.folder.database, readonly=True)) as db:
         run = RunStore(db).chosen(run_id)
-        private = (
-            str(context.folder.root.resolve()),
-            str(context.folder.root),
-            str(Path.home().resolve()),
-            str(Path.home()),
-        )
+        root, home = context.folder.root, Path.home()
+        # The home of some containers is "/", which is in BTC/USDT too.
+        private = [str(path) for path in (root.resolve(), root, home.resolve(), home) if path != path.parent]
         trade_cost = context.settings.paper.of(run.market.venue).of_a_trade
         text = shared_page(read_shared(db, run, trade_cost, private))
     try:
@@ -47,4 +45,4 @@ def share(context: Context, target: Path, run_id: str | None, overwrite: bool) -
     if context.as_json:
         print_json({"file": str(target), "run_id": run.run_id, "market": str(run.market)})
     else:
-        click.echo(f"The page of run {run.run_id} ({run.market}) was written to {target}.")
+        click.echo(f"The page of run {run.run_id} ({shown_market(run.market)}) was written to {target}.")

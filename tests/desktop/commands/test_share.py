@@ -47,6 +47,18 @@ def test_the_home_folder_is_not_shown(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "data/x was not written" in text and "alice" not in text
 
 
+def test_short_paths_take_no_letters_from_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A data folder "A" made an "H…R" of "HAR"; the home of a container can be "/"."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, tmp_path.anchor)
+    recorded(commands.configure(tmp_path / "A"))
+    done = commands.invoke("share", "run.html", "--data-dir", "A")
+    assert done.returncode == 0 and "#" not in done.stdout
+    text = Path("run.html").read_text(encoding="utf-8")
+    assert "HAR" in text and "…" not in text
+
+
 @pytest.mark.parametrize(
     ("target", "options", "words"),
     [
