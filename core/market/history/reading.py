@@ -151,8 +151,17 @@ class _Reader:
             self.rejected[TOO_MANY_CELLS] += self.table.long_lines
         if 2 * self.rejected[UNREADABLE_TIME] > self.rows:
             raise CandleFileError(f"{self.path.name} has few rows with a time; {self.first_unreadable}.")
+        self._refuse_several_markets()
         self.rejected = +self.rejected
         return self._finish_candles() if self.aggregator is None else self._finish_trades(self.aggregator)
+
+    def _refuse_several_markets(self) -> None:
+        """Their candles would be one market's, with a jump at each change."""
+        if len(self.symbols) > 1:
+            shown = ", ".join(sorted(self.symbols)[:3]) + (", …" if len(self.symbols) > 3 else "")
+            raise CandleFileError(
+                f"{self.path.name} holds {len(self.symbols)} markets ({shown}). Split it into a file for each."
+            )
 
     def _begin(self, chunk: pd.DataFrame) -> None:
         self.roles = roles_of(self.path, chunk, allows_trades=not self.options.is_strict)

@@ -255,6 +255,17 @@ def test_a_symbol_column_is_reported(tmp_path: Path) -> None:
     assert read(tmp_path, HEADER.strip() + ",Symbol\n" + rows).symbols == ("BTCUSDT",)
 
 
+@pytest.mark.parametrize("is_strict", [True, False])
+def test_several_markets_are_not_read_as_one(tmp_path: Path, is_strict: bool) -> None:
+    """`evaluate`, `pretrain` and a replay learned the two as one market; import alone refused."""
+    rows = lines(random_walk(6), lambda ms: ms).splitlines()
+    text = "\n".join(
+        [f"{HEADER.strip()},Symbol", *(f"{row},BTC" for row in rows[:3]), *(f"{row},ETH" for row in rows[3:])]
+    )
+    with pytest.raises(CandleFileError, match=r"candles.csv holds 2 markets \(BTC, ETH\)"):
+        read(tmp_path, text, options=ReadOptions(is_strict=is_strict))
+
+
 def test_an_unnamed_index_is_skipped(tmp_path: Path) -> None:
     candles = random_walk(20)
     numbered = "".join(f"{number},{line}\n" for number, line in enumerate(lines(candles, lambda ms: ms).splitlines()))
