@@ -15,6 +15,7 @@ from core.files.durable import replacing
 from core.market.history.candle_csv import COLUMNS, csv_pieces
 from core.market.history.errors import HistoryError
 from core.market.history.table import arrow_is_missing
+from core.market.shown_names import shown_market
 from core.storage.candles import CandleStore, StoredColumns
 
 OnRows = Callable[[int], None]
@@ -38,6 +39,7 @@ def export_candles(
     write = _writer_of(path)
     if path.exists() and not overwrites:
         raise HistoryError(f"{path} exists already. Name another file, or add --overwrite.")
+    market = _stored(store, market)
     if not len(store.columns_between(market, span.first_ms, span.stop_ms, 1)):
         raise HistoryError(f"No candle of {market} is stored in that stretch of time, so {path.name} was not written.")
     chunks = store.ascending_chunks(market, span.first_ms, span.stop_ms)
@@ -46,6 +48,19 @@ def export_candles(
             return write(file, _counted(chunks, on_progress))
     except OSError as error:
         raise HistoryError(f"{path} cannot be written ({error.strerror or error}).") from error
+
+
+def _stored(store: CandleStore, market: Market) -> Market:
+    """The stored market of this name, in full or as it is shown: a file's without the fingerprint. Raises
+    HistoryError."""
+    stored = store.markets()
+    alike = [each for each in stored if shown_market(each) == str(market)]
+    if market in stored or not alike:
+        return market
+    if len(alike) > 1:
+        names = ", ".join(each.symbol for each in alike)
+        raise HistoryError(f"{market} is the name of {len(alike)} files. Choose one with --symbol: {names}.")
+    return alike[0]
 
 
 def _counted(chunks: Iterator[StoredColumns], on_progress: OnRows) -> Iterator[StoredColumns]:

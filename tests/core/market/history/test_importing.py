@@ -153,6 +153,19 @@ def test_an_export_is_atomic(store: CandleStore, tmp_path: Path) -> None:
         export_candles(store, Market("file", "NONE", MINUTE), ALWAYS, tmp_path / "none.csv")
 
 
+def test_a_files_market_is_exported_by_the_name_that_is_shown(store: CandleStore, tmp_path: Path) -> None:
+    """No command and no panel shows the fingerprint."""
+    shown = Market("file", "mine", MINUTE)
+    store.save(Market("file", "mine#99b6f1", MINUTE), random_walk(5))
+    assert export_candles(store, shown, ALWAYS, tmp_path / "out.csv") == 5
+    with pytest.raises(HistoryError, match="No candle"):
+        export_candles(store, Market("file", "mine#000000", MINUTE), ALWAYS, tmp_path / "other.csv")
+    store.save(Market("file", "mine#d83bff", MINUTE), random_walk(6))
+    with pytest.raises(HistoryError, match=r"2 files.*mine#"):
+        export_candles(store, shown, ALWAYS, tmp_path / "other.csv")
+    assert not (tmp_path / "other.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "column", "symbol"),
     [
