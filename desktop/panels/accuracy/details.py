@@ -160,13 +160,16 @@ def _which(found: RunAccuracy) -> str:
     """Which forecasts are looked at."""
     across = translate(
         "Panels",
-        "The run's own forecasts across a gap only, at most the newest {0} of each horizon. Brackets hold 95 % "
-        "intervals.",
+        "The run's own forecasts across a gap only, at most the newest {0} of each horizon.",
     )
     without = translate(
         "Panels",
-        "The run's own forecasts except those across a gap, at most the newest {0} of each horizon. Brackets hold 95 "
-        "% intervals.",
+        "The run's own forecasts except those across a gap, at most the newest {0} of each horizon.",
     )
     is_across = found.chosen.request.group == AFTER_GAP
-    return (across if is_across else without).format(format_count(found.most))
+    intervals = translate(
+        "Panels",
+        "The 95 % intervals of skills, gains and directions hold however often you look. So they are wider than those "
+        "of evaluate, and than that of the direction on Now, which hold for one look.",
+    )
+    return f"{(across if is_across else without).format(format_count(found.most))}\n{intervals}"
