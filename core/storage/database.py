@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.files.private import make_private
-from core.storage.errors import CorruptDatabaseError, NewerDatabaseError, StorageError, explain
+from core.storage.errors import CorruptDatabaseError, NewerDatabaseError, OlderDatabaseError, StorageError, explain
 from core.storage.migrations import STEPS, schema
 from core.storage.soundness import UNREADABLE, is_foreign, pages_of, steps_of
 
@@ -281,7 +281,7 @@ def _refuse_newer_schema(db: Database, path: Path) -> None:
 
 def _refuse_older_schema(db: Database, path: Path) -> None:
     if schema().pending(db):
-        raise StorageError(
+        raise OlderDatabaseError(
             f"The database {path} was written by an older version of Ghostcandle. "
             "Start Ghostcandle once with this data folder to bring it up to date."
         )

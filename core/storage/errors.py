@@ -22,6 +22,10 @@ class NewerDatabaseError(StorageError):
     """A later version of Ghostcandle has written the file; this one must not touch it."""
 
 
+class OlderDatabaseError(StorageError):
+    """An earlier version of Ghostcandle has written the file; the next start converts it."""
+
+
 def explain(error: Exception, path: Path) -> StorageError | None:
     """The StorageError for an error caused by the environment, or None for one caused by a bug."""
     code = getattr(error, "sqlite_errorcode", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tarfile
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from desktop.commands import doctor
 from desktop.commands.doctor import Finding, State, collect
+from tests.desktop.app.test_older_folder import ARCHIVE as OLDER_FOLDER
 from tests.support import commands
 from tests.support.candles import MARKET, random_walk
 
@@ -44,6 +46,12 @@ def test_a_damaged_database_is_distinguished_from_an_intact_one(data_dir: Path) 
         file.write(b"\xff" * 4096)
     found = finding("Database", data_dir)
     assert found.state is State.BAD and found.advice
+
+
+def test_a_database_that_the_next_start_converts_is_not_bad(tmp_path: Path) -> None:
+    with tarfile.open(OLDER_FOLDER) as archive:
+        archive.extractall(tmp_path / "data", filter="data")
+    assert finding("Database", tmp_path / "data").state is State.WARN
 
 
 def test_a_missing_qt_platform_is_named(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
