@@ -41,10 +41,9 @@ def document(title: str, content: Iterable[Element]) -> str:
 
 
 def _top(summary: dict[str, Any]) -> list[Element]:
-    learns = summary.get("checkpoint", {}).get("learns", True)
     learned = (
         "forecast the next ones before it saw them, and learned."
-        if learns
+        if words.learns(summary)
         else "and forecast the next ones before it saw them."
     )
     ghost = f"Ghostcandle looked at each candle once, in order, {learned}"

@@ -99,10 +99,16 @@ def left_out(summary: dict[str, Any]) -> str:
     return f" ({'; '.join(parts)})" if parts else ""
 
 
+def learns(summary: dict[str, Any]) -> bool:
+    """Whether the model learned from the candles; not where a checkpoint's weights stayed fixed."""
+    return bool(summary.get("checkpoint", {}).get("learns", True))
+
+
 def circumstances(summary: dict[str, Any]) -> str:
     """Seed, device and speed."""
     rate = summary["candles_per_s"]
-    speed = "speed not measured" if rate is None else f"{rate:.1f} candles/s with training on"
+    training = "with training on" if learns(summary) else "without training"
+    speed = "speed not measured" if rate is None else f"{rate:.1f} candles/s {training}"
     return f"seed {summary['seed']}, {printable(summary['device'])}, {speed}"
 
 
