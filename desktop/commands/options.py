@@ -45,6 +45,8 @@ _SEVERAL = "Several times: one model learns all of them."
 _SPEED = "Candles per second; 0: as fast as possible; a simulation without --candles then runs in real time."
 _NO_EXCHANGE = (FILE_VENUE, SIMULATED_VENUE)
 _FEEDS = click.Choice(["auto", "live", "replay", "simulate", "stored"])
+_STDOUT = "ghostcandle.stdout"
+"""In the meta data of a click context with --json: where its object goes."""
 _log = logging.getLogger("ghostcandle")
 
 Command = Callable[..., Any]
@@ -124,6 +126,9 @@ def _handing(
         own = {name: value for name, value in options.items() if name not in _SHARED}
         try:
             with ExitStack() as stack:
+                if options.get("as_json"):
+                    click.get_current_context().meta[_STDOUT] = sys.stdout
+                    stack.enter_context(contextlib.redirect_stdout(sys.stderr))  # what a model of the user prints
                 command(make_context(options, stack), **own)
         except expected_errors() as error:
             report_failure(str(error), bool(options.get("as_json")))
@@ -165,7 +170,7 @@ def report_failure(sentence: str, as_json: bool) -> None:
 
 def print_json(data: dict[str, Any]) -> None:
     """The command's one object on stdout."""
-    click.echo(json.dumps(data, allow_nan=False))
+    click.echo(json.dumps(data, allow_nan=False), file=click.get_current_context().meta.get(_STDOUT))
 
 
 def report_whole(context: Context, noun: str, count: int, problems: Mapping[str, str]) -> None:

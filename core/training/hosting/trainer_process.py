@@ -118,4 +118,5 @@ def _prepare_process(spec: SessionSpec) -> StderrFile:
     log_to_file(logs / TRAINER_FILE)
     stderr = StderrFile(logs / FILE_NAME)
     stderr.capture()
+    sys.stdout = sys.stderr  # a model of the user may print, and with --json the command's stdout has one object
     return stderr

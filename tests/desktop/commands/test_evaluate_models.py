@@ -12,6 +12,8 @@ from tests.support import commands
 OWN = """
 from models.nlinear import NLinear
 
+print("a line on stdout, beside the object of --json")
+
 class Own(NLinear):
     pass
 """
