@@ -1,4 +1,4 @@
-"""The synthetic record of `bench record` resembles a real one, complete and thinned."""
+"""The synthetic record of `python -m tests.benchmarks record` resembles a real one, complete and thinned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The load benchmark measures real loads; `ghostcandle bench chart` compares its figures with the limits."""
+"""The load benchmark measures real loads; `python -m tests.benchmarks chart` compares its figures with the limits."""
 
 from __future__ import annotations
 
