@@ -84,7 +84,7 @@ def _look(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> dict
         named_market: dict[str, str | None] = {"venue": None, "symbol": None}
         finders: tuple[tuple[str, Callable[[], str]], ...] = (
             ("venue", lambda: venue_of(file, wanted["of_venue"], known_venues())),
-            ("symbol", lambda: symbol_of(file, wanted["of_symbol"], table.symbols)),
+            ("symbol", lambda: symbol_of(file, wanted["of_symbol"], table.symbol)),
         )
         for name, find in finders:
             try:
@@ -118,7 +118,7 @@ def _plan(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> Impo
     named = wanted["of_venue"]
     venue = venue_of(file, named, known_venues() if named is None else ())
     table = _table(file, wanted)
-    market = Market(venue, symbol_of(file, wanted["of_symbol"], table.symbols), table.interval)
+    market = Market(venue, symbol_of(file, wanted["of_symbol"], table.symbol), table.interval)
     require_known_venue(market, store)
     return plan_import(table, market, store, SystemClock().now_ms(), replaces=wanted["replace"])
 

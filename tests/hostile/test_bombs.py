@@ -122,7 +122,7 @@ def test_reading_in_parts_equals_reading_whole(tmp_path: Path, form: str, index:
     frame.to_feather(path) if form == "feather" else frame.to_parquet(path, row_group_size=70_000)
     table = read_candle_table(path)
     assert table.columns.open_time_ms.tolist() == times.tolist() and table.rows == rows
-    assert np.array_equal(table.columns.values[0], prices) and table.symbols == ("BTC/USDT",)
+    assert np.array_equal(table.columns.values[0], prices) and table.symbol == "BTC/USDT"
     numbers = np.concatenate([chunk.index.to_numpy() for chunk in TableFile(path).chunks()])
     assert numbers.tolist() == list(range(rows))
 

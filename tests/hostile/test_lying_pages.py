@@ -137,7 +137,7 @@ def test_files_of_other_programs_are_read_completely(
         column_encoding=coded,
     )
     found = read_candle_table(path)
-    assert found.columns.open_time_ms.tolist() == times.tolist() and found.symbols == ("BTC/USDT",)
+    assert found.columns.open_time_ms.tolist() == times.tolist() and found.symbol == "BTC/USDT"
     assert np.array_equal(found.columns.values[3], prices)
 
 

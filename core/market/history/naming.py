@@ -39,22 +39,17 @@ def venue_of(path: Path, wanted: str | None, venues: Collection[str]) -> str:
     )
 
 
-def symbol_of(path: Path, wanted: str | None, listed_symbols: tuple[str, ...]) -> str:
-    """The symbol as ccxt writes it. wanted: as given on the command line. listed_symbols: the content of the file's
-    symbol column.
+def symbol_of(path: Path, wanted: str | None, listed: str | None) -> str:
+    """The symbol as ccxt writes it. wanted: as given on the command line. listed: that of the file's symbol
+    column.
 
-    Raises UnnamedMarketError if the symbol is unknown, HistoryError if the file has another market or several.
+    Raises UnnamedMarketError if the symbol is unknown, HistoryError if the file has another market.
     """
-    if len(listed_symbols) > 1:
-        shown = ", ".join(listed_symbols[:3]) + (", …" if len(listed_symbols) > 3 else "")
-        raise HistoryError(f"{path.name} holds {len(listed_symbols)} markets ({shown}). Split it into a file for each.")
     if wanted is not None:
-        if listed_symbols and _letters(listed_symbols[0]) != _letters(wanted):
-            raise HistoryError(
-                f"{path.name} holds {listed_symbols[0]}, not {wanted} as requested; nothing was imported."
-            )
+        if listed and _letters(listed) != _letters(wanted):
+            raise HistoryError(f"{path.name} holds {listed}, not {wanted} as requested; nothing was imported.")
         return wanted
-    found = _symbols(_split(listed_symbols[0]) if listed_symbols else _parts(path))
+    found = _symbols(_split(listed) if listed else _parts(path))
     if len(found) == 1:
         return found.pop()
     raise UnnamedMarketError(f"The market of {path.name} cannot be recognised. Set it with --symbol (BTC/USDT, say).")

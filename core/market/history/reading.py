@@ -60,7 +60,7 @@ class CandleTable:
 
     columns: the accepted candles, ascending. rows: lines of the table. rejected: counts by reason. repeated: rows
     with the opening time (or trade id) of another row; contradicting: those of them with other numbers, of which the
-    last in the file is kept. symbols: the content of the symbol column.
+    last in the file is kept. symbol: that of the symbol column.
     """
 
     path: Path
@@ -71,7 +71,7 @@ class CandleTable:
     rejected: Counter[str]
     repeated: int
     contradicting: int
-    symbols: tuple[str, ...]
+    symbol: str | None
 
 
 def read_candle_table(
@@ -273,7 +273,7 @@ class _Reader:
             rejected,
             repeated,
             contradicting,
-            tuple(sorted(self.symbols)),
+            next(iter(self.symbols), None),
         )
 
     def _interval(self, times: NDArray[np.int64]) -> Interval:

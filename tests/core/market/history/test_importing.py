@@ -169,29 +169,28 @@ def test_a_files_market_is_exported_by_the_name_that_is_shown(store: CandleStore
 @pytest.mark.parametrize(
     ("name", "column", "symbol"),
     [
-        ("Binance_BTCUSDT_1h.csv", (), "BTC/USDT"),
-        ("binance-BTC-USDT-1m.csv.gz", (), "BTC/USDT"),
-        ("btcusdt.csv", (), "BTC/USDT"),
-        ("XBTUSD_60.csv", (), "BTC/USD"),
-        ("candles.csv", ("ETHBTC",), "ETH/BTC"),
-        ("candles.csv", ("ETH-USDC",), "ETH/USDC"),
+        ("Binance_BTCUSDT_1h.csv", None, "BTC/USDT"),
+        ("binance-BTC-USDT-1m.csv.gz", None, "BTC/USDT"),
+        ("btcusdt.csv", None, "BTC/USDT"),
+        ("XBTUSD_60.csv", None, "BTC/USD"),
+        ("candles.csv", "ETHBTC", "ETH/BTC"),
+        ("candles.csv", "ETH-USDC", "ETH/USDC"),
     ],
 )
-def test_the_symbol_comes_from_the_file_name_or_a_column(name: str, column: tuple[str, ...], symbol: str) -> None:
+def test_the_symbol_comes_from_the_file_name_or_a_column(name: str, column: str | None, symbol: str) -> None:
     assert symbol_of(Path(name), None, column) == symbol
 
 
 @pytest.mark.parametrize(
     ("name", "column", "wanted", "said"),
     [
-        ("candles.csv", (), None, "--symbol"),
-        ("history_usd.csv", (), None, "--symbol"),
-        ("BTCUSDT_vs_ETHUSDT.csv", (), None, "--symbol"),
-        ("candles.csv", ("BTCUSDT", "ETHUSDT"), "BTC/USDT", "2 markets"),
-        ("candles.csv", ("BTCUSDT",), "ETH/USDT", "not ETH/USDT"),
+        ("candles.csv", None, None, "--symbol"),
+        ("history_usd.csv", None, None, "--symbol"),
+        ("BTCUSDT_vs_ETHUSDT.csv", None, None, "--symbol"),
+        ("candles.csv", "BTCUSDT", "ETH/USDT", "not ETH/USDT"),
     ],
 )
-def test_an_ambiguous_symbol_must_be_given(name: str, column: tuple[str, ...], wanted: str | None, said: str) -> None:
+def test_an_ambiguous_symbol_must_be_given(name: str, column: str | None, wanted: str | None, said: str) -> None:
     with pytest.raises(HistoryError, match=said):
         symbol_of(Path(name), wanted, column)
 

@@ -252,7 +252,7 @@ def test_an_interval_that_contradicts_the_rows_is_refused(tmp_path: Path) -> Non
 
 def test_a_symbol_column_is_reported(tmp_path: Path) -> None:
     rows = "".join(f"{line},BTCUSDT\n" for line in lines(random_walk(5), lambda ms: ms).splitlines())
-    assert read(tmp_path, HEADER.strip() + ",Symbol\n" + rows).symbols == ("BTCUSDT",)
+    assert read(tmp_path, HEADER.strip() + ",Symbol\n" + rows).symbol == "BTCUSDT"
 
 
 @pytest.mark.parametrize("is_strict", [True, False])
