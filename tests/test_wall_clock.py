@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parents[1]
 ON_VIRTUAL_TIME = ("tests/venue/", "tests/simulation/", "tests/core/market/", "tests/core/alerts/")
 """Where a coroutine's loop is virtual."""
 MAY_USE_REAL_TIME = {
+    "tests/benchmarks/browser.py:*": "a program: python -m tests.benchmarks",
+    "tests/benchmarks/chart/*.py:*": "the same",
     "tests/benchmarks/finplot_chart.py:*": "a program: python -m tests.benchmarks.peers",
     "tests/conftest.py:_wait_until_gone": "threads and child processes end by themselves",
     "tests/core/storage/children.py:wait_for_the_end": "a child process that sleeps until it is killed",

@@ -29,6 +29,7 @@ _TIMEOUT_S = 10.0
 _ATTEMPTS = 8
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 1.0, 60.0
 _LONGEST_ASKED_S = 300.0
+_REDIRECTS = (301, 302, 303, 307, 308)
 _AGAIN = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
 _ALERTS = TypeAdapter(list[Alert])
 _log = logging.getLogger("ghostcandle")
@@ -188,8 +189,8 @@ def _judged(answer: aiohttp.ClientResponse) -> _Failure | None:
         return None
     is_final = status < HTTPStatus.INTERNAL_SERVER_ERROR and status not in _AGAIN
     why = f"answered {status}"
-    if status in range(300, 400):
-        why += " to send alerts elsewhere; enter the address it redirects to"
+    if status in _REDIRECTS:
+        why += ", a redirect; enter the address that it leads to"
     asked = answer.headers.get("Retry-After", "")  # in seconds; a date counts as none
     wait_s = min(float(asked), _LONGEST_ASKED_S) if asked.isascii() and asked.isdigit() else 0.0
     return _Failure(why, is_final, wait_s)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.candle import DAY_MS
 from core.domain.quantities import QUANTITIES, FloatArray, Quantity
 from core.forecast.averages import WeightedMeans
 from core.forecast.history import History
@@ -21,7 +22,6 @@ _EWMA_SPAN = 10
 _SPANS = (*_HAR_SPANS, _EWMA_SPAN)
 _LOWEST_LOG_WIDTH = -1.5
 """A log range relative to volatility has this lower bound in a width: a single trade is not a calm market."""
-_DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class BaselineInputs:
         return np.append(_padded(deviations[::-1], LAGS_READ), 1.0)
 
     def _time_of_day(self) -> list[float]:
-        angle = 2.0 * math.pi * (int(self._history.open_time_ms[-1]) % _DAY_MS) / _DAY_MS
+        angle = 2.0 * math.pi * (int(self._history.open_time_ms[-1]) % DAY_MS) / DAY_MS
         return [math.sin(angle), math.cos(angle), math.sin(2.0 * angle), math.cos(2.0 * angle)]
 
 

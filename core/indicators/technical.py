@@ -25,7 +25,6 @@ from core.indicators.spec import IndicatorSpec
 if TYPE_CHECKING:
     from types import ModuleType
 
-
 _STEP_BACK = 256
 """A saved state lies this many candles before the newest, for corrections of the last ones."""
 _SCANNED_AT_ONCE = 40_000_000

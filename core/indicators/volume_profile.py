@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from core.domain.quantities import FloatArray
 
 
 def volume_by_price(low: FloatArray, high: FloatArray, volume: FloatArray, edges: FloatArray) -> FloatArray:

@@ -176,7 +176,7 @@ def _made(folder: DataFolder, clock: Clock, is_cancelled: Callable[[], bool], on
 
 
 def _copied(folder: DataFolder, target: Path, clock: Clock, go_on: Callable[[int, int, int], None]) -> Record:
-    uri = f"{folder.database.absolute().as_uri()}?mode=ro"
+    uri = f"{folder.database.as_uri()}?mode=ro"
     with closing(sqlite3.connect(uri, uri=True, timeout=10.0, isolation_level=None)) as source:
         # One read transaction: writers continue in the log, and no piece is copied again because of them.
         source.execute("BEGIN")

@@ -3,6 +3,7 @@ Written by the window."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -16,12 +17,6 @@ from core.storage.rows import Row
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from sqlite_utils import Database
-
 Placed = TypeVar("Placed", PriceLine, Drawing)
 _FINAL = ("id", "kind", "created_at_ms")
 """Columns that no later `put` changes."""
@@ -30,7 +25,7 @@ _LINE_FIELDS = (
     *("crossed_within_ms", "is_armed"),
 )
 """Columns with the names of fields of `PriceLine`."""
-_PUT = """
+_PUT_ALERT = """
 INSERT INTO ghost_alerts (name, state, changed_at_ms) VALUES (?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET state = excluded.state, changed_at_ms = excluded.changed_at_ms
 """
@@ -154,7 +149,7 @@ class GhostAlertStore:
 
     def put(self, name: str, state: str, at_ms: int) -> None:
         with write(self._db):
-            self._db.conn.execute(_PUT, (name, state, at_ms))
+            self._db.conn.execute(_PUT_ALERT, (name, state, at_ms))
 
     def remove(self, names: Iterable[str]) -> None:
         """Missing ones are not an error."""

@@ -386,7 +386,7 @@ class Application(QObject):
         )
 
     def _connect_side_work(self) -> None:
-        """With the jobs of other parts, which the list of jobs can cancel."""
+        """Connect remote commands, and the jobs of other parts that the list of jobs can cancel."""
         remote = self.remote_commands
         remote.progressed.connect(self.state.apply)
         remote.shown.connect(self.charting.reload)

@@ -86,10 +86,11 @@ class CheckpointsPanel(Panel):
         rows = catalog.rows(self._filter, self._source.clock.now_ms())
         if is_all and "archived" not in names_in(self._filter):
             rows = rows[catalog.number("archived")[rows] == 0.0]
+        total = len(catalog)
         if not is_all:
-            rows = rows[self._source.is_of_run()[rows]]
+            is_of_run = self._source.is_of_run()
+            rows, total = rows[is_of_run[rows]], int(is_of_run.sum())
         self.table.show_rows(catalog, catalog.ordered(rows, *self.table.sorting))
-        total = len(catalog) if is_all else int(self._source.is_of_run().sum())
         shown = self.model.rowCount()
         set_text(self._count, f"{_count_text(shown, total)}{'' if is_all or not total else _of_markets(self._source)}")
         text = translate("Checkpoints", _NONE_SAVED if total == 0 else _NO_MATCH)
@@ -185,8 +186,7 @@ class CheckpointsPanel(Panel):
 
     def _show_run(self, run_id: str) -> None:
         self.show_all_runs()
-        archived = " and archived = yes" if self._source.is_archived(run_id) else ""
-        self.filter.setText(f'run = "{run_id}"{archived}')
+        self.filter.setText(_filter_of_run(run_id, is_archived=self._source.is_archived(run_id)))
 
     def _kept(self) -> list[CheckpointRow]:
         return [self.model.kept(row) for row in self.table.selected_rows()]
@@ -337,3 +337,8 @@ def _count_text(shown: int, total: int) -> str:
     if total == 1:
         return translate("Checkpoints", "{0} checkpoint").format(format_count(total))
     return translate("Checkpoints", "{0} checkpoints").format(format_count(total)) if total else ""
+
+
+def _filter_of_run(run_id: str, *, is_archived: bool) -> str:
+    """In the language of the filter, which is the same everywhere."""
+    return f'run = "{run_id}"' + (" and archived = yes" if is_archived else "")

@@ -92,8 +92,11 @@ def _export_candles(context: Context, file: Path, overwrite: bool, options: dict
     ):
         if store is None:
             raise HistoryError(f"Nothing is stored in {context.folder.root} yet.")
-        show = lambda done: progress.show(JobProgress(title, title, done, 0))  # noqa: E731
-        count = export_candles(store, market, span, file, overwrites=overwrite, on_progress=show)
+
+        def show_progress(done: int) -> None:
+            progress.show(JobProgress(title, title, done, 0))
+
+        count = export_candles(store, market, span, file, overwrites=overwrite, on_progress=show_progress)
     if context.as_json:
         named = {"venue": market.venue, "symbol": market.symbol, "interval": options["of_interval"]}
         print_json({"file": str(file), **named, "candles": count})

@@ -24,7 +24,10 @@ _NO_DISPLAY = (
 )
 _NO_ANSWER = "Another Ghostcandle has this data folder open but does not answer. End it, then try again."
 _RAISED = "Ghostcandle is open already on this data folder; its window was brought to the front."
-_CLOSES_WITHIN_MS, _LOOK_MS = 150_000, 100
+_CLOSING = "The window on this data folder is closing; this one opens as soon as all is saved."
+_CLOSES_WITHIN_MS = 200_000
+"""A window waits up to 120 s for its trainer, and up to 60 s for a database that is being converted."""
+_LOOK_MS = 100
 _SAFE_MODE = (
     "Default settings and layout, and the CPU. Neither settings nor layouts are saved; candles, training with its "
     "checkpoints, and lines on the chart are, in the data folder as ever."
@@ -102,11 +105,15 @@ def _own(context: Context, instance: SingleInstance) -> Ownership | None:
         try:
             return own(context.folder, "window")
         except FolderInUse as in_use:
-            reply = Reply.NOBODY if in_use.role not in ("window", None) else instance.ask_owner()
+            if in_use.role not in ("window", None):
+                raise
+            reply = instance.ask_owner()
             if reply is Reply.RAISED:
                 click.echo(_RAISED, err=True)
                 return None
-            is_closing = is_closing or reply is Reply.CLOSING
+            if reply is Reply.CLOSING and not is_closing:
+                click.echo(_CLOSING, err=True)
+                is_closing = True
             if not is_closing and reply is Reply.NOBODY:
                 raise
             if not is_closing or deadline.hasExpired():

@@ -89,21 +89,27 @@ class PreferencesDialog(QDialog):
         """As high as the longest page needs, so that none has to be scrolled; no larger than its room, nor higher than
         the window behind it."""
         self.ensurePolished()
-        layout.activate()
-        margins, frame = layout.contentsMargins(), self.tabs.sizeHint() - self.tabs.currentWidget().sizeHint()
-        rows = (
-            self.search.sizeHint().height(),
-            self.buttons.sizeHint().height(),
-            self.message.fontMetrics().lineSpacing(),
-        )
-        above = margins.top() + margins.bottom() + frame.height() + sum(rows) + len(rows) * layout.spacing()
-        around = QSize(margins.left() + margins.right() + frame.width(), above)
+        around = self._around(layout)
         width, highest = min(enlarged(_WIDTH), room.width()), room.height()
         tallest = max(form.heightForWidth(width - around.width()) for form in self._forms.values())
         parent = self.parentWidget()
         if parent is not None and parent.window().isVisible():
             highest = min(highest, parent.window().height())
         return QSize(width, min(tallest + around.height(), highest))
+
+    def _around(self, layout: QVBoxLayout) -> QSize:
+        """Size around a page: margins, search, tabs, buttons, and a line of the message."""
+        layout.activate()
+        margins = layout.contentsMargins()
+        frame = self.tabs.sizeHint() - self.tabs.currentWidget().sizeHint()
+        beside = margins.left() + margins.right() + frame.width()
+        rows = (
+            self.search.sizeHint().height(),
+            self.buttons.sizeHint().height(),
+            self.message.fontMetrics().lineSpacing(),
+        )
+        above = margins.top() + margins.bottom() + frame.height() + sum(rows) + len(rows) * layout.spacing()
+        return QSize(beside, above)
 
     def _add_page(self, group: str) -> None:
         form: GroupForm[object] = GroupForm(group, getattr(self._settings, group), _note(group))

@@ -161,8 +161,7 @@ def market_entries(
         details = with_venue(str(market.interval), market.venue)
         if market in listed:
             details = " · ".join((details, translate("Finder", "listed in Markets")))
-        joined = market.symbol.replace("/", "")  # as some type it: ethusdt
-        yield Entry(EntryKind.MARKET, market.symbol, partial(watch, market), details, more=joined)
+        yield Entry(EntryKind.MARKET, market.symbol, partial(watch, market), details, more=_joined(market.symbol))
 
 
 def stored_entries(
@@ -173,8 +172,13 @@ def stored_entries(
     for market, symbol in symbols_apart(markets).items():
         if market not in listed:
             details = translate("Finder", "{0}, stored").format(with_venue(str(market.interval), market.venue))
-            more = f"{market.symbol} {market.symbol.replace('/', '')}"
+            more = f"{market.symbol} {_joined(market.symbol)}"
             yield Entry(EntryKind.MARKET, symbol, partial(open_stored, market), details, more=more)
+
+
+def _joined(symbol: str) -> str:
+    """As some type it: ethusdt."""
+    return symbol.replace("/", "")
 
 
 def interval_entries(registry: ActionRegistry) -> Iterator[Entry]:

@@ -43,8 +43,8 @@ class JobDialog(QDialog):
         raise NotImplementedError
 
     def add_row(self, title: str, widget: QWidget, tooltip: str) -> None:
-        """A field, by its title, which is its accessible name too. A picker's files are what the job is about: what is
-        wrong with them is said, and it starts once nothing is."""
+        """A field, by its title, which is its accessible name too. The job starts only once a picker's files are valid;
+        the message says what is wrong."""
         if isinstance(widget, QComboBox):  # else its longest text would squeeze the titles
             widget.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             widget.setMinimumContentsLength(_LEAST_CHARACTERS)

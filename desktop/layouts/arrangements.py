@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QScrollArea, QTabBar, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QWidget
 
 from desktop.actions import ActionId
 from desktop.ui.interface_size import InterfaceSize, enlarged, interface_factor
@@ -268,7 +268,7 @@ def is_behind(widget: QWidget) -> bool:
 
 
 def float_dock_of(widget: QWidget | None) -> bool:
-    """Take its dock out of the window, or put it back, and leave it the keys. False where it is in none."""
+    """Take its dock out of the window, or put it back, and keep keyboard focus in it. False where it is in none."""
     dock = dock_of(widget)
     if dock is None or widget is None:
         return False
@@ -276,12 +276,3 @@ def float_dock_of(widget: QWidget | None) -> bool:
     dock.activateWindow()
     widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
     return True
-
-
-def scroll_to(widget: QWidget) -> None:
-    """Bring it into view where it lies in something that scrolls."""
-    above = widget.parentWidget()
-    while above is not None:
-        if isinstance(above, QScrollArea):
-            above.ensureWidgetVisible(widget)
-        above = above.parentWidget()

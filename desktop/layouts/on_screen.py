@@ -1,5 +1,5 @@
 """Windows fit the screen at the first start, and are brought back from one that was unplugged, or is gone since the
-last time; and the whole screen for the window."""
+last time; full screen (F11, and Escape to leave it)."""
 
 from __future__ import annotations
 

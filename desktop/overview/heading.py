@@ -60,7 +60,7 @@ def heading(row: MarketRow, palette: Palette) -> Heading:
 
 
 def _worth(answers: Answers, accuracy: AccuracySummary, palette: Palette) -> Part:
-    """``Ghosts ✓ +1.2 %``; a number that is not proven is in the tooltip only, and fainter than what is."""
+    """``Ghosts ✓ +1.2 %``; what is not proven is fainter, and its number is in the tooltip only."""
     ghosts = answers.ghosts
     if ghosts.found is Found.OPEN:
         words = translate("Overview", "not proven")

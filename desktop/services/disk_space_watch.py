@@ -91,7 +91,8 @@ class RoomWatch(QObject):
         feed, training = self._waiting()
         if feed or training:
             self._update_banner(feed=feed, training=training)
-            if not self._timer.isActive() and not self._is_closed:  # later each time it stopped again soon
+            if not self._timer.isActive() and not self._is_closed:
+                # The next look: later each time that it stopped again soon after continuing.
                 was_in_vain = self._tried_s is not None and self._clock.monotonic_s() - self._tried_s < _SOON_S
                 self._last_pause_ms = min(2 * self._last_pause_ms, _LONGEST_MS) if was_in_vain else self._first_pause_ms
                 self._timer.start(self._last_pause_ms)

@@ -14,6 +14,7 @@ from core.domain.spans import TimeSpan
 from core.market.history.importing import OnRows
 from core.storage.candles import StoredColumns
 from core.storage.errors import StorageError
+from desktop.services.private_socket import address, is_own_peer
 from desktop.services.remote_protocol import (
     GREETING,
     ROWS_AT_ONCE,
@@ -23,7 +24,6 @@ from desktop.services.remote_protocol import (
     market_fields,
     packed,
 )
-from desktop.services.single_instance import address, is_own_peer
 
 _LOOK_MS = 100
 _PATIENCE_S = 60.0

@@ -1,26 +1,18 @@
 """One window for one data folder: a second start asks the first window to come to the front, and ends.
 
-The proof of ownership is the lock in the data folder, and its holder listens; this is how two starts talk: over a
-socket in a folder that only this user can enter, with a look at who is there. The shared temporary folder would do for
-neither: its names can be computed and taken by others.
+The proof of ownership is the lock in the data folder, and its holder listens; this is how two starts talk.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import os
-import socket
-import stat
-import struct
-import sys
 from enum import Enum
 from pathlib import Path
 
-from platformdirs import user_cache_path
 from PySide6.QtCore import QDeadlineTimer, QObject, QThread, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from desktop.services.private_socket import address, is_own_peer
 from desktop.services.remote_protocol import GREETING
 
 _log = logging.getLogger("ghostcandle")
@@ -30,47 +22,6 @@ _ANSWER = b"raised\n"
 _CLOSING_ANSWER = b"closing\n"
 _LONGEST_REQUEST = 64
 _LOOK_MS = 50
-_PEER = struct.Struct("iII")
-"""Linux's `struct ucred`: process, user, group."""
-_LONGEST_PATH = 90
-"""Bytes: systems allow 104 to 108, and Qt needs a few while it begins to listen."""
-
-
-def address(data_folder: Path) -> str:
-    """Of the window that owns a data folder: the same however the folder is written. Raises OSError where there is no
-    place that is the user's own."""
-    resolved = str(data_folder.expanduser().resolve())
-    name = "ghostcandle-" + hashlib.sha256(resolved.encode()).hexdigest()[:16]
-    if sys.platform == "win32":  # a pipe's name; Qt lets the user alone connect to it
-        return name
-    path = _private_folder() / name
-    if len(os.fsencode(path)) > _LONGEST_PATH:
-        raise OSError(f"{path} is too long for a socket")
-    return str(path)
-
-
-def _private_folder() -> Path:
-    folder = user_cache_path("ghostcandle") / "run"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise OSError(f"{folder} is not a folder of this user")
-    if stat.S_IMODE(found.st_mode) != 0o700:
-        folder.chmod(0o700)
-    return folder
-
-
-def is_own_peer(connection: QLocalSocket) -> bool:
-    """Whether this user is at the other end. Elsewhere than on Linux it is the folder's mode that vouches for it."""
-    if not hasattr(socket, "SO_PEERCRED"):
-        return True
-    try:
-        with socket.socket(fileno=os.dup(int(connection.socketDescriptor()))) as same:
-            credentials = same.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
-    except OSError:  # it hung up already
-        return False
-    _process, user, _group = _PEER.unpack(credentials)
-    return bool(user == os.geteuid())
 
 
 class Reply(Enum):

@@ -1,5 +1,5 @@
-"""What dialogs share: the usual buttons, a line for a path, and the sentence on what is wrong. None is larger than the
-screen that it opens on: what has no room there is scrolled."""
+"""What dialogs share: the usual buttons, a line for a path, and the sentence on what is wrong. No dialog is larger than
+the screen that it opens on: what has no room there is scrolled."""
 
 from __future__ import annotations
 

@@ -103,3 +103,12 @@ def _lines_of(label: Label) -> Rows:
     is_at_top = bool(label.alignment() & Qt.AlignmentFlag.AlignTop)
     first = room.top() + (0 if is_at_top else (room.height() - count * line) // 2)
     return [(first + number * line, first + (number + 1) * line) for number in range(count)]
+
+
+def scroll_to(widget: QWidget) -> None:
+    """Bring it into view where it lies in something that scrolls."""
+    above = widget.parentWidget()
+    while above is not None:
+        if isinstance(above, QScrollArea):
+            above.ensureWidgetVisible(widget)
+        above = above.parentWidget()

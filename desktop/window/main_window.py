@@ -31,7 +31,6 @@ from desktop.layouts.arrangements import (
     arrange,
     float_dock_of,
     is_behind,
-    scroll_to,
     size,
 )
 from desktop.layouts.menu import LayoutMenu
@@ -46,6 +45,7 @@ from desktop.state.settings_store import SettingsStore
 from desktop.state.shell import Shell
 from desktop.ui.banner import Banner
 from desktop.ui.panel_base import Panel, Refresher
+from desktop.ui.scrolling import scroll_to
 from desktop.ui.stacks import NO_MARGINS, stacked
 from desktop.ui.theme import Mode, Theme
 from desktop.ui.translation import translate

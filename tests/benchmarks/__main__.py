@@ -5,11 +5,9 @@ python -m tests.benchmarks COMMAND [--json]
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Literal
 
 import click
 
@@ -17,11 +15,12 @@ from core.domain.clock import SystemClock
 from core.settings.tree import Settings
 from desktop.app.interpreter import freeze_imports
 from desktop.commands.bench import read_numbers
+from desktop.commands.options import print_json
 from tests.benchmarks.browser import measure_browser
 from tests.benchmarks.chart.report import print_report
 from tests.benchmarks.chart.rig import MeasureError, application
 from tests.benchmarks.chart.run import HOSTS, measure_chart
-from tests.benchmarks.chart.while_training import measure_frames
+from tests.benchmarks.chart.while_training import Host, measure_frames
 from tests.benchmarks.history import measure_history
 from tests.benchmarks.record import measure_record
 
@@ -38,11 +37,17 @@ def benchmarks() -> None:
 
 @benchmarks.command()
 @click.option(
-    "--sizes", default=_SIZES, show_default=True, callback=read_numbers("size", 400, 5_000_000, _SIZES), help="Candles."
+    "--sizes",
+    default=_SIZES,
+    show_default=True,
+    callback=read_numbers("size", 400, 5_000_000, _SIZES),
+    help="Stored candles, by commas.",
 )
 @click.option("--repeats", type=click.IntRange(20), default=400, show_default=True, help="Samples of each figure.")
 @click.option("--seconds", type=_SECONDS, default=10.0, show_default=True, help="Of frames beside each trainer.")
-@click.option("--while-training/--no-while-training", default=True, show_default=True, help="Measure these frames.")
+@click.option(
+    "--while-training/--no-while-training", default=True, show_default=True, help="Measure frames beside a trainer."
+)
 @_as_json
 def chart(sizes: tuple[int, ...], repeats: int, seconds: float, while_training: bool, as_json: bool) -> None:
     """The real chart: from the call that brings the change to the return of the paint that shows it."""
@@ -51,30 +56,30 @@ def chart(sizes: tuple[int, ...], repeats: int, seconds: float, while_training: 
         measured = measure_chart(sizes, repeats, seconds if while_training else None, _say)
     except MeasureError as error:
         raise click.ClickException(str(error)) from error
-    _print(measured) if as_json else print_report(measured)
+    print_json(measured) if as_json else print_report(measured)
 
 
 @benchmarks.command(hidden=True)
 @click.option("--host", type=click.Choice(HOSTS), required=True)
 @click.option("--seconds", type=_SECONDS, required=True)
-def frames(host: Literal["none", "process", "thread"], seconds: float) -> None:
+def frames(host: Host, seconds: float) -> None:
     """Frames beside one kind of trainer. `chart` starts a process for each."""
     freeze_imports()  # as the window does
     try:
-        _print(measure_frames(Settings(), host, seconds, application()))
+        print_json(measure_frames(Settings(), host, seconds, application()))
     except MeasureError as error:
-        _print({"error": str(error)})
+        print_json({"error": str(error)})
 
 
 @benchmarks.command()
 @click.option("--rows", type=click.IntRange(100, 1_000_000), default=100_000, show_default=True, help="Checkpoints.")
 @_as_json
 def browser(rows: int, as_json: bool) -> None:
-    """The checkpoint browser over so many stored checkpoints, from what is typed to the painted rows."""
+    """The checkpoint browser over stored checkpoints, from what is typed to the painted rows."""
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
         measured = measure_browser(Path(folder), rows, application(), SystemClock(), _say)
     if as_json:
-        _print(measured)
+        print_json(measured)
         return
     click.echo(f"{rows:,} checkpoints; a page is read in {measured['page_ms']['cpu']:.0f} ms of work.")
     for kind in ("filter_ms", "sort_ms"):
@@ -91,7 +96,7 @@ def history(rows: int, as_json: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
         measured = measure_history(Path(folder), rows, SystemClock())
     if as_json:
-        _print(measured)
+        print_json(measured)
         return
     click.echo(
         f"{rows:,} candles imported in {measured['import_s']:.1f} s ({measured['ratio_to_bare']:.2f} times pandas "
@@ -107,13 +112,13 @@ def history(rows: int, as_json: bool) -> None:
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep the data folder that is made, here.")
 @_as_json
 def record(rows: int, keep: Path | None, as_json: bool) -> None:
-    """The record of so many candles, made up and thinned as the settings say: its size, and the time to read it."""
+    """The record of many candles, made up and thinned as the settings say: its size, and the time to read it."""
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise click.ClickException(f"{keep} is not empty. Name a folder that is, or that does not exist yet.")
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
         measured = measure_record(keep or Path(folder), rows, Settings().record, SystemClock(), _say_share)
     if as_json:
-        _print(measured)
+        print_json(measured)
         return
     click.echo(
         f"{rows:,} candles take {measured['bytes'] / 1e6:,.0f} MB: {measured['bytes_a_detailed_candle']:,.0f} bytes "
@@ -129,10 +134,6 @@ def _say(sentence: str) -> None:
 
 def _say_share(done: int, total: int) -> None:
     click.echo(f"\r{done / total:4.0%}", err=True, nl=False)
-
-
-def _print(measured: dict[str, Any]) -> None:
-    click.echo(json.dumps(measured, allow_nan=False))
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def loss_reduction(timeline: Timeline, name: str) -> Element | None:
     ends = "; ".join(f"{label} ends at {percent(float(values[-1]))}" for label, _, values in curves)
     drawn = [
         *svg.scale_left(upward, _signed, "of the reference’s whole loss"),
-        *scale_of_time(timeline.target_open_time_ms, across),
+        *_scale_of_time(timeline.target_open_time_ms, across),
         svg.line(svg.LEFT, upward.at(0.0), svg.RIGHT, upward.at(0.0), "zero"),
         *(svg.curve(_points(across, upward, rows, values), f"curve {kind}") for _, kind, values in curves),
         *svg.legend((label, f"curve {kind}") for label, kind, _ in curves),
@@ -110,7 +110,7 @@ def rolling_coverage(timeline: Timeline) -> Element | None:
     nominal = upward.at(NOMINAL_COVERAGE)
     drawn = [
         *svg.scale_left(upward, _share, f"covered of the last {COVERAGE_WINDOW}"),
-        *scale_of_time(timeline.target_open_time_ms, across),
+        *_scale_of_time(timeline.target_open_time_ms, across),
         svg.line(svg.LEFT, nominal, svg.RIGHT, nominal, "zero"),
         svg.curve(points, "curve combination"),
     ]
@@ -135,6 +135,28 @@ def skill_of_experts(summary: dict[str, Any], name: str) -> Element | None:
     drawn.append(svg.line(zero, svg.TOP - 6.0, zero, svg.BOTTOM + 30.0, "zero"))
     described = "; ".join(f"{expert}: {percent(value)}" for expert, value in rows) + "."
     return svg.chart(f"experts-{name}", f"Skill of each expert alone, {name}", described, drawn)
+
+
+def newest_candles(newest: NewestCandles) -> Element | None:
+    """The newest candles, the band that was forecast for each, and the ghosts after them; None without candles."""
+    n = newest.open_time_ms.size
+    if not n:
+        return None
+    across = svg.across(-0.5, n + len(newest.ghosts) - 0.5)
+    levels: list[float] = []
+    for ghost in newest.ghosts:
+        levels += [ghost.low, ghost.high, *(ghost.close_quantiles[place] for place in BAND_90)]
+    upward = svg.upward([*newest.prices.ravel().tolist(), *newest.band_90.ravel().tolist(), *levels])
+    drawn = [
+        *svg.scale_left(upward, price_text, "price"),
+        *_scale_of_time(newest.open_time_ms, across),
+        *_gaps(newest, across),
+        *_past_bands(newest, across, upward),
+        *_bands(newest, across, upward),
+        *_candles(newest, across, upward),
+        *svg.legend([("ghosts", "curve ghost"), ("candles", "candle up")]),
+    ]
+    return svg.chart("newest", "The newest candles and the ghosts after them", _described(newest), drawn)
 
 
 def _expert(axis: svg.Axis, top: float, pitch: float, name: str, value: float) -> list[Element]:
@@ -171,7 +193,7 @@ def _intervals(
     return svg.chart(key, title, "; ".join(described) + ".", drawn)
 
 
-def scale_of_time(opened: NDArray[np.int64], across: svg.Axis) -> list[Element]:
+def _scale_of_time(opened: NDArray[np.int64], across: svg.Axis) -> list[Element]:
     """Under a chart whose row n is the candle that opened at opened[n]: days, or days and hours for a short period."""
     form = "%d %b %Y" if opened[-1] - opened[0] > _TICKS * DAY_MS else "%d %b %H:%M"
     rows = np.unique(np.linspace(0, opened.size - 1, _TICKS).astype(np.int64)[1:-1])
@@ -194,28 +216,6 @@ def _signed(value: float) -> str:
 
 def _share(value: float) -> str:
     return f"{round(100.0 * value, 6):g} %"
-
-
-def newest_candles(newest: NewestCandles) -> Element | None:
-    """The newest candles, the band that was forecast for each, and the ghosts after them; None without candles."""
-    n = newest.open_time_ms.size
-    if not n:
-        return None
-    across = svg.across(-0.5, n + len(newest.ghosts) - 0.5)
-    levels: list[float] = []
-    for ghost in newest.ghosts:
-        levels += [ghost.low, ghost.high, *(ghost.close_quantiles[place] for place in BAND_90)]
-    upward = svg.upward([*newest.prices.ravel().tolist(), *newest.band_90.ravel().tolist(), *levels])
-    drawn = [
-        *svg.scale_left(upward, price_text, "price"),
-        *scale_of_time(newest.open_time_ms, across),
-        *_gaps(newest, across),
-        *_past_bands(newest, across, upward),
-        *_bands(newest, across, upward),
-        *_candles(newest, across, upward),
-        *svg.legend([("ghosts", "curve ghost"), ("candles", "candle up")]),
-    ]
-    return svg.chart("newest", "The newest candles and the ghosts after them", _described(newest), drawn)
 
 
 def price_text(price: float) -> str:

@@ -40,7 +40,7 @@ class Axis:
         """Round numbers inside, at most `_MOST_TICKS` of them."""
         span = self.high - self.low
         power = 10.0 ** math.floor(math.log10(span / _MOST_TICKS))
-        step = next(step * power for step in _STEPS if span / (step * power) < _MOST_TICKS or step == _STEPS[-1])
+        step = next(step * power for step in _STEPS if span / (step * power) <= _MOST_TICKS - 1 or step == _STEPS[-1])
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [row * step for row in range(first, last + 1)]
 

@@ -24,7 +24,7 @@ _FEWEST_LETTERS = 2
 
 
 def venue_of(path: Path, wanted: str | None, venues: Collection[str]) -> str:
-    """The venue's ccxt id, or ``file``. wanted: as given on the command line.
+    """The venue's ccxt id, or ``file``. wanted: what the user named.
 
     Raises UnnamedMarketError, asking for it, if it is unknown.
     """
@@ -40,7 +40,7 @@ def venue_of(path: Path, wanted: str | None, venues: Collection[str]) -> str:
 
 
 def symbol_of(path: Path, wanted: str | None, listed: str | None) -> str:
-    """The symbol as ccxt writes it. wanted: as given on the command line. listed: that of the file's symbol
+    """The symbol as ccxt writes it. wanted: what the user named. listed: that of the file's symbol
     column.
 
     Raises UnnamedMarketError if the symbol is unknown, HistoryError if the file has another market.

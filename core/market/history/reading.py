@@ -135,6 +135,7 @@ class _Reader:
         self.rows += len(chunk)
         if self.roles.symbol is not None:
             self.symbols.update(str(name).strip() for name in chunk[self.roles.symbol].dropna().unique())
+            self._refuse_several_markets()
         numbers = number_columns(chunk, self.roles)
         self.has_numbers = self.has_numbers or not np.isnan(numbers[:4]).all()
         times, is_good = self._times(time_column(chunk, self.roles))
@@ -151,7 +152,6 @@ class _Reader:
             self.rejected[TOO_MANY_CELLS] += self.table.long_lines
         if 2 * self.rejected[UNREADABLE_TIME] > self.rows:
             raise CandleFileError(f"{self.path.name} has few rows with a time; {self.first_unreadable}.")
-        self._refuse_several_markets()
         self.rejected = +self.rejected
         return self._finish_candles() if self.aggregator is None else self._finish_trades(self.aggregator)
 
@@ -159,9 +159,7 @@ class _Reader:
         """Their candles would be one market's, with a jump at each change."""
         if len(self.symbols) > 1:
             shown = ", ".join(sorted(self.symbols)[:3]) + (", …" if len(self.symbols) > 3 else "")
-            raise CandleFileError(
-                f"{self.path.name} holds {len(self.symbols)} markets ({shown}). Split it into a file for each."
-            )
+            raise CandleFileError(f"{self.path.name} holds several markets ({shown}). Split it into a file for each.")
 
     def _begin(self, chunk: pd.DataFrame) -> None:
         self.roles = roles_of(self.path, chunk, allows_trades=not self.options.is_strict)

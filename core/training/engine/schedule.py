@@ -21,8 +21,8 @@ runs whose mean loss fell by 63 % in 16 windows, under noise as large as the los
 one window, and none with two."""
 _BETTER_BY = 1e-3
 """A loss counts as progress if it is lower by this share, which excludes rounding noise."""
-BLOCK = 50
-"""Candles in a block."""
+ADAPTIVE_BLOCK = 50
+"""Candles in a block of `AdaptiveRate`."""
 _KEPT_BLOCKS = 20
 _FEWEST_BLOCKS = 10
 """Between two tests, and before the first."""
@@ -170,7 +170,7 @@ class AdaptiveRate:
         gain = np.subtract(without, model)
         self._gain = self._gain + np.where(np.isfinite(gain), gain, 0.0)
         self._count += 1
-        if self._count < BLOCK:
+        if self._count < ADAPTIVE_BLOCK:
             return
         self._blocks.append(self._gain)
         self._gain, self._count = np.zeros(1), 0
@@ -186,7 +186,7 @@ class AdaptiveRate:
     def _test(self) -> None:
         self._since_test = 0
         blocks = np.stack(list(self._blocks))
-        self.tested_candles = len(blocks) * BLOCK
+        self.tested_candles = len(blocks) * ADAPTIVE_BLOCK
         if (_scores(blocks) < NormalDist().inv_cdf(_CHANCE / blocks.shape[1])).any():
             wanted = max(_ADAPTIVE_FLOOR, self.factor / 2.0)
         elif _scores(blocks.sum(axis=1, keepdims=True))[0] > -NormalDist().inv_cdf(_CHANCE):

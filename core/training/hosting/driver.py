@@ -122,7 +122,7 @@ class TrainingDriver:
     def _is_finished(self) -> bool:
         if self._inbox.is_stopped:
             return True
-        return not self._stays and not self._unanswered and self._queue.is_over
+        return not (self._stays or self._unanswered or self._inbox.has_commands) and self._queue.is_over
 
     def _turn(self) -> None:
         """One round: send commands and candles, take an answer. A dead host is replaced."""

@@ -73,6 +73,12 @@ class Inbox:
         self.is_stopped = True
         self._wake.set()
 
+    @property
+    def has_commands(self) -> bool:
+        """Whether commands wait to be taken."""
+        with self._lock:
+            return bool(self._commands)
+
     def take_command(self) -> TrainerCommand | None:
         """The oldest command; the others stay queued in case the host dies of this one."""
         with self._lock:

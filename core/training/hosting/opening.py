@@ -76,8 +76,10 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
     settings = for_markets(spec.settings, len(spec.markets))
     spec = replace(spec, settings=settings)
     run = None if spec.new_run else RunStore(db).find(spec.market, spec.fingerprint, spec.others)
-    wanted_seed = secrets.randbits(32) if settings.training.seed is None else settings.training.seed
-    seed = wanted_seed if run is None else run.seed
+    if run is not None:
+        seed = run.seed
+    else:
+        seed = secrets.randbits(32) if settings.training.seed is None else settings.training.seed
     engine = build_engine(settings, device.torch_device, seed, has_others=len(spec.markets) > 1)
     challengers = _build_challengers(spec, db, device.torch_device, seed, clock, is_new_run=run is None)
     with ExitStack() as opening:

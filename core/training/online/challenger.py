@@ -2,7 +2,7 @@
 
 Whatever it does, the main model, the baselines and the forecast without challengers stay as in a run without them:
 `GuardedChallenger` sees to that. Kinds: a torch module that is trained here (`TorchChallenger`), a process
-(`core.training.external`).
+(`ProcessChallenger` in `core.training.hosting.challengers`).
 """
 
 from __future__ import annotations

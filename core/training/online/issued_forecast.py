@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from core.domain.candle import Candle, Interval
-from core.domain.events import ExpertForecasts, ForecastMade, ForecastScored, Ghost
+from core.domain.events import ExpertForecasts, ForecastMade, ForecastScored, Ghost, StepDone
 from core.domain.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quantity
 from core.domain.regimes import MarketConditions
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE, STORED, Quantiles, pack_losses
@@ -19,6 +20,8 @@ from core.storage.packing import as_stored
 from core.storage.record_reader import RecordReader
 from core.storage.records import StoredForecast, StoredScore
 from core.training.online.forecast_events import drawn_experts, packed_quantiles
+
+_log = logging.getLogger("ghostcandle.training")
 
 _SHOWN_OF_FORECAST = (
     *("origin_open_time_ms", "inputs_until_ms", "made_at_ms", "mode", "step"),
@@ -203,4 +206,20 @@ def scored_event(stored: StoredScore, forecast: IssuedForecast, candle: Candle, 
         made_at_ms=forecast.made_at_ms,
         step=forecast.step,
         checkpoint_id=forecast.checkpoint_id,
+    )
+
+
+def log_step(step: StepDone, outcomes: Sequence[Outcome], candle: Candle) -> None:
+    """Log the forecast of the candle, its close, and the training loss."""
+    one_step = next((outcome for outcome in outcomes if outcome.score.horizon == 1), None)
+    forecast = "none" if one_step is None else f"{one_step.event.ghost.close:.8g}"
+    overlap = "none" if one_step is None else f"{one_step.score.overlap:.3f}"
+    loss = step.skipped_because or f"{step.loss:.5f}"
+    _log.info(
+        "step %d: forecast %s, actual %.8g, loss %s, candle accuracy %s",
+        step.step,
+        forecast,
+        candle.close,
+        loss,
+        overlap,
     )

@@ -5,7 +5,6 @@ Everything here is of this market alone. The model, its optimizer and the recove
 
 from __future__ import annotations
 
-import logging
 import math
 from collections import deque
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
-from core.domain.events import AccuracySummary, DriftFound, ForecastMade, ForecastMode, StepDone
+from core.domain.events import AccuracySummary, DriftFound, ForecastMade, ForecastMode
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.conditions import ConditionsWatch
 from core.forecast.experts import EXPERTS, MODEL, Quantiles
@@ -32,8 +31,6 @@ from core.training.online.learned_chances import ChanceLearner
 from core.training.online.ledger import ScoreLedger, learned_loss, take_scores
 from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceForecasts
-
-_log = logging.getLogger("ghostcandle.training")
 
 
 class MarketSession:
@@ -310,19 +307,3 @@ class MarketSession:
         done = self.drifts.answer(is_learned=self.is_learned, is_paused=is_paused)
         at_ms = self._clock.now_ms()
         return DriftFound(self.run_id, position, step, rise.candles, rise.loss_before, rise.loss_after, done, at_ms)
-
-
-def log_step(step: StepDone, outcomes: Sequence[Outcome], candle: Candle) -> None:
-    """Log the forecast of the candle, its close, and the training loss."""
-    one_step = next((outcome for outcome in outcomes if outcome.score.horizon == 1), None)
-    forecast = "none" if one_step is None else f"{one_step.event.ghost.close:.8g}"
-    overlap = "none" if one_step is None else f"{one_step.score.overlap:.3f}"
-    loss = step.skipped_because or f"{step.loss:.5f}"
-    _log.info(
-        "step %d: forecast %s, actual %.8g, loss %s, candle accuracy %s",
-        step.step,
-        forecast,
-        candle.close,
-        loss,
-        overlap,
-    )

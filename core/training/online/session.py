@@ -33,9 +33,9 @@ from core.training.online.adjusting import rate_adapted
 from core.training.online.challengers import Challengers
 from core.training.online.drift import drift_incident
 from core.training.online.forecaster import forecast_together
-from core.training.online.issued_forecast import IssuedForecast, Outcome
+from core.training.online.issued_forecast import IssuedForecast, Outcome, log_step
 from core.training.online.ledger import LossLedger
-from core.training.online.market_session import MarketSession, log_step
+from core.training.online.market_session import MarketSession
 from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceModel
 from core.training.recovery.forecasting import ForecastGuard

@@ -109,8 +109,9 @@ def _learn(
     stop_reason = work.run()
     if team.rank != 0:
         return None
-    facts = {"seed": seed, "device": device, "world_size": team.world_size}
-    return _report(stop_reason, work.history, dataset, keeper.kept, facts, context.clock.monotonic_s() - started_s)
+    circumstances = {"seed": seed, "device": device, "world_size": team.world_size}
+    wall_s = context.clock.monotonic_s() - started_s
+    return _report(stop_reason, work.history, dataset, keeper.kept, circumstances, wall_s)
 
 
 def _device_label(team: Team, context: PretrainingContext) -> str:
@@ -212,10 +213,12 @@ def _report(
     history: TrainingHistory,
     dataset: Dataset,
     kept: Pretrained | None,
-    facts: dict[str, Any],
+    circumstances: dict[str, Any],
     wall_s: float,
 ) -> dict[str, Any]:
-    """Raises PretrainingError if nothing was saved, or if training could not continue."""
+    """What came of it, fit for JSON. circumstances: seed, device, world_size.
+
+    Raises PretrainingError if nothing was saved, or if training could not continue."""
     if stop_reason is StopReason.GAVE_UP:
         last = history.incidents[-1]
         where = "Nothing was saved." if kept is None else f"The best epoch so far is saved in {kept.file}."
@@ -235,7 +238,7 @@ def _report(
         "validation_samples": dataset.validation_samples,
         "steps": history.steps,
         "skipped_steps": history.skipped,
-        **facts,
+        **circumstances,
         "checkpoint": {"id": kept.checkpoint_id, "file": kept.file, "sha256": kept.sha256},
         "incidents": [_incident(draft) for draft in history.incidents[:_MOST_INCIDENTS]],
         "wall_s": round(wall_s, 3),

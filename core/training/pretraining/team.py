@@ -95,7 +95,7 @@ def join_team(wanted_device: str, environment: Mapping[str, str] = os.environ) -
 
 def _join_group(wanted_device: str, local_rank: int) -> Iterator[Team]:
     """After other exceptions the group is not destroyed: that would wait for processes that may have exited.
-    PretrainingError is raised by all alike."""
+    PretrainingError is raised by all alike, or by the first once the others are done."""
     device = _own_device(wanted_device, local_rank)
     is_cuda = device.torch_device.type == "cuda"
     try:

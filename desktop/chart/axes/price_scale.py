@@ -20,16 +20,16 @@ _STRAIGHT_RATIO = 4.0
 """A logarithmic range below this is marked like a linear one: it spans too few powers of ten."""
 _MANTISSAS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0))
 _NARROWEST_SHARE = 1e-9
+"""Smallest span as a share of the prices: floating-point precision allows little less."""
 _MOST_STRETCH = 1e6
 _FARTHEST = 1_000.0
 """Limit of a manual range: this many times the span (logarithmic: times the prices) of the range that was visible when
 the user first changed the axis. Further out, labels are only long numbers."""
 _BESIDE = 0.1
 """Margin beside a price that was scrolled into view, as a share of the height."""
-_NARROWEST = 1e-4
-_FINEST = 1e-9
-"""Smallest span as a share of the prices: floating-point precision allows little less."""
-_SMALLEST_HELD = 1e-290
+_LEAST_STRETCH = 1e-4
+_LOWEST_MANUAL = 1e-290
+"""Above `_SMALLEST`, so that a manual range can still be shown on a logarithmic scale."""
 
 
 class ScaleKind(StrEnum):
@@ -180,12 +180,12 @@ class ManualRange:
         """Show `factor` times the span that was visible when the axis was grabbed, about its middle; prices stay above
         zero. Repeated stretching never leaves the original range too small to find."""
         origin = self._begin(grabbed)
-        least = _NARROWEST * _length(origin) / _length(grabbed)
+        least = _LEAST_STRETCH * _length(origin) / _length(grabbed)
         half = 0.5 * min(max(factor, least, 1.0 / _MOST_STRETCH), _MOST_STRETCH)
         lowest, highest = _reach(origin)
         low, high = grabbed.value_at(0.5 - half), grabbed.value_at(0.5 + half)
         low, high = max(low, lowest), min(high, highest)
-        self.range = replace(grabbed, low=low, high=high) if high - low > high * _FINEST else grabbed
+        self.range = replace(grabbed, low=low, high=high) if high - low > high * _NARROWEST_SHARE else grabbed
 
     def shift(self, grabbed: PriceRange, share: float) -> None:
         """Move the range from where it was grabbed by a share of the height; positive shows lower prices."""
@@ -220,6 +220,6 @@ def _length(shown: PriceRange) -> float:
 def _reach(origin: PriceRange) -> tuple[float, float]:
     """Limits of manual ranges. No price is below zero unless it was visible originally."""
     if origin.kind is ScaleKind.LOG:
-        return max(origin.low / _FARTHEST, min(origin.low, _SMALLEST_HELD)), origin.high * _FARTHEST
+        return max(origin.low / _FARTHEST, min(origin.low, _LOWEST_MANUAL)), origin.high * _FARTHEST
     far = _FARTHEST * origin.span
     return max(origin.low - far, min(origin.low, 0.0)), origin.high + far

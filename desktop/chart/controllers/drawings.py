@@ -21,8 +21,8 @@ from desktop.chart.items.placed import Grip
 from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, moved_by, price_step, tick_of
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
-from desktop.dialogs.drawing import DrawingDialog
 from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.placed import DrawingDialog
 from desktop.state.shell import Shell
 from desktop.ui.banner import Notice
 from desktop.ui.colours import COLOURS

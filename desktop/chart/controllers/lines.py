@@ -22,8 +22,8 @@ from desktop.chart.items.price_lines import PriceLinesLayer
 from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, price_step, tick_of
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
-from desktop.dialogs.drawing import LineTextDialog
 from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.placed import LineTextDialog
 from desktop.notifications.messages import AlertMessages, DesktopMessages, late_time
 from desktop.state.shell import Shell
 from desktop.ui import formatting

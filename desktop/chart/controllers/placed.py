@@ -19,7 +19,7 @@ from desktop.chart.items.placed import Grip, Placed
 from desktop.chart.tools.places import anchor_at, raw_anchor
 from desktop.chart.tools.tool import ChartPoint, Tool, modifiers_of
 from desktop.chart.widget import ChartWidget
-from desktop.dialogs.drawing import DrawingDialog, LineTextDialog
+from desktop.dialogs.placed import DrawingDialog, LineTextDialog
 from desktop.state.shell import Shell
 
 _DRAG_THRESHOLD_PX = 3.0

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 from core.indicators.shown import ShownIndicator, colour_numbers, without
 from core.settings.tree import Settings
 from desktop.actions import ActionId
-from desktop.chart.items.study import StudyLayer
+from desktop.chart.items.study import StudyLayer, pane_of
 from desktop.chart.panes.frame import PRICE_PANE
 from desktop.chart.tools.tool import Area, ChartPoint
 from desktop.chart.widget import ChartWidget
@@ -92,11 +92,11 @@ class ChartStudies(QObject):
 
 def _placed(shown: ShownIndicator, number: int, ordinal: int, former: list[StudyLayer]) -> StudyLayer:
     """The layer of this indicator: the one in `former` if it has the same pane, because its values are computed
-    already."""
-    made = StudyLayer(shown.spec, number, ordinal, shown.look)
-    kept = next((layer for layer in former if layer.spec == made.spec and layer.pane == made.pane), None)
+    already. Where the first of a kind is removed, the second takes its pane and that pane's height."""
+    pane = pane_of(shown.spec, ordinal)
+    kept = next((layer for layer in former if layer.spec == shown.spec and layer.pane == pane), None)
     if kept is None:
-        return made
+        return StudyLayer(shown.spec, number, ordinal, shown.look)
     former.remove(kept)
     kept.number, kept.look = number, shown.look
     return kept

@@ -15,7 +15,7 @@ from core.domain.candle_series import CandleSeries
 from core.domain.events import QUANTILE_LEVELS, ForecastMade, Ghost
 from core.domain.quantities import MEDIAN, FloatArray, Quantity
 from core.forecast.chance import WITHIN, Chances, LearnedChances
-from core.forecast.ghosts import ghosts
+from core.forecast.ghosts import ghosts as ghosts_along
 from core.forecast.paths import NEEDED_CANDLES, Paths, most_central
 from core.training.online.forecast_events import paths_of, quantiles_of
 
@@ -163,7 +163,7 @@ def _found(paths: Paths, made: ForecastMade, interval: Interval, learned: Learne
     assert natural is not None  # or it had no paths
     closes = paths.close[most_central(paths)].copy()
     closes[0] = natural[0, Quantity.CLOSE, MEDIAN]  # the first ghost stays as it is scored
-    along = ghosts(natural, made.origin_close, made.origin_open_time_ms, interval, closes)
+    along = ghosts_along(natural, made.origin_close, made.origin_open_time_ms, interval, closes)
     spaced = np.linspace(0, len(paths.close) - 1, SHOWN_PATHS).astype(np.int64)  # neighbours overlap in the past
     return Found(paths.close[spaced], CentralPath(along, len(paths.close)), Chances(paths, learned))
 

@@ -190,7 +190,7 @@ class ChartModel:
     @property
     def is_forecast_over(self) -> bool:
         """Whether all candles that it forecasts have ended."""
-        return self.forecast is not None and self.forecast_age >= len(self.forecast.ghosts)
+        return self.forecast is not None and 0 < len(self.forecast.ghosts) <= self.forecast_age
 
     @property
     def _reached_ms(self) -> int:

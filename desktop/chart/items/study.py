@@ -37,6 +37,11 @@ _LARGEST_STEP = 0.001
 Values = NDArray[np.float64]
 
 
+def pane_of(spec: IndicatorSpec, ordinal: int) -> str:
+    """The pane of the indicator that is the `ordinal`-th of its kind."""
+    return PRICE_PANE if INDICATORS[spec.kind].place is Place.PRICE_PANE else f"{spec.kind} {ordinal}"
+
+
 class StudyLayer(Layer):
     """Follows the shown series. If a computation takes longer than a frame, nothing is painted until all values are
     right."""
@@ -47,9 +52,9 @@ class StudyLayer(Layer):
         """number: chooses the theme's colours; ordinal: distinguishes panes of one kind; look: the user's choices."""
         super().__init__()
         self.spec, self.look = spec, look or Look()
-        self.number = number
+        self.number, self.ordinal = number, ordinal
         self._info: Indicator = INDICATORS[spec.kind]
-        self.pane = PRICE_PANE if self._info.place is Place.PRICE_PANE else f"{spec.kind} {ordinal}"
+        self.pane = pane_of(spec, ordinal)
         self._live = _LiveStudy(self)
         self._series: IndicatorSeries | None = None
         self._series_of: int | None = None

@@ -1,4 +1,5 @@
-"""The base of everything over the candles or in a pane below them: indicators, past forecasts, lines, markers."""
+"""The base of everything over the candles or in a pane below them: indicators, past forecasts, lines, markers; and
+the thread for what is too slow to compute in a frame."""
 
 from __future__ import annotations
 
@@ -233,7 +234,8 @@ def _joined(said: Sequence[tuple[Layer, Sequence[Row]]]) -> list[Row]:
 
 
 class IdleWork(QObject):
-    """Runs one computation at a time until no layer waits. TA-Lib and NumPy do not block the window's thread."""
+    """Runs layers' computations that are too slow for a frame in another thread, one at a time until no layer waits.
+    TA-Lib and NumPy do not block the window's thread."""
 
     def __init__(self, layers: LayerSet, model: ChartModel, on_made: Callable[[], None], parent: QObject) -> None:
         """on_made: called when a layer's computations are complete."""

@@ -58,7 +58,7 @@ MEANINGS = {
     "Candles missing": "Candles that the exchange does not have. They remain a gap.",
     "Messages rejected": "Messages that failed validation. The list shows the reasons and the newest messages.",
 }
-"""The tooltip of each number; its value is in `_show_times`."""
+"""The tooltip of each number; its value is in `_show_numbers`."""
 
 
 class FeedPanel(Panel):
@@ -193,6 +193,9 @@ class FeedPanel(Panel):
             held = format_duration(max(0, (now_ms - since_ms) // 1000), has_tenths=False)
             text = translate("Panels", "since {0}, for {1}").format(moment(since_ms, now_ms), held)
         set_text(self.since, text)
+        self._show_numbers(now_ms)
+
+    def _show_numbers(self, now_ms: int) -> None:
         record, vitals = self._record, self._record.vitals  # what is not known is a dash
         texts = {
             "Last message": format_age(None if vitals is None else vitals.last_message_ms, now_ms),

@@ -212,10 +212,10 @@ class MarketsPanel(Panel):
             trouble = self._quotes.trouble(venue)
             if trouble is not None and self.wants_prices:
                 left_s = round((trouble.next_try_ms - self._clock.now_ms()) / 1000)
-                if left_s <= 0:
-                    return f"{trouble.sentence} {translate('Panels', 'Retrying now.')}"
                 shown = left_s if left_s < _MINUTE_S else left_s // _MINUTE_S * _MINUTE_S
-                retry = translate("Panels", "Retrying in {0}.").format(format_duration(shown, has_tenths=False))
+                retry = translate("Panels", "Retrying now.")
+                if left_s > 0:
+                    retry = translate("Panels", "Retrying in {0}.").format(format_duration(shown, has_tenths=False))
                 return f"{trouble.sentence} {retry}"
         return ""
 

@@ -63,7 +63,8 @@ _BESIDE = {Column.MARKET: BAR_PX + DOT_PX + PADDING_PX, Column.FEED: DOT_PX + PA
 _MEASURED = frozenset(Column) - {Column.CHART, Column.LEARNED}
 """Those with texts."""
 _MOST = {column: 130 if column is Column.MARKET else 160 for column in Column}
-"""Beside usual text. Longer names are shortened: symbols of files may be long."""
+"""The widest a column may be, in pixels at the usual text size. Longer names are shortened: those of files may be
+long."""
 
 
 class MarketsTable(QTableView):
@@ -153,6 +154,7 @@ class MarketsTable(QTableView):
     def _take_widths(self, rows: Iterable[Row], columns: Set[Column] = _MEASURED) -> bool:
         """Whether a column has to be wider than it was."""
         metrics, faint = self.fontMetrics(), QFontMetrics(small(self.font()))
+        most = {column: enlarged(width) for column, width in _MOST.items()}
         before, filled = dict(self._widths), set(self._filled)
         for row in rows:
             numbers = {Column.CHANGE: row.change, Column.SKILL: row.known.skill, Column.GAIN: row.known.model_gain}
@@ -161,7 +163,7 @@ class MarketsTable(QTableView):
             for column in columns:
                 text, *below = cells[column]
                 width = max(_widest(metrics, (text,)), _widest(faint, below)) + _BESIDE.get(column, 0)
-                self._widths[column] = max(self._widths[column], min(width, enlarged(_MOST[column])))
+                self._widths[column] = max(self._widths[column], min(width, most[column]))
         return before != self._widths or filled != self._filled
 
     def fit_columns(self) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import PySide6
@@ -29,8 +29,9 @@ from tests.benchmarks.chart.measures import (
 )
 from tests.benchmarks.chart.report import with_ratios
 from tests.benchmarks.chart.rig import MeasureError, Rig, application
+from tests.benchmarks.chart.while_training import Host
 
-HOSTS = ("none", "process", "thread")
+HOSTS = get_args(Host)
 _ROOT = Path(__file__).resolve().parents[3]
 _MOST_WITH_EVERYTHING = 200
 _START_WITHIN_S = 240.0

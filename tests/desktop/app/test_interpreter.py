@@ -12,6 +12,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from desktop.app.interpreter import collected_here
+from tests.support import commands
 
 CODE = """
 import gc, weakref
@@ -51,7 +52,7 @@ program.benchmarks(["frames", "--host", "none", "--seconds", "1"])
 
 
 def test_frames_beside_a_trainer_are_timed_with_the_windows_collections() -> None:
-    done = subprocess.run([sys.executable, "-c", FRAMES], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", FRAMES], capture_output=True, text=True, check=True, cwd=commands.ROOT)
     assert json.loads(done.stdout)["left_out"] > 50_000
 
 

@@ -33,10 +33,10 @@ from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.words_dialogs import open_name, open_note, open_tags
 from desktop.dialogs.compared_market import ComparedMarketDialog
 from desktop.dialogs.date import ZoneDialog
-from desktop.dialogs.drawing import DrawingDialog, LineTextDialog
 from desktop.dialogs.indicators import IndicatorsDialog
 from desktop.dialogs.market import EXCHANGES, USUAL_SYMBOLS
 from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.placed import DrawingDialog, LineTextDialog
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.finder.finder import Finder
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog

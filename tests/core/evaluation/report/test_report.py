@@ -279,7 +279,9 @@ def test_coverage_over_time_is_drawn_once_a_window_is_full(run: Recorded) -> Non
     assert described is not None and f"{100.0 * shares.min():.1f} %" in described
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-0.483, 0.0279), (-1e-5, 3e-5), (12.0, 340.0)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.0, 1.0), (-0.483, 0.0279), (-1e-5, 3e-5), (12.0, 340.0), (0.0, 0.6), (0.0, 0.28)]
+)
 def test_ticks_are_round_few_and_inside(low: float, high: float) -> None:
     axis = svg.Axis(low, high, 0.0, 100.0)
     ticks = axis.ticks()

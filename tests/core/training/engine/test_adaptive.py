@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from core.settings.tree import TrainingSettings
-from core.training.engine.schedule import BLOCK, AdaptiveRate, RateSchedule
+from core.training.engine.schedule import ADAPTIVE_BLOCK, AdaptiveRate, RateSchedule
 
-LOOK = 10 * BLOCK
+LOOK = 10 * ADAPTIVE_BLOCK
 
 
 def observe(rate: AdaptiveRate, ratio: float, looks: int = 1, seed: int = 0) -> AdaptiveRate:
@@ -51,7 +51,7 @@ def test_the_difficulty_of_the_candles_does_not_matter() -> None:
     rate, hard = AdaptiveRate(), 1.0
     for block in range(40):
         hard *= 2.0
-        for reference in np.random.default_rng(block).gamma(1.0, hard, BLOCK):
+        for reference in np.random.default_rng(block).gamma(1.0, hard, ADAPTIVE_BLOCK):
             rate.observe(np.array([0.97 * reference]), np.array([reference]))
     assert rate.factor == 1.0
 

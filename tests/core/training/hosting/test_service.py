@@ -208,7 +208,7 @@ def test_a_rate_lowered_after_harm_is_reported(
     tmp_path: Path, session_after: SessionAfter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = session_after(tmp_path, 31)
-    monkeypatch.setattr(schedule, "BLOCK", 2)  # not before: other tests continue the same session
+    monkeypatch.setattr(schedule, "ADAPTIVE_BLOCK", 2)  # not before: other tests continue the same session
     session.handle(SetLearningRate(1.0))
     events = [event for candle in CANDLES[31:80] for event in rigs.feed(session, [candle])]
     (first, *_) = (event for event in events if isinstance(event, Incident) and event.kind == "learning rate adapted")

@@ -20,7 +20,7 @@ from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.controllers.drawings import DRAWING_KINDS
 from desktop.chart.items.drawings import shape_of
-from desktop.dialogs.drawing import DrawingDialog
+from desktop.dialogs.placed import DrawingDialog
 from tests.desktop.chart.controllers.tools import LEFT, MARKET, NONE, OTHER, ToolBench, opened
 from tests.desktop.conftest import MakeBench
 

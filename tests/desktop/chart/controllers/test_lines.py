@@ -19,7 +19,7 @@ from core.domain.price_lines import LineKind, PriceLine
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
-from desktop.dialogs.drawing import LineTextDialog
+from desktop.dialogs.placed import LineTextDialog
 from desktop.ui.formatting import format_time
 from tests.desktop.chart.controllers.tools import LEFT, MARKET, OTHER, ToolBench, opened, send_move
 from tests.desktop.conftest import MakeBench
