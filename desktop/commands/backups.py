@@ -15,7 +15,7 @@ from core.storage.ownership import own
 from core.storage.recovering import moment, restore, what_is_missing
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
-from desktop.commands.options import common_options, print_json, report_whole, with_context
+from desktop.commands.options import common_options, print_json, report_whole, with_stored_context
 from desktop.commands.text import print_whole
 
 
@@ -26,7 +26,7 @@ def backups() -> None:
 
 @backups.command("list")
 @common_options
-@with_context
+@with_stored_context
 def list_(context: Context) -> None:
     """All backups, the newest first."""
     known = list_backups(context.folder.backups)
@@ -45,7 +45,7 @@ def list_(context: Context) -> None:
 
 @backups.command("make")
 @common_options
-@with_context
+@with_stored_context
 def make(context: Context) -> None:
     """Make one now. A window or a run may be open meanwhile."""
     if not context.folder.database.exists():
@@ -59,7 +59,7 @@ def make(context: Context) -> None:
 
 @backups.command("verify")
 @common_options
-@with_context
+@with_stored_context
 def verify_(context: Context) -> None:
     """Check every backup against its recorded size and SHA-256. Exit code 1 if one differs."""
     known = list_backups(context.folder.backups)
@@ -70,7 +70,7 @@ def verify_(context: Context) -> None:
 @backups.command("restore")
 @click.argument("name", required=False)
 @common_options
-@with_context
+@with_stored_context
 def restore_(context: Context, name: str | None) -> None:
     """Put a backup (the newest, unless NAME is given) in the place of the database, which is kept in quarantine.
 

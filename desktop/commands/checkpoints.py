@@ -16,7 +16,7 @@ from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
-from desktop.commands.options import common_options, print_json, report_whole, with_context
+from desktop.commands.options import common_options, print_json, report_whole, with_stored_context
 from desktop.commands.text import print_whole
 
 
@@ -27,7 +27,7 @@ def checkpoints() -> None:
 
 @checkpoints.command("list")
 @common_options
-@with_context
+@with_stored_context
 def list_(context: Context) -> None:
     """All checkpoints of all runs, the newest run first."""
     known = _all(context.folder)
@@ -49,7 +49,7 @@ def list_(context: Context) -> None:
 @checkpoints.command("show")
 @click.argument("checkpoint_id")
 @common_options
-@with_context
+@with_stored_context
 def show_(context: Context, checkpoint_id: str) -> None:
     """One checkpoint in full."""
     found = [info for info in _all(context.folder) if info.checkpoint_id == checkpoint_id]
@@ -65,7 +65,7 @@ def show_(context: Context, checkpoint_id: str) -> None:
 
 @checkpoints.command("verify")
 @common_options
-@with_context
+@with_stored_context
 def verify_(context: Context) -> None:
     """Check every file: its recorded SHA-256, and that its weights are whole and finite. Exit code 1 if one is not."""
     known = _all(context.folder)

@@ -18,7 +18,7 @@ from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import UserError
 from desktop.commands.history_store import stored_candles
 from desktop.commands.market_options import market_options, read_interval
-from desktop.commands.options import common_options, print_json, with_context
+from desktop.commands.options import common_options, print_json, with_stored_context
 
 _ALL_TIME = TimeSpan(0, 2**62)
 _USAGE = 2
@@ -38,7 +38,7 @@ _TABLES = ("forecasts", "scores", "steps", "checkpoints")
 @click.option("--format", type=click.Choice(["parquet", "csv"]), default="parquet", help="Of these tables.")
 @click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
 @common_options
-@with_context
+@with_stored_context
 def export(context: Context, target: Path, overwrite: bool, **options: Any) -> None:
     """Write stored candles as CSV, .csv.gz, Feather or Parquet, as FILE's ending says; or tables of a run into FOLDER,
     a file each. A window may be open."""

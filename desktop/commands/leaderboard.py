@@ -18,7 +18,7 @@ from core.market.shown_names import shown_market
 from core.storage.database import open_database
 from core.storage.runs import Run, RunStore
 from desktop.app.context import Context
-from desktop.commands.options import common_options, print_json, with_context
+from desktop.commands.options import common_options, print_json, with_stored_context
 from desktop.commands.text import text_table
 
 _POOLED = "pooled"
@@ -35,7 +35,7 @@ _RANKED_BY = {"both": "close and range in equal parts", "close": "close", "range
     help="What ranks: close and range in equal parts, or one of them.",
 )
 @common_options
-@with_context
+@with_stored_context
 def leaderboard_command(context: Context, run_id: str | None, ranked_by: str) -> None:
     """Show which of a run's models and baselines forecasts best, with intervals that hold however often one looks.
 

@@ -14,7 +14,7 @@ from core.evaluation.summary import summarise
 from core.storage.database import open_database
 from core.storage.runs import Run, RunStore
 from desktop.app.context import Context
-from desktop.commands.options import common_options, print_json, with_context
+from desktop.commands.options import common_options, print_json, with_stored_context
 from desktop.commands.text import print_summary
 
 _OF_FIRST_MARKET = ("steps", "loss", "checkpoints")
@@ -24,7 +24,7 @@ _OF_FIRST_MARKET = ("steps", "loss", "checkpoints")
 @click.command()
 @click.option("--run", "run_id", help="The run's id; the newest without it.")
 @common_options
-@with_context
+@with_stored_context
 def metrics(context: Context, run_id: str | None) -> None:
     """Show what a run has achieved so far: losses, accuracy, skill, checkpoints, incidents.
 

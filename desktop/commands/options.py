@@ -110,6 +110,11 @@ def with_context(command: Command) -> Command:
     return _handing(command, _context)
 
 
+def with_stored_context(command: Command) -> Command:
+    """The same, for a command that only reads what is stored: it makes no data folder where there is none."""
+    return _handing(command, _stored_context)
+
+
 def with_some_context(command: Command) -> Command:
     """The same, for a window: it opens also where the data folder cannot be written, on a temporary one; and where it
     cannot open and no terminal is looked at, a message box says why."""
@@ -191,6 +196,13 @@ def data_folder(chosen: Path | None) -> DataFolder:
 
     named = os.environ.get(_DATA_DIR_VARIABLE)
     return DataFolder(chosen or (Path(named) if named else user_data_path("ghostcandle", appauthor=False)))
+
+
+def _stored_context(options: dict[str, Any], stack: ExitStack) -> Context:
+    root = data_folder(options.get("data_dir")).root
+    if not root.exists():
+        raise UserError(f"There is no data folder {root}. Name another with --data-dir.")
+    return _context(options, stack)
 
 
 def _context_or_temporary(options: dict[str, Any], stack: ExitStack) -> Context:

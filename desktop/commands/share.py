@@ -16,7 +16,7 @@ from core.storage.runs import RunStore
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.evaluate import check_page
-from desktop.commands.options import common_options, print_json, with_context
+from desktop.commands.options import common_options, print_json, with_stored_context
 
 
 @click.command()
@@ -24,7 +24,7 @@ from desktop.commands.options import common_options, print_json, with_context
 @click.option("--run", "run_id", help="The run's id; the newest without it.")
 @click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
 @common_options
-@with_context
+@with_stored_context
 def share(context: Context, target: Path, run_id: str | None, overwrite: bool) -> None:
     """Write a run's record as one page: market, model, results with their intervals, charts, incidents, and how to
     reproduce it. It needs no network and no script, and shows no path of this machine. A window may be open."""

@@ -175,6 +175,26 @@ def test_an_error_is_one_json_object(tmp_path: Path, arguments: tuple[str, ...],
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("metrics",),
+        ("leaderboard",),
+        ("share", "page.html"),
+        ("export", "candles.csv", "--venue", "binance", "--symbol", "BTC/USDT", "--interval", "1m"),
+        ("checkpoints", "list"),
+        ("checkpoints", "verify"),
+        ("backups", "list"),
+        ("backups", "make"),
+    ],
+)
+def test_a_command_that_reads_makes_no_data_folder(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    missing = tmp_path / "mistyped"
+    done = commands.invoke(*arguments, "--data-dir", str(missing))
+    assert done.returncode == 1 and f"no data folder {missing}" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_missing_cuda_is_an_error_message(tmp_path: Path) -> None:
     commands.configure(tmp_path)
     done = commands.invoke("headless", *REPLAY[:-1], "cuda", "--json", "--data-dir", str(tmp_path))
