@@ -57,4 +57,4 @@ class Webhook(QObject):
         if not self._thread.close():
             _log.error("The thread that sends alerts to the webhook did not end in time.")
         if self._queue.waiting:
-            _log.info("%d alerts are sent to the webhook at the next start.", self._queue.waiting)
+            _log.info("Alerts that are sent to the webhook at the next start: %d.", self._queue.waiting)
