@@ -111,7 +111,7 @@ def with_context(command: Command) -> Command:
 
 
 def with_stored_context(command: Command) -> Command:
-    """The same, for a command that only reads what is stored: it makes no data folder where there is none."""
+    """The same, for a command on what is stored already: it makes no data folder where there is none."""
     return _handing(command, _stored_context)
 
 

@@ -1,4 +1,4 @@
-"""A page that scrolls down and never across."""
+"""A page that scrolls down and never across, and what brings a widget into view in whatever scrolls."""
 
 from __future__ import annotations
 
