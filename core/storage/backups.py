@@ -33,11 +33,12 @@ from core.storage.backup_record import (
     write_record,
 )
 from core.storage.checkpoints import can_be_best
-from core.storage.database import START_AGAIN, decode, give_back_room
+from core.storage.database import START_AGAIN, decode
 from core.storage.errors import CorruptDatabaseError, StorageError, explain
 from core.storage.folder import DataFolder
+from core.storage.migrations import is_newer
 from core.storage.row_repair import find_damaged, leave_list, mend
-from core.storage.soundness import UNREADABLE, is_newer, pages_of, steps_of, tables_of
+from core.storage.soundness import UNREADABLE, pages_of, steps_of, tables_of
 
 _PAGES = 256
 _PAUSE_S = 0.005
@@ -188,7 +189,7 @@ def _copied(folder: DataFolder, target: Path, clock: Clock, go_on: Callable[[int
             copy.execute("PRAGMA journal_mode = DELETE")  # in one file, without a log beside it
             if _mended(folder, copy, lambda: go_on(0, 0, 0)):
                 rows = _counted(copy)
-            give_back_room(copy)
+            _give_back_room(copy)
         _sync(target)
         steps = _verified(folder, source, target, rows)
         kept = tuple(_kept_checkpoints(folder, source, target.parent / CHECKPOINTS))
@@ -239,6 +240,19 @@ def _damaged(folder: DataFolder, damage: str) -> CorruptDatabaseError:
         f"The database {folder.database} is damaged ({damage}), so it was not backed up; the earlier backups are kept. "
         + START_AGAIN
     )
+
+
+def _give_back_room(connection: sqlite3.Connection) -> None:
+    """Shrink the file if more than a quarter of it is empty. This temporarily needs as much space again; without it the
+    empty pages stay, and are reused."""
+    empty, pages = (
+        int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("freelist_count", "page_count")
+    )
+    if 4 * empty > pages:
+        try:
+            connection.execute("VACUUM")
+        except sqlite3.Error as error:
+            _log.warning("%d empty pages stay in the database (%s).", empty, error)
 
 
 def _fault(copy: sqlite3.Connection, rows: dict[str, int]) -> str | None:

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from core.files.private import make_private
 from core.storage.errors import CorruptDatabaseError, NewerDatabaseError, OlderDatabaseError, StorageError, explain
-from core.storage.migrations import STEPS, schema
+from core.storage.migrations import is_newer, is_too_old, schema
 from core.storage.soundness import UNREADABLE, is_foreign, pages_of, steps_of
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
 BUSY_TIMEOUT_MS = 10_000
+_OLDEST = "23 November 2026"
 START_AGAIN = "Close Ghostcandle and start it again: the newest verified backup then takes its place."
 _WAL_RETRY_S = 0.02
 _log = logging.getLogger("ghostcandle")
@@ -47,13 +48,11 @@ def open_database(
     is_thorough: bool = False,
     busy_timeout_ms: int = BUSY_TIMEOUT_MS,
     is_cancelled: Callable[[], bool] | None = None,
-    conversion: Watch | None = None,
 ) -> Database:
     """Open the file, creating it and bringing its schema up to date unless `readonly`.
 
     quick_check: check its pages first; is_thorough: and its indexes against its tables. is_cancelled: polled during the
-    check; if True, the rest of it is skipped. conversion: callbacks for migrating an old database, which takes minutes;
-    cancelled, the file stays unchanged.
+    check; if True, the rest of it is skipped.
 
     Raises StorageError (CorruptDatabaseError, NewerDatabaseError) with a sentence for the user.
     """
@@ -68,7 +67,7 @@ def open_database(
             db = Database(connection, execute_plugins=False)
             if quick_check or is_thorough:
                 _check(db, path, readonly, is_thorough, is_cancelled)
-            _prepare(db, path, readonly, conversion)
+            _prepare(db, path, readonly)
             if not readonly:
                 _make_private(path)
             return db
@@ -150,16 +149,16 @@ def _make_private(path: Path) -> None:
         make_private(path.with_name(path.name + ending))
 
 
-def _prepare(db: Database, path: Path, readonly: bool, conversion: Watch | None) -> None:
+def _prepare(db: Database, path: Path, readonly: bool) -> None:
     db.execute("PRAGMA foreign_keys = ON")
     db.execute("PRAGMA synchronous = NORMAL")
-    _refuse_newer_schema(db, path)
+    _refuse_foreign_versions(db, path)
     if readonly:
         _refuse_older_schema(db, path)
     else:
         _refuse_readonly_file(path)
         _enable_wal(db, path)
-        _migrate(db, conversion)
+        _migrate(db)
 
 
 def _check(
@@ -229,53 +228,24 @@ def _enable_wal(db: Database, path: Path) -> None:
         )
 
 
-def _migrate(db: Database, watch: Watch | None) -> None:
-    steps = schema() if watch is None else schema(watch.on_progress)
+def _migrate(db: Database) -> None:
+    steps = schema()
     if steps.pending(db):
-        with write(db), _cancellable(db.conn, watch):  # another process may have been first: `apply` checks again
+        with write(db):  # another process may have been first: `apply` checks again
             steps.apply(db)
-        give_back_room(db.conn)
 
 
-@contextmanager
-def _cancellable(connection: sqlite3.Connection, watch: Watch | None) -> Iterator[None]:
-    """Interrupt any statement once the watch is cancelled; the caller rolls back. Raises StorageError."""
-    if watch is None:
-        yield
-        return
-    is_cancelled = watch.is_cancelled
-    connection.set_progress_handler(lambda: int(is_cancelled()), _STEPS_BETWEEN_LOOKS)
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
-            raise
-        raise StorageError(
-            "The migration of the database was cancelled, and nothing was changed. This version needs it: the next "
-            "start begins it again."
-        ) from error
-    finally:
-        connection.set_progress_handler(None, 0)
-
-
-def give_back_room(connection: sqlite3.Connection) -> None:
-    """Shrink the file if more than a quarter of it is empty. This temporarily needs as much space again; without it the
-    empty pages stay, and are reused."""
-    empty, pages = (
-        int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("freelist_count", "page_count")
-    )
-    if 4 * empty > pages:
-        try:
-            connection.execute("VACUUM")
-        except sqlite3.Error as error:
-            _log.warning("%d empty pages stay in the database (%s).", empty, error)
-
-
-def _refuse_newer_schema(db: Database, path: Path) -> None:
-    if any(applied.name not in STEPS for applied in schema().applied(db)):
+def _refuse_foreign_versions(db: Database, path: Path) -> None:
+    applied = [step.name for step in schema().applied(db)]
+    if is_newer(applied):
         raise NewerDatabaseError(
             f"The database {path} was written by a newer version of Ghostcandle, and was left as it is. "
             "Update Ghostcandle, or choose another data folder."
+        )
+    if is_too_old(applied):
+        raise StorageError(
+            f"The database {path} was written by a version of Ghostcandle from before {_OLDEST}, which this version "
+            "cannot bring up to date, and was left as it is. Choose another data folder."
         )
 
 

@@ -20,7 +20,8 @@ from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import Watch, open_database, select
 from core.storage.errors import CorruptDatabaseError, StorageError
 from core.storage.folder import DataFolder
-from core.storage.soundness import UNREADABLE, beginning_of, is_newer, tables_of
+from core.storage.migrations import is_newer, is_too_old
+from core.storage.soundness import UNREADABLE, beginning_of, tables_of
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -54,13 +55,11 @@ def open_or_recover(
     *,
     clock: Clock | None = None,
     watch: Watch | None = None,
-    conversion: Watch | None = None,
 ) -> OpenedDatabase:
     """Open the folder's database. A damaged one is moved to the quarantine and replaced by the newest verified backup,
     or by a new, empty database if there is none. Slow for a large one, so not for the GUI thread.
 
-    watch: callbacks of the check, in bytes; if cancelled, the rest is left to the next start. conversion: callbacks of
-    a migration; cancelled, it raises StorageError with the file unchanged.
+    watch: callbacks of the check, in bytes; if cancelled, the rest is left to the next start.
 
     Only the owner of the data folder may call this, and before its process has any connection to the file: a file in
     use must not be moved, and reading it directly releases this process's locks on it.
@@ -70,7 +69,7 @@ def open_or_recover(
         _refuse_missing(folder)
         if watch is not None:
             _read_through(folder.database, watch)
-        opened = OpenedDatabase(_opened(folder, watch, conversion), None)
+        opened = OpenedDatabase(_opened(folder, watch), None)
     except CorruptDatabaseError as damage:
         opened = _recovered(folder, damage, (clock or SystemClock()).now_ms())
     if watch is None or not watch.is_cancelled():
@@ -181,7 +180,7 @@ def _read_through(path: Path, watch: Watch) -> None:
         return  # SQLite will report the error
 
 
-def _opened(folder: DataFolder, watch: Watch | None, conversion: Watch | None) -> Database:
+def _opened(folder: DataFolder, watch: Watch | None) -> Database:
     """Raises CorruptDatabaseError if the file is damaged."""
     path = folder.database
     try:
@@ -190,7 +189,6 @@ def _opened(folder: DataFolder, watch: Watch | None, conversion: Watch | None) -
             quick_check=True,
             is_thorough=damage_found(folder.backups),
             is_cancelled=None if watch is None else watch.is_cancelled,
-            conversion=conversion,
         )
     except UNREADABLE as error:
         raise StorageError(
@@ -234,6 +232,8 @@ def _recovered(folder: DataFolder, damage: CorruptDatabaseError, now_ms: int) ->
 def _fault(backup: Backup) -> str | None:
     if is_newer(backup.record.steps):
         return "a newer version of Ghostcandle made it"
+    if is_too_old(backup.record.steps):
+        return "a version of Ghostcandle that is too old made it"
     return verify(backup)
 
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.storage.migrations import STEPS, schema
+from core.storage.migrations import schema
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -70,11 +70,6 @@ def steps_of(connection: sqlite3.Connection) -> tuple[str, ...]:
     """The names of the schema's steps that were applied."""
     sql = f"SELECT name FROM {_MIGRATIONS} WHERE migration_set = 'ghostcandle' ORDER BY rowid"
     return tuple(str(row[0]) for row in connection.execute(sql))
-
-
-def is_newer(steps: tuple[str, ...]) -> bool:
-    """Whether it has schema steps of a later version."""
-    return not STEPS.keys() >= set(steps)
 
 
 @functools.cache

@@ -17,7 +17,7 @@ from core.storage.errors import StorageError
 from core.training.hosting.catch_up import JOB_ID
 from desktop.actions import ActionId
 from desktop.app.context import Context
-from desktop.app.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
+from desktop.app.database_opening import CHECK_JOB, DatabaseOpener
 from desktop.app.markets import MarketServices
 from desktop.app.notices import BackupNotices, show_start_notices
 from desktop.app.run_display import RunDisplay
@@ -60,7 +60,7 @@ from desktop.ui.translation import translate
 from desktop.window.main_window import MainWindow
 
 _ENDS_WITHIN_MS = 60_000
-"""An older database may just be brought up to date."""
+"""A page of a slow disk may just be read."""
 _REMOTE_NOTICE = "history command"
 """The banner's key of candles that a command has stored."""
 _log = logging.getLogger("ghostcandle")
@@ -281,7 +281,6 @@ class Application(QObject):
         self.jobs.begin_to_close()
         self._opener.opened.disconnect()
         self._opener.skip()
-        self._opener.give_up_conversion()
         if not self._opener.wait(_ENDS_WITHIN_MS):
             _log.error("The thread that checks the database did not end in time.")
         self.remote_commands.close()
@@ -398,8 +397,6 @@ class Application(QObject):
         answer(JOB_ID, lambda _id: self.runs.trainer.stop(), stopped)
         skipped = translate("Window", "The check was skipped; the next start runs it.")
         answer(CHECK_JOB, lambda _id: self._opener.skip(), skipped)
-        as_it_was = translate("Window", "The database is unchanged.")
-        answer(CONVERSION_JOB, lambda _id: self._opener.give_up_conversion(), as_it_was)
         before = translate("Window", "The files before it are done.")
         answer(FILES_JOB, lambda _id: self.browser.exchange.cancel(), before)
         stays = translate("Window", "The market is unchanged.")

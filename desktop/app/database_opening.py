@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
-from functools import partial
 
 from PySide6.QtCore import QObject, QThread, Signal
 
@@ -17,7 +15,6 @@ from desktop.services.candle_loader import SHOWN_AT_FIRST
 from desktop.ui.translation import translate
 
 CHECK_JOB = "database check"
-CONVERSION_JOB = "database conversion"
 _REPORT_EVERY_S = 0.2
 _log = logging.getLogger("ghostcandle")
 
@@ -44,20 +41,12 @@ class DatabaseOpener(QThread):
         super().__init__(parent)
         self.setObjectName("DatabaseOpener")
         self._folder, self._clock, self._market = folder, clock, market
-        self._titles = {
-            CHECK_JOB: translate("Window", "Checking the database"),
-            CONVERSION_JOB: translate("Window", "Bringing the database up to date"),
-        }
-        self._reported_s: dict[str, float] = {}
-        self._is_given_up = threading.Event()
+        self._title = translate("Window", "Checking the database")
+        self._reported_s: float | None = None
 
     def skip(self) -> None:
         """Skip the rest of the check: the next start runs it. Callable from the window's thread."""
         self.requestInterruption()
-
-    def give_up_conversion(self) -> None:
-        """Leave an older database unchanged: it cannot be used then. Callable from the window's thread."""
-        self._is_given_up.set()
 
     def run(self) -> None:
         """The thread's whole life. PySide loses exceptions of other threads, so none leaves this method."""
@@ -67,9 +56,8 @@ class DatabaseOpener(QThread):
 
         self._preview()
         try:
-            check = Watch(partial(self._report, CHECK_JOB), self.isInterruptionRequested)
-            conversion = Watch(partial(self._report, CONVERSION_JOB), self._is_given_up.is_set)
-            opened = open_or_recover(self._folder, clock=self._clock, watch=check, conversion=conversion)
+            check = Watch(self._report, self.isInterruptionRequested)
+            opened = open_or_recover(self._folder, clock=self._clock, watch=check)
             opened.db.close()
             self._report_end(is_done=True)
             self.opened.emit(opened.notice)
@@ -97,19 +85,13 @@ class DatabaseOpener(QThread):
         except Exception as error:
             _log.info("No candles are shown before the database is checked: %s", error)
 
-    def _report(self, job_id: str, done: int, total: int) -> None:
+    def _report(self, done: int, total: int) -> None:
         now_s = self._clock.monotonic_s()
-        if job_id == CONVERSION_JOB:
-            self._report_end_of(CHECK_JOB, is_done=True)
-        if job_id not in self._reported_s or now_s - self._reported_s[job_id] >= _REPORT_EVERY_S:
-            self._reported_s[job_id] = now_s
-            # The rows that were read must still be checked, or written: reading all of them is not the end.
-            self.progressed.emit(JobProgress(job_id, self._titles[job_id], done, total + total // 4))
+        if self._reported_s is None or now_s - self._reported_s >= _REPORT_EVERY_S:
+            self._reported_s = now_s
+            # The rows that were read must still be checked: reading all of them is not the end.
+            self.progressed.emit(JobProgress(CHECK_JOB, self._title, done, total + total // 4))
 
     def _report_end(self, *, is_done: bool) -> None:
-        for job_id in self._titles:
-            self._report_end_of(job_id, is_done=is_done)
-
-    def _report_end_of(self, job_id: str, *, is_done: bool) -> None:
-        if self._reported_s.pop(job_id, None) is not None:
-            self.progressed.emit(JobProgress(job_id, self._titles[job_id], int(is_done), 1, is_over=True))
+        if self._reported_s is not None:
+            self.progressed.emit(JobProgress(CHECK_JOB, self._title, int(is_done), 1, is_over=True))

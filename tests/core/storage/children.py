@@ -11,13 +11,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
-from sqlite_utils import Database
 
 from core.domain.diagnosis import GradientStatistics, LayerStatistics
 from core.forecast.experts import Quantiles
-from core.storage import converting, record_thinning
+from core.storage import record_thinning
 from core.storage.candles import CandleStore, StoredColumns
-from core.storage.checksums import Row, SealedTable
+from core.storage.checksums import SealedTable
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
@@ -109,22 +108,6 @@ def wait_for_the_end(pipe: Connection) -> None:
     pipe.send("running")
     while True:
         time.sleep(60)
-
-
-def be_killed_while_converting(path: Path, writes: int, pipe: Connection) -> None:
-    """Bring an old database up to date, and wait to be killed when so many tables were written."""
-    written = 0
-
-    def wait_for_the_kill(db: Database, made: Iterable[tuple[SealedTable, list[Row]]]) -> None:
-        nonlocal written
-        write(db, made)
-        written += 1
-        if written == writes:
-            pipe.send(written)
-            pipe.recv()
-
-    write, converting._write = converting._write, wait_for_the_kill
-    open_database(path)
 
 
 STATISTICS = GradientStatistics((LayerStatistics(1.0, 0.5, None, 2.0, 0.25, 0.125),), 1.0, 2.0, 0.5, (0.5, None), 1.0)

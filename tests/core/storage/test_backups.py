@@ -15,7 +15,7 @@ import pytest
 
 from core.domain.clock import ManualClock, SystemClock
 from core.domain.diagnosis import Disease
-from core.storage.backup_record import RECORD, list_backups, verify
+from core.storage.backup_record import RECORD, list_backups, verify, write_record
 from core.storage.backups import BackupCancelled, _resumed_from, is_due, make_backup
 from core.storage.candles import CandleStore
 from core.storage.checkpoints import CheckpointRows
@@ -227,6 +227,21 @@ def _only(folder: Path) -> Path:
     inside.mkdir()
     (inside / folder.name).symlink_to(folder)
     return inside
+
+
+@pytest.mark.parametrize(("steps", "why"), [(("of_next_year",), "newer version"), (("first_tables",), "too old")])
+def test_a_backup_of_a_version_that_cannot_be_read_is_skipped(
+    folder: DataFolder, steps: tuple[str, ...], why: str
+) -> None:
+    fill(folder, 0, 50)
+    make_backup(folder, ManualClock(NOON_MS), 3)
+    fill(folder, 50, 90)
+    newest = make_backup(folder, ManualClock(NOON_MS + HOUR_MS), 3)
+    write_record(newest.folder, replace(newest.record, steps=steps))
+    spoil(folder.database)
+    opened = open_or_recover(folder, clock=ManualClock(NOON_MS + 2 * HOUR_MS))
+    opened.db.close()
+    assert opened.notice is not None and why in opened.notice and count(folder) == 50
 
 
 def test_a_lost_database_is_restored_despite_leftover_files(folder: DataFolder) -> None:

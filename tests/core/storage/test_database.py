@@ -109,6 +109,18 @@ def test_a_newer_schema_is_refused_and_not_modified(folder: DataFolder, readonly
     assert folder.database.read_bytes() == before
 
 
+@pytest.mark.parametrize("readonly", [False, True])
+def test_a_schema_that_is_too_old_is_refused_and_not_modified(folder: DataFolder, readonly: bool) -> None:
+    with closing(Database(folder.database)) as db:
+        db["_sqlite_migrations"].insert({"migration_set": "ghostcandle", "name": "first_tables", "applied_at": "2026"})
+    before = folder.database.read_bytes()
+    with pytest.raises(StorageError, match="cannot bring up to date"):
+        open_database(folder.database, readonly=readonly)
+    with pytest.raises(StorageError, match="cannot bring up to date"):
+        open_or_recover(folder)
+    assert folder.database.read_bytes() == before
+
+
 def test_a_reader_refuses_an_outdated_schema(folder: DataFolder) -> None:
     with closing(sqlite3.connect(folder.database)) as connection:
         connection.execute("CREATE TABLE old (something TEXT)")

@@ -20,7 +20,7 @@ from core.storage.records import ChallengerFigures, ChallengerWork
 from core.storage.runs import Run, RunStore, challenger_figures
 from tests.core.storage.samples import MARKET, checkpoint, create_run
 from tests.support.candles import random_walk
-from tests.support.old_record import add_old_run, open_old_database
+from tests.support.older_database import add_old_run, open_old_database
 
 SIMULATED = Market("simulated", "BTC/USDT", MARKET.interval)
 

@@ -8,23 +8,22 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt, QThread
+from PySide6.QtCore import QThread
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Market
 from core.domain.candle_series import CandleSeries
 from core.domain.clock import SystemClock
 from core.domain.events import JobProgress
-from core.storage import converting, database, recovering
+from core.storage import recovering
 from core.storage.backups import damage_found, make_backup
 from core.storage.candles import CandleStore
 from core.storage.database import Watch, open_database
 from core.storage.folder import DataFolder
 from core.storage.recovering import newest_unchecked, open_or_recover
-from desktop.app.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
+from desktop.app.database_opening import CHECK_JOB, DatabaseOpener
 from desktop.services.candle_loader import SHOWN_AT_FIRST
-from tests.core.storage.samples import MARKET, candle, forecast
-from tests.support.old_record import add_old_forecast, add_old_run, open_old_database
+from tests.core.storage.samples import MARKET, candle
 
 PATIENCE_MS = 60_000
 
@@ -166,43 +165,6 @@ def test_damage_is_found_by_the_check_and_not_by_the_preview(qtbot: QtBot, folde
         folder.database.write_bytes(whole[: page * 4096] + b"\xa5" * 4096 + whole[page * 4096 + 4096 :])
         previews_of(qtbot, folder)
         assert candles_in(folder) == 40_000
-
-
-@pytest.fixture
-def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
-    """A folder with the older schema's record; progress is reported every ten rows."""
-    monkeypatch.setattr(converting, "_TELL_EVERY", 10)
-    folder = DataFolder(tmp_path / "older")
-    folder.ensure()
-    with closing(open_old_database(folder.database)) as db:
-        run_id = add_old_run(db)
-        for origin in range(20):
-            add_old_forecast(db, run_id, forecast(origin))
-    return folder
-
-
-def test_the_migration_of_an_older_database_reports_progress(qtbot: QtBot, older: DataFolder) -> None:
-    opener, seen = DatabaseOpener(older, SystemClock()), list[JobProgress]()
-    opener.progressed.connect(seen.append)
-    assert opened(qtbot, opener) is None
-    assert seen[0].job_id == CONVERSION_JOB and 0 < seen[0].done < seen[0].total
-    assert seen[-1].job_id == CONVERSION_JOB and seen[-1].is_over and seen[-1].done == seen[-1].total
-
-
-def test_cancelling_the_migration_says_that_the_database_is_unchanged(
-    qtbot: QtBot, older: DataFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(database, "_STEPS_BETWEEN_LOOKS", 10)
-    opener, seen = DatabaseOpener(older, SystemClock()), list[JobProgress]()
-    opener.progressed.connect(seen.append)
-    opener.progressed.connect(opener.give_up_conversion, Qt.ConnectionType.DirectConnection)
-    opener.skip()  # skips only the check
-    with qtbot.waitSignal(opener.failed, timeout=PATIENCE_MS) as signal:
-        opener.start()
-    assert opener.wait(PATIENCE_MS)
-    assert "nothing was changed" in str(signal.args[0])
-    assert seen[-1].is_over and seen[-1].done < seen[-1].total
-    assert opened(qtbot, DatabaseOpener(older, SystemClock())) is None
 
 
 @pytest.mark.usefixtures("large")
