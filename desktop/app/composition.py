@@ -226,7 +226,7 @@ class Application(QObject):
     def _make_side_work(self) -> None:
         """Work beside the run, each on a separate thread, process or timer."""
         folder = self._context.folder
-        self.remote_commands = RemoteCommands(folder.database, lambda: self.database.is_open, self)
+        self.remote_commands = RemoteCommands(lambda: self.database.is_open, self)
         self.jobs = JobManager(
             self._shell,
             self.state,
@@ -306,8 +306,6 @@ class Application(QObject):
         if not self.browser.exchange.finish():
             _log.error("The checkpoint files that were being read or written took too long.")
         await self.jobs.close()
-        if not self.remote_commands.finish():
-            _log.error("The thread that stores candles for a command did not end in time.")
         if not self.settings_writer.finish():
             _log.error("The settings took too long to be written.")
         self.database.close()

@@ -1,4 +1,4 @@
-"""Where the history commands read and store: this process where it owns the data folder, else the open window."""
+"""How the history commands read and store: by turns with the window, where one has the data folder open."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
 from core.domain.events import JobProgress
-from core.market.history.importing import DatabaseWriter, HistoryWriter
+from core.market.history.importing import HistoryWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -47,7 +47,7 @@ def open_history(context: Context, role: str, title: str, progress: TerminalProg
     """role: shown to a second start as the owner of the folder. title: shown by the window meanwhile, unless it has
     started the command.
 
-    Raises FolderInUse where neither this process nor a window can store, and StorageError.
+    Raises FolderInUse where another program than a window has the folder, and StorageError.
     """
     folder = context.folder
     with ExitStack() as stack:
@@ -56,20 +56,22 @@ def open_history(context: Context, role: str, title: str, progress: TerminalProg
         except FolderInUse as in_use:
             if in_use.role != _WINDOW:
                 raise
-            from desktop.services.remote_client import WindowWriter  # noqa: PLC0415 - Qt only for this
+            from desktop.services.remote_client import OpenWindow  # noqa: PLC0415 - Qt only for this
 
-            progress.say("A window has this data folder open: it stores what comes.")
-            through = stack.enter_context(WindowWriter(folder.root, title, is_shown=context.lines is None))
-            db = open_database(folder.database, readonly=True)
+            progress.say("A window has this data folder open: it shows what is stored.")
+            window = stack.enter_context(OpenWindow(folder.root, title, is_shown=context.lines is None))
+            db = open_database(folder.database)
             stack.callback(db.close)
-            yield HistoryAccess(CandleStore(db), HoleStore(db), through, progress, title, through.show)
+            yield HistoryAccess(
+                CandleStore(db), HoleStore(db), HistoryWriter(db, window.in_turn), progress, title, window.show
+            )
         else:
             opened = open_or_recover(folder)
             if opened.notice is not None:
                 progress.say(opened.notice)
             stack.callback(opened.db.close)
             db = opened.db
-            yield HistoryAccess(CandleStore(db), HoleStore(db), DatabaseWriter(db), progress, title)
+            yield HistoryAccess(CandleStore(db), HoleStore(db), HistoryWriter(db), progress, title)
 
 
 @contextmanager

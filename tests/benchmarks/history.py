@@ -15,7 +15,7 @@ from core.domain.candle import FILE_VENUE, Interval, Market
 from core.domain.clock import Clock
 from core.domain.spans import TimeSpan
 from core.market.history.exporting import export_candles
-from core.market.history.importing import DatabaseWriter, plan_import
+from core.market.history.importing import HistoryWriter, plan_import
 from core.market.history.reading import read_candle_table
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
@@ -91,7 +91,7 @@ def _bare(source: Path, path: Path) -> None:
 
 def _import(source: Path, db: Any, store: CandleStore, clock: Clock) -> None:
     plan = plan_import(read_candle_table(source), _MARKET, store, clock.now_ms(), replaces=False)
-    DatabaseWriter(db).put(_MARKET, plan.to_store, replaces=False)
+    HistoryWriter(db).put(_MARKET, plan.to_store, replaces=False)
 
 
 def _window(store: CandleStore, end_ms: int) -> StoredColumns:

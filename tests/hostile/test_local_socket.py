@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from PySide6.QtCore import QObject
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
@@ -21,17 +20,16 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Market
-from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.ownership import own
-from desktop.services.remote_client import WindowWriter
+from desktop.services.remote_client import OpenWindow
 from desktop.services.remote_commands import RemoteCommands
-from desktop.services.remote_protocol import GREETING, ROWS_AT_ONCE, columns_bytes, market_fields, packed
+from desktop.services.remote_protocol import GREETING, market_fields, packed
 from desktop.services.single_instance import Reply, SingleInstance, address, is_own_peer
 from tests.support import commands
-from tests.support.candles import MINUTE, START_MS
+from tests.support.candles import MINUTE
 
 pytestmark = [
     pytest.mark.hostile,
@@ -41,7 +39,7 @@ as_root = pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reaso
 MARKET = Market("binance", "BTC/USDT", MINUTE)
 NOBODY = 65_534
 BEGIN = packed({"op": "begin", "title": "Mischief"})
-CANDLES = {"op": "candles", **market_fields(MARKET), "replaces": False}
+STORE = {"op": "store", **market_fields(MARKET)}
 
 _AS_NOBODY = f"""
 import os, socket, sys
@@ -97,12 +95,11 @@ def remote_commands(instance_lock: SingleInstance, tmp_path: Path) -> Iterator[R
     """The instance lock of a window and its remote commands, without the window."""
     owner = QObject()
     with open_database(tmp_path / "ghostcandle.sqlite3"):
-        served = RemoteCommands(tmp_path / "ghostcandle.sqlite3", lambda: True, owner)
+        served = RemoteCommands(lambda: True, owner)
         instance_lock.history_requested.connect(served.serve)
         instance_lock.listen()
         yield served
         served.close()
-        assert served.finish()
 
 
 def as_nobody(program: str, *arguments: str) -> subprocess.Popen[str]:
@@ -125,10 +122,6 @@ def connected(folder: Path) -> QLocalSocket:
     client.connectToServer(address(folder))
     assert client.waitForConnected(60_000)
     return client
-
-
-def rows(count: int, first_ms: int = START_MS) -> StoredColumns:
-    return StoredColumns(first_ms + MINUTE.duration_ms * np.arange(count), np.full((5, count), 100.0))
 
 
 def said_to(qtbot: QtBot, folder: Path, *messages: bytes) -> str:
@@ -178,7 +171,7 @@ def test_a_command_sends_nothing_to_another_users_program(
         client.abort()
         monkeypatch.setattr("desktop.services.remote_client.address", lambda folder: str(place))
         with pytest.raises(StorageError, match="another user answers"):
-            WindowWriter(tmp_path, "Importing candles").__enter__()
+            OpenWindow(tmp_path, "Importing candles").__enter__()
         stranger.communicate("", timeout=60.0)
 
 
@@ -208,7 +201,7 @@ def test_a_path_that_is_not_a_folder_of_the_user_is_not_used(cache: Path, tmp_pa
     with pytest.raises(OSError):
         address(tmp_path)
     with pytest.raises(StorageError, match="cannot be asked"):
-        WindowWriter(tmp_path, "Importing candles").__enter__()
+        OpenWindow(tmp_path, "Importing candles").__enter__()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -239,28 +232,29 @@ def test_a_folder_with_an_unresponsive_owner_is_reported_in_use(cache: Path, tmp
 
 
 ODD = [
-    b'{"op": "begin", "title": 1e999, "bytes": 1e999}\n',
-    b'{"op": "candles", "bytes": 48.5}\n',
+    b'{"op": "begin", "title": 1e999}\n',
+    b'{"op": "stored", "changed": 48.5}\n',
     b'{"op": "progress", "done": 1e999, "total": 1e999}\n',
     b'{"op": "progress", "done": -1, "total": 5}\n',
     b'{"op": "progress", "done": true, "total": 5}\n',
     b'{"op": "progress", "done": 1, "total": 99999999999999999999999}\n',
-    b"[" * 100_000 + b"\n",
-    b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"\n",
+    b"[" * 30_000 + b"\n",
+    b"[" * 3_000 + b"\n",
+    b'{"a":' * 6_000 + b"1" + b"}" * 6_000 + b"\n",
     b'{"op": "\\ud800"}\n',
     b"\xff\xfe\n",
-    packed({"op": "candles"}),
-    packed({**CANDLES, "interval_ms": 1e300}, columns_bytes(rows(1))),
-    packed({**CANDLES, "interval_ms": 0}, columns_bytes(rows(1))),
-    packed({**CANDLES, "symbol": "x" * 100_000}, columns_bytes(rows(1))),
-    packed({**CANDLES, "symbol": {"a": 1}}, columns_bytes(rows(1))),
-    packed(CANDLES, columns_bytes(rows(5, first_ms=-(10**15)))),
-    packed(CANDLES, columns_bytes(rows(5, first_ms=10**17))),
-    packed({"op": "holes", **market_fields(MARKET), "spans": [[5, 1]], "asked_at_ms": 1}),
-    packed({"op": "holes", **market_fields(MARKET), "spans": [[-5, 1]], "asked_at_ms": 1}),
-    packed({"op": "holes", **market_fields(MARKET), "spans": [[1]], "asked_at_ms": 1}),
-    packed({"op": "holes", **market_fields(MARKET), "spans": {"a": 1}, "asked_at_ms": 1}),
-    packed({"op": "holes", **market_fields(MARKET), "spans": [], "asked_at_ms": -1}),
+    b"hello\n",
+    b"[1]\n",
+    b"x" * 20_000,
+    packed({"op": "store"}),
+    packed({**STORE, "interval_ms": 1e300}),
+    packed({**STORE, "interval_ms": 0}),
+    packed({**STORE, "symbol": "x" * 1_000}),
+    packed({**STORE, "symbol": "x" * 30_000}),
+    packed({**STORE, "symbol": {"a": 1}}),
+    packed(STORE) + packed(STORE),
+    packed({"op": "stored", "changed": 1}),
+    packed(STORE) + packed({"op": "stored", "changed": -1}),
     BEGIN,
 ]
 
@@ -269,47 +263,22 @@ ODD = [
 def test_nonsense_is_refused_with_an_explanation(
     qtbot: QtBot, remote_commands: RemoteCommands, tmp_path: Path, odd: bytes
 ) -> None:
+    summaries: list[str] = []
+    remote_commands.summary_ready.connect(summaries.append)
     answer = said_to(qtbot, tmp_path, BEGIN, odd)
     assert "does not understand this command" in answer and len(answer) < 500
-    with open_database(tmp_path / "ghostcandle.sqlite3") as db:
-        assert CandleStore(db).count(MARKET) == 0
+    assert summaries == []
 
 
-@pytest.mark.parametrize("price", [-1.0, 0.0, float("nan"), float("inf"), 1e308])
-def test_impossible_prices_are_refused(
-    qtbot: QtBot, remote_commands: RemoteCommands, tmp_path: Path, price: float
-) -> None:
-    columns = rows(5)
-    columns.values[:, 2] = price
-    client = connected(tmp_path)
-    with qtbot.waitSignal(client.readyRead, timeout=60_000, raising=True):
-        client.write(GREETING + BEGIN)
-        client.flush()
-    client.readAll()
-    with qtbot.waitSignal(client.readyRead, timeout=60_000, raising=True):
-        client.write(packed(CANDLES, columns_bytes(columns)))
-        client.flush()
-    assert b"candles are invalid" in bytes(client.readAll().data())
-    client.abort()
-
-
-def test_a_client_that_does_not_wait_for_answers_is_disconnected(
-    qtbot: QtBot, remote_commands: RemoteCommands, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """It would fill the window's memory faster than a disk takes it."""
-    flood = [packed(CANDLES, columns_bytes(rows(ROWS_AT_ONCE, START_MS + n * 60_000))) for n in range(20)]
-    client = connected(tmp_path)
-    with qtbot.waitSignal(client.disconnected, timeout=60_000):
-        client.write(GREETING + BEGIN + b"".join(flood))
-        client.flush()
-    assert "does not wait for answers" in caplog.text
+def test_nothing_is_stored_before_the_beginning(qtbot: QtBot, remote_commands: RemoteCommands, tmp_path: Path) -> None:
+    assert "not its turn" in said_to(qtbot, tmp_path, packed(STORE))
 
 
 def test_a_client_that_reads_no_answers_is_disconnected(
     qtbot: QtBot, instance_lock: SingleInstance, tmp_path: Path
 ) -> None:
     owner = QObject()
-    served = RemoteCommands(tmp_path / "ghostcandle.sqlite3", lambda: False, owner)  # each start is answered: later
+    served = RemoteCommands(lambda: False, owner)  # each start is answered: later
     instance_lock.history_requested.connect(served.serve)
     instance_lock.listen()
     with socket.socket(socket.AF_UNIX) as client:
@@ -331,30 +300,6 @@ def test_a_client_that_reads_no_answers_is_disconnected(
         qtbot.waitUntil(is_hung_up_on, timeout=60_000)
     assert most[0] < 4_000_000
     served.close()
-    assert served.finish()
-
-
-def test_an_interrupted_import_on_a_locked_database_does_not_block_the_window(
-    qtbot: QtBot, remote_commands: RemoteCommands, tmp_path: Path
-) -> None:
-    client = connected(tmp_path)
-    with qtbot.waitSignal(client.readyRead, timeout=60_000):
-        client.write(GREETING + BEGIN)
-        client.flush()
-    summaries: list[str] = []
-    remote_commands.summary_ready.connect(summaries.append)
-    with open_database(tmp_path / "ghostcandle.sqlite3") as other:
-        other.execute("BEGIN IMMEDIATE")
-        client.write(packed(CANDLES, columns_bytes(rows(10))))
-        client.flush()
-        (remote,) = remote_commands._commands
-        qtbot.waitUntil(lambda: remote._waiting == 1, timeout=60_000)
-        client.abort()
-        qtbot.waitUntil(lambda: not remote._is_open, timeout=60_000)
-        assert remote._storer.isRunning(), "it was waited for"
-        other.execute("ROLLBACK")
-    qtbot.waitUntil(lambda: summaries != [], timeout=60_000)
-    assert summaries == ["Mischief: 10 candles stored."]
 
 
 def test_a_real_server_is_recognised_as_the_users(qapp: QApplication, cache: Path, tmp_path: Path) -> None:

@@ -264,16 +264,16 @@ FAULTS = (
         ".get(answer, Reply.RAISED)",
     ),
     Fault(
-        "cut-candles-accepted",
-        "desktop/services/remote_protocol.py",
-        "    if rest:\n",
-        "    if rest and not count:\n",
+        "remote-command-stores-twice-a-turn",
+        "desktop/services/remote_commands.py",
+        "if not self._has_begun or self._storing is not None:",
+        "if not self._has_begun:",
     ),
     Fault(
         "remote-command-left-open",
         "desktop/services/remote_commands.py",
-        "        self._storer.end()",
-        "        self._storer.isRunning()",
+        "        self._end()\n        self._socket.abort()",
+        "        self._end()",
     ),
     Fault(
         "full-disk-goes-on",

@@ -11,7 +11,7 @@ from core.domain.spans import TimeSpan
 from core.market.feeds.base import MissingCandles
 from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.history.backfilling import Backfill, BackfillReport
-from core.market.history.importing import DatabaseWriter
+from core.market.history.importing import HistoryWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
@@ -59,7 +59,7 @@ async def fill(path: Path, exchange: LoopbackExchange, first_ms: int, stop_ms: i
     with open_database(path) as db:
         async with exchange:
             venue, clock = partial(CcxtVenue, MARKET, exchange.urls, 5.0), loop_time()
-            job = Backfill(MARKET, CandleStore(db), HoleStore(db), DatabaseWriter(db), clock, venue, Silent())
+            job = Backfill(MARKET, CandleStore(db), HoleStore(db), HistoryWriter(db), clock, venue, Silent())
             return await job.run(first_ms, stop_ms)
 
 

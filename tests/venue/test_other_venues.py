@@ -21,7 +21,7 @@ from core.market.feeds.ccxt_objects import make_exchange
 from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.feeds.trouble import HttpResponse, VenueError
 from core.market.history.backfilling import Backfill, BackfillReport
-from core.market.history.importing import DatabaseWriter
+from core.market.history.importing import HistoryWriter
 from core.market.pipeline import MarketPipeline
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -125,7 +125,7 @@ async def fill(served: ServedVenue, path: Path, candles: int) -> BackfillReport:
     with open_database(path) as db:
         async with served.exchange:
             venue = partial(CcxtVenue, served.market, served.exchange.urls, 20.0)
-            store, holes, writer = CandleStore(db), HoleStore(db), DatabaseWriter(db)
+            store, holes, writer = CandleStore(db), HoleStore(db), HistoryWriter(db)
             job = Backfill(served.market, store, holes, writer, served.clock, venue, Silent())
             until_ms = MINUTE.open_time_ms(served.exchange.now_ms())
             return await job.run(until_ms - candles * STEP_MS, until_ms)

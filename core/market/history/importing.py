@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,20 +25,10 @@ if TYPE_CHECKING:
 NOT_OVER = "not over yet"
 OnRows = Callable[[int], None]
 """Called now and then with the rows stored so far."""
-
-
-class HistoryWriter(Protocol):
-    """Stores history, in this process or in the window that owns the data folder. All methods raise StorageError."""
-
-    def put(
-        self, market: Market, columns: StoredColumns, *, replaces: bool, on_progress: OnRows = lambda rows: None
-    ) -> int:
-        """Store candles durably. Returns the number of new or changed rows."""
-        ...
-
-    def put_holes(self, market: Market, holes: list[TimeSpan], asked_at_ms: int) -> None:
-        """Record candles that the exchange does not have."""
-        ...
+InTurn = Callable[[Market, Callable[[], int]], int]
+"""Waits for its turn, then calls the second; both return the number of new or changed rows of the market."""
+ROWS_PER_TURN = 2_000
+"""Stored in a few milliseconds: so long does the other program wait at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,17 +136,36 @@ def _compared(
     return is_known, is_same
 
 
-class DatabaseWriter:
-    """A `core.market.history.importing.HistoryWriter`: each `put` is one transaction, stored as a whole or not at
-    all."""
+class HistoryWriter:
+    """Stores history. All methods raise StorageError."""
 
-    def __init__(self, db: Database) -> None:
-        self._candles, self._holes = CandleStore(db), HoleStore(db)
+    def __init__(self, db: Database, in_turn: InTurn | None = None) -> None:
+        """in_turn: where another program writes as well."""
+        self._candles, self._holes, self._in_turn = CandleStore(db), HoleStore(db), in_turn
 
     def put(
         self, market: Market, columns: StoredColumns, *, replaces: bool, on_progress: OnRows = lambda rows: None
     ) -> int:
-        return self._candles.save_columns(market, columns, replaces=replaces, on_progress=on_progress)
+        """Store candles durably: all of them or none; in turn, `ROWS_PER_TURN` at once. Returns the number of new or
+        changed rows."""
+        if self._in_turn is None:
+            return self._candles.save_columns(market, columns, replaces=replaces, on_progress=on_progress)
+        changed = 0
+        for first in range(0, len(columns), ROWS_PER_TURN):
+            place = slice(first, first + ROWS_PER_TURN)
+            rows = StoredColumns(columns.open_time_ms[place], columns.values[:, place])
+            changed += self._in_turn(market, partial(self._candles.save_columns, market, rows, replaces=replaces))
+            on_progress(first + len(rows))
+        return changed
 
     def put_holes(self, market: Market, holes: list[TimeSpan], asked_at_ms: int) -> None:
-        self._holes.add_of_exchange(market, holes, asked_at_ms)
+        """Record candles that the exchange does not have."""
+
+        def store() -> int:
+            self._holes.add_of_exchange(market, holes, asked_at_ms)
+            return 0
+
+        if self._in_turn is None:
+            store()
+        else:
+            self._in_turn(market, store)

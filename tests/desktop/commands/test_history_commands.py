@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import resources
 from core.domain.candle import Candle, Interval, Market
-from core.market.history.importing import DatabaseWriter, plan_import
+from core.market.history.importing import HistoryWriter, plan_import
 from core.market.history.moments import moment_text
 from core.market.history.reading import read_candle_table
 from core.storage.candles import CandleStore
@@ -263,7 +263,7 @@ def test_candles_before_the_trainers_position_are_not_learned(tmp_path: Path) ->
         file = tmp_path / "older.csv"
         file.write_text("".join(f"{c.open_time_ms},{c.open},{c.high},{c.low},{c.close},{c.volume}\n" for c in older))
         plan = plan_import(read_candle_table(file), market, CandleStore(db), NOW_MS, replaces=False)
-        assert DatabaseWriter(db).put(market, plan.to_store, replaces=False) == 300
+        assert HistoryWriter(db).put(market, plan.to_store, replaces=False) == 300
     again = commands.invoke_json(*run)
     assert (again["steps"], again["candles"]) == (first["steps"], first["candles"])
     assert again["forecasts_sha256"] == first["forecasts_sha256"]

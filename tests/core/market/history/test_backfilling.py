@@ -17,7 +17,7 @@ from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.feeds.timing import Backoff
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.errors import HistoryError
-from core.market.history.importing import DatabaseWriter
+from core.market.history.importing import HistoryWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
@@ -55,7 +55,7 @@ class Desk:
 
     store: CandleStore
     holes: HoleStore
-    writer: DatabaseWriter
+    writer: HistoryWriter
     exchange: LoopbackExchange
     received: RecordedProgress = field(default_factory=RecordedProgress)
 
@@ -73,7 +73,7 @@ class Desk:
 def desk(tmp_path: Path) -> Iterator[Desk]:
     with open_database(tmp_path / "one.sqlite3") as db:
         exchange = LoopbackExchange(TAPE, lambda: NOW_MS)
-        yield Desk(CandleStore(db), HoleStore(db), DatabaseWriter(db), exchange)
+        yield Desk(CandleStore(db), HoleStore(db), HistoryWriter(db), exchange)
 
 
 def run(desk: Desk, story: Callable[[], object]) -> None:

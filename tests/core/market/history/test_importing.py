@@ -17,7 +17,7 @@ from core.domain.spans import TimeSpan
 from core.domain.validation import HIGHEST_PRICE, LARGEST_VOLUME, LOWEST_PRICE
 from core.market.history.errors import HistoryError
 from core.market.history.exporting import export_candles
-from core.market.history.importing import NOT_OVER, DatabaseWriter, ImportPlan, plan_import
+from core.market.history.importing import NOT_OVER, HistoryWriter, ImportPlan, plan_import
 from core.market.history.naming import symbol_of, venue_of
 from core.market.history.reading import ReadOptions, read_candle_table
 from core.storage.candles import CandleStore
@@ -56,7 +56,7 @@ def write_csv(path: Path, candles: list[Candle]) -> Path:
 
 
 def carry_out(store: CandleStore, planned: ImportPlan) -> int:
-    return DatabaseWriter(store._db).put(planned.market, planned.to_store, replaces=planned.replaces)
+    return HistoryWriter(store._db).put(planned.market, planned.to_store, replaces=planned.replaces)
 
 
 def test_a_plan_lists_the_changes_and_changes_nothing(store: CandleStore, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_an_export_is_imported_bit_for_bit(tmp_path: Path, form: str) -> None:
             assert export_candles(CandleStore(db), market, ALWAYS, path) == len(candles)
             table = read_candle_table(path, ReadOptions(interval=MINUTE))
             planned = plan_import(table, market, CandleStore(other), LATE_MS, replaces=False)
-            DatabaseWriter(other).put(market, planned.to_store, replaces=False)
+            HistoryWriter(other).put(market, planned.to_store, replaces=False)
             assert CandleStore(other).load(market) == CandleStore(db).load(market) == candles
             assert not table.rejected
 
