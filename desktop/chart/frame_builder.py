@@ -23,7 +23,7 @@ from desktop.chart.labels.readout import readout_lines, readout_width
 from desktop.chart.painting.geometry import candle_widths
 from desktop.chart.painting.text import Fonts, padding_px
 from desktop.chart.panes.frame import PRICE_PANE, Frame, Layout, Pane, PaneHeights
-from desktop.chart.panes.layer import Layer, LayerSet, PaneScale
+from desktop.chart.panes.layer import Layer, LayerSet, PaneScale, View
 from desktop.chart.style import Style
 from desktop.ui import formatting
 
@@ -86,26 +86,25 @@ class FrameBuilder:
         layout = self._layout(size, ratio, fonts, style)
         self._scale.set_width(layout.plot_right / ratio)
         first, stop = self._scale.visible()
-        stop = min(stop, self._model.count)
         spacing = self._scale.spacing * ratio
-        group = group_size(spacing)
-        drawn = self._drawn_columns(first, stop, group, style)
-        seen = self._seen(first, stop, style)
-        shown, rows = self._price_range(first, seen, style), (layout.price_top, layout.price_bottom)
+        view = View(first, min(stop, self._model.count), group_size(spacing))
+        drawn = self._drawn_columns(view, style)
+        seen = self._seen(view, style)
+        shown, rows = self._price_range(view.first, seen, style), (layout.price_top, layout.price_bottom)
         return Frame(
             layout=layout,
             ratio=ratio,
             spacing=spacing,
             right=self._scale.right,
-            first=first,
-            stop=stop,
-            group=group,
+            first=view.first,
+            stop=view.stop,
+            group=view.group,
             drawn=drawn,
             price_pane=Pane(PRICE_PANE, 0, layout.main_bottom, *rows, layout.plot_right, shown),
-            panes=self._panes(layout, readout_width(layout.plot_right, ratio), fonts, style, (first, stop)),
+            panes=self._panes(layout, readout_width(layout.plot_right, ratio), fonts, style, view),
             top_volume=seen.volume,
             decimals=self._model.decimals(),
-            widths=candle_widths(spacing * group, ratio),
+            widths=candle_widths(spacing * view.group, ratio),
             fonts=fonts,
             style=style,
             is_manual=self._held.range is not None,
@@ -137,12 +136,12 @@ class FrameBuilder:
             self._fonts, self._fonts_key = Fonts.of(font, ratio), key
         return self._fonts
 
-    def _drawn_columns(self, first: int, stop: int, group: int, style: Style) -> CandleColumns | None:
+    def _drawn_columns(self, view: View, style: Style) -> CandleColumns | None:
         series = self._model.series
-        key = (id(series), self._model.version, first, stop, group, style.candles)
+        key = (id(series), self._model.version, view, style.candles)
         if key != self._drawn_key:
             self._drawn_key = key
-            self._drawn = None if first >= stop else shaped(series, first, stop, group, style.candles)
+            self._drawn = None if view.first >= view.stop else shaped(series, *view, style.candles)
             self._extent = None if self._drawn is None else extent(self._drawn)
         return self._drawn
 
@@ -153,7 +152,7 @@ class FrameBuilder:
             return replace(self._held.range, base=base)
         return price_scale.fitted(seen.low, seen.high, style.scale, base)
 
-    def _seen(self, first: int, stop: int, style: Style) -> Extent:
+    def _seen(self, view: View, style: Style) -> Extent:
         """The extent of everything visible."""
         model, lowest, highest = self._model, self._scale.left - 0.5, self._scale.right + 0.5
         seen: list[Extent | Candle | Ghost] = [] if self._extent is None else [self._extent]
@@ -167,20 +166,20 @@ class FrameBuilder:
             return Extent(0.0, 1.0, 0.0) if newest is None else Extent(newest.low, newest.high, newest.volume)
         bands = [edges for ghost in ghosts if style.shows_bands and (edges := band(ghost, 90)) is not None]
         layers = self._layers.of_pane(PRICE_PANE)
-        beside = self._edges((layer for layer in layers if layer.is_shown_whole), (first, stop))
+        beside = self._edges((layer for layer in layers if layer.is_shown_whole), view)
         low, high = _union([*((one.low, one.high) for one in seen), *bands, *beside])
-        over = self._edges((layer for layer in layers if not layer.is_shown_whole), (first, stop))
+        over = self._edges((layer for layer in layers if not layer.is_shown_whole), view)
         if over:  # they may widen the range, but not so far that the candles become small
             room = (high - low) * _MOST_WIDENED
             lowest_over, highest_over = _union([*over, (low, high)])
             low, high = max(lowest_over, low - room), min(highest_over, high + room)
         return Extent(low, high, max(one.volume for one in seen))
 
-    def _edges(self, layers: Iterable[Layer], view: tuple[int, int]) -> list[_Edges]:
-        found = (layer.extent(*view, self._model) for layer in layers)
+    def _edges(self, layers: Iterable[Layer], view: View) -> list[_Edges]:
+        found = (layer.extent(view, self._model) for layer in layers)
         return [edges for edges in found if edges is not None and math.isfinite(edges[0]) and math.isfinite(edges[1])]
 
-    def _panes(self, layout: Layout, width: int, fonts: Fonts, style: Style, view: tuple[int, int]) -> tuple[Pane, ...]:
+    def _panes(self, layout: Layout, width: int, fonts: Fonts, style: Style, view: View) -> tuple[Pane, ...]:
         """width: of the text at the top of each."""
         panes, top = [], layout.main_bottom
         for name, height in self._pane_heights(layout.plot_bottom).items():

@@ -20,7 +20,7 @@ from desktop.chart.painting.geometry import Positions
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame, Pane
-from desktop.chart.panes.layer import Layer
+from desktop.chart.panes.layer import Layer, View
 from desktop.ui import formatting
 from desktop.ui.theme import Palette
 from desktop.ui.translation import translate
@@ -57,9 +57,9 @@ class ComparisonLayer(Layer):
         series = self._series()
         return (self.shown, None if series is None else series.version)
 
-    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        pair = self._pair_in(frame_first, frame_stop, model)
-        return None if pair is None else pair.extremes(frame_first, frame_stop)  # includes all closes
+    def extent(self, view: View, model: ChartModel) -> tuple[float, float] | None:
+        pair = self._pair_in(view.first, view.stop, model)
+        return None if pair is None else pair.extremes(view.first, view.stop)  # includes all closes
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         pair = self._pair_in(frame.first, frame.stop, model)

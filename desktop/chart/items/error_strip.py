@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QPainter
 
 from core.domain.events import ForecastMode
-from desktop.chart.data.columns import group_size
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past_forecasts import PastForecast, PastView
 from desktop.chart.labels.readout import readout_width
 from desktop.chart.painting.primitives import Rects, fill_rects, rects
 from desktop.chart.painting.text import Fonts, Row, Span, fitting_row, wrapped
 from desktop.chart.panes.frame import Frame, Pane
-from desktop.chart.panes.layer import Layer, PaneScale
+from desktop.chart.panes.layer import Layer, PaneScale, View
 from desktop.chart.style import Style
 from desktop.ui import formatting
 from desktop.ui.theme import Palette, mixed
@@ -50,8 +49,6 @@ class ErrorStripLayer(Layer):
     def __init__(self) -> None:
         super().__init__()
         self._reach = 0.0
-        self._width_px = 0
-        """Plot width at the last paint: it determines the number of candles per bar."""
 
     @property
     def pane_scale(self) -> PaneScale:
@@ -61,19 +58,17 @@ class ErrorStripLayer(Layer):
     def key(self, model: ChartModel) -> Hashable:
         return (model.past.version, model.past.horizon)
 
-    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        view = model.past.view(model.series, frame_first, frame_stop)
-        if not len(view):
+    def extent(self, view: View, model: ChartModel) -> tuple[float, float] | None:
+        found = model.past.view(model.series, view.first, view.stop)
+        if not len(found):
             self._reach = 0.0  # drop the levels of the previous view, which an empty range would squeeze
             return None
-        group = group_size(self._width_px / (frame_stop - frame_first)) if self._width_px else 1
-        sizes = np.abs(view.error) if group == 1 else grouped(view, group).mean_size
+        sizes = np.abs(found.error) if view.group == 1 else grouped(found, view.group).mean_size
         largest = float(sizes.max())
         self._reach = largest if largest > _NO_ERROR else 0.0
         return -self._reach, self._reach
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        self._width_px = frame.layout.plot_right
         view = model.past.view(model.series, frame.first, frame.stop)
         if not len(view):
             return

@@ -14,7 +14,7 @@ from desktop.chart.labels.past import candles_before
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects, rects_between
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame, Pane
-from desktop.chart.panes.layer import Layer
+from desktop.chart.panes.layer import Layer, View
 from desktop.ui import formatting
 from desktop.ui.theme import with_alpha
 from desktop.ui.translation import translate
@@ -36,11 +36,11 @@ class HindsightLayer(Layer):
     def key(self, model: ChartModel) -> Hashable:
         return (model.past.version, model.past.horizon)
 
-    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        view = model.past.view(model.series, frame_first, frame_stop)
-        if not len(view):
+    def extent(self, view: View, model: ChartModel) -> tuple[float, float] | None:
+        found = model.past.view(model.series, view.first, view.stop)
+        if not len(found):
             return None
-        return float(view.past["low_90"].min()), float(view.past["high_90"].max())
+        return float(found.past["low_90"].min()), float(found.past["high_90"].max())
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         view = model.past.view(model.series, frame.first, frame.stop)

@@ -14,7 +14,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.primitives import dashed_pen, fill_rects, outline
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame, Pane
-from desktop.chart.panes.layer import Layer
+from desktop.chart.panes.layer import Layer, View
 from desktop.ui.colours import MOST_PREVIEWS, preview_colour
 from desktop.ui.theme import with_alpha
 from desktop.ui.translation import translate
@@ -50,10 +50,10 @@ class PreviewLayer(Layer):
         opens_at = None if model.forming is None else model.forming.open_time_ms
         return (*(preview.forecast for preview in self.shown), model.version, opens_at, model.moment)
 
-    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
+    def extent(self, view: View, model: ChartModel) -> tuple[float, float] | None:
         """The extent of the previews, if the newest candle is visible."""
         placed = [each.ghost for preview in self.shown for each in _placed(preview.forecast, model)]
-        if not placed or frame_stop < model.count:
+        if not placed or view.stop < model.count:
             return None
         return min(ghost.low for ghost in placed), max(ghost.high for ghost in placed)
 

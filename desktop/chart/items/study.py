@@ -21,7 +21,7 @@ from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects, 
 from desktop.chart.painting.text import Fonts, Row, Span, wrapped
 from desktop.chart.panes.frame import PRICE_PANE, Frame, Pane
 from desktop.chart.panes.item import ChartItem
-from desktop.chart.panes.layer import LIVE_Z, Layer, PaneScale
+from desktop.chart.panes.layer import LIVE_Z, Layer, PaneScale, View
 from desktop.chart.style import Style
 from desktop.ui import formatting
 from desktop.ui.colours import study_colours
@@ -85,9 +85,9 @@ class StudyLayer(Layer):
         series = self._followed(model)
         return None if series.is_working else series.begin()
 
-    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
+    def extent(self, view: View, model: ChartModel) -> tuple[float, float] | None:
         series = self._follow(model)
-        return None if series is None else series.extent(frame_first, frame_stop)
+        return None if series is None else series.extent(view.first, view.stop)
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         series = self._follow(model)

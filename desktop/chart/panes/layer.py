@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QObject, QPoint, QRect, QTimer, Slot
 from PySide6.QtGui import QPainter
@@ -23,6 +23,14 @@ GROUND_Z, BEHIND_Z, OVER_CANDLES_Z, LIVE_Z = -70.0, -60.0, -30.0, 40.0
 """Paint heights: the plot's background; behind grid and candles; over the closed candles, cached with them; over all
 candles and ghosts, drawn with each paint."""
 _LOOK_EVERY_MS = 4
+
+
+class View(NamedTuple):
+    """The closed candles in view, first..stop - 1, and how many of them are drawn as one."""
+
+    first: int
+    stop: int
+    group: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +83,8 @@ class Layer(ChartItem):
         """What `draw` depends on besides frame and candles; while it is unchanged, the cached picture is valid."""
         return None
 
-    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        """Lowest and highest visible value for the scale; None: no requirement. A separate pane without any requirement
+    def extent(self, view: View, model: ChartModel) -> tuple[float, float] | None:
+        """Lowest and highest value in view for the scale; None: no requirement. A separate pane without any requirement
         has no scale."""
         return None
 
@@ -135,20 +143,20 @@ class OpenPane(Layer):
         super().__init__()
         self.pane = name
 
-    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
+    def extent(self, view: View, model: ChartModel) -> tuple[float, float] | None:
         items = [] if self.box is None else self.box.addedItems
-        found = [edges for item in items if (edges := _bounds(item, frame_first, frame_stop)) is not None]
+        found = [edges for item in items if (edges := _bounds(item, view)) is not None]
         return (min(low for low, _ in found), max(high for _, high in found)) if found else None
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         return ((Span(self.pane, frame.palette.muted_text),),)
 
 
-def _bounds(item: Any, first: int, stop: int) -> tuple[float, float] | None:
+def _bounds(item: Any, view: View) -> tuple[float, float] | None:
     """Bounds of a pyqtgraph item among the visible candles."""
     if not hasattr(item, "dataBounds"):
         return None
-    low, high = item.dataBounds(1, orthoRange=(first - 0.5, stop + 0.5))
+    low, high = item.dataBounds(1, orthoRange=(view.first - 0.5, view.stop + 0.5))
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return None
     return float(low), float(high)

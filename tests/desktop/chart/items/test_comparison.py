@@ -14,6 +14,7 @@ from core.domain.price_lines import LineKind, PriceLine
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.items.comparison import Comparison, ComparisonLayer, colour_of
 from desktop.chart.items.price_lines import PriceLinesLayer
+from desktop.chart.panes.layer import View
 from desktop.chart.widget import ChartWidget
 from desktop.ui.formatting import format_clock
 from tests.desktop.chart.conftest import ShowChart, settle
@@ -92,7 +93,7 @@ def test_zoomed_far_out_it_has_what_each_group_ends_with(show_chart: ShowChart) 
     settle(chart)
     frame, columns = chart.frame, line_columns(chart)
     assert frame.group > 1 and frame.stop - frame.first == 20_000
-    edges = layer.extent(frame.first, frame.stop, chart.model)
+    edges = layer.extent(View(frame.first, frame.stop, frame.group), chart.model)
     assert edges is not None and frame.prices.low <= edges[0] and edges[1] <= frame.prices.high
     assert not columns.intersection(range(frame.x(9_000) + 4, frame.x(11_000) - 4))
     assert columns.intersection(range(frame.x(5_000), frame.x(8_000)))

@@ -24,7 +24,7 @@ from desktop.chart.items.drawings import DrawingsLayer
 from desktop.chart.items.error_strip import ERROR_PANE, ErrorStripLayer, class_colours, grouped, round_level
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.placed import Placed
-from desktop.chart.panes.layer import Layer
+from desktop.chart.panes.layer import Layer, View
 from desktop.chart.widget import ChartWidget
 from desktop.ui import formatting
 from tests.desktop.chart.conftest import ShowChart, settle
@@ -224,6 +224,27 @@ def test_groups_hold_means_and_shares(reader: RecordReader) -> None:
     np.testing.assert_allclose(groups.shares.sum(axis=0), 1.0)
 
 
+def test_the_first_frame_of_a_strip_that_is_zoomed_out_is_scaled_to_its_groups(
+    show_chart: ShowChart, reader: RecordReader
+) -> None:
+    """No second one follows where nothing moves, as in a replay that is paused."""
+    chart = show_chart(SERIES, width=300)
+    chart.model.past.begin(reader, MINUTE_MS)
+    chart.zoom(0.01)
+    hindsight = HindsightLayer()
+    chart.add_layer(hindsight)
+    read_all(chart)
+    chart.remove_layer(hindsight)
+    settle(chart)
+    chart.add_layer(ErrorStripLayer())
+    settle(chart)
+    assert chart.frame.group > 1
+    shown = chart.frame.pane(ERROR_PANE).shown
+    chart.layers_changed()
+    settle(chart)
+    assert chart.frame.pane(ERROR_PANE).shown == shown
+
+
 def test_zoomed_out_the_strip_is_scaled_to_its_groups(show_chart: ShowChart, reader: RecordReader) -> None:
     chart = show_chart(SERIES, width=300)
     chart.add_layer(ErrorStripLayer())
@@ -322,8 +343,8 @@ def test_with_nothing_in_view_the_strip_has_the_levels_of_a_strip_that_never_had
     chart.model.past.begin(reader, MINUTE_MS)
     chart.add_layer(layer)
     read_all(chart)
-    assert layer.extent(300, 400, chart.model) is not None
+    assert layer.extent(View(300, 400, 1), chart.model) is not None
     assert layer.pane_scale != fresh.pane_scale
     chart.model.past.begin(None, MINUTE_MS)
-    assert layer.extent(300, 400, chart.model) is None
+    assert layer.extent(View(300, 400, 1), chart.model) is None
     assert layer.pane_scale == fresh.pane_scale

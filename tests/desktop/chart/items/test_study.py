@@ -14,6 +14,7 @@ from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.painting.text import box_size, padding_px
 from desktop.chart.panes.frame import PRICE_PANE
+from desktop.chart.panes.layer import View
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import MINUTE_MS, START_MS, candle, forming_after, random_series
@@ -236,7 +237,7 @@ def test_a_long_history_is_worked_out_between_frames_and_then_shown_as_ever(
     chart.flush()
     assert missing_of(layers, chart), "the frame did not wait for it"
     assert all(text_of(layer, chart, 5)[1] == "computing…" for layer in layers)
-    assert all(layer.extent(0, LONG, chart.model) is None for layer in layers)
+    assert all(layer.extent(View(0, LONG, 1), chart.model) is None for layer in layers)
     qtbot.waitUntil(lambda: not missing_of(layers, chart))
     chart.refresh()  # its own check runs some milliseconds after the values
     settle(chart)
