@@ -158,7 +158,7 @@ class WindowActs:
             "lines": bool(lines),
             "crossed lines": any(line.crossed_at_ms is not None for line in lines),
             "markers": len(tools.markers.layer.track) > 0,
-            "a measure": bool(tools.measure.things),
+            "a measure": tools.placed.passing is not None,
             "hindsight": shown.hindsight and len(past) > 0,
             "errors": shown.error_strip and len(past) > 0,
             "regimes": shown.regimes

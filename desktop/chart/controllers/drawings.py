@@ -58,13 +58,13 @@ class ChartDrawings(Placeable[Drawing]):
             if changed != now:
                 self.placement.change(changed)
 
-    def is_seen(self, thing: Drawing) -> bool:
+    def bring_into_view(self, thing: Drawing) -> bool:
         frame = self._chart.fresh_frame()  # the view may have moved since the last frame
         area = shape_of(frame, self._model, thing).area
-        return area is not None and area.intersects(frame.price_pane.rect)
-
-    def bring_into_view(self, thing: Drawing) -> None:
-        self._chart.bring_into_view(thing.anchors, has_time=thing.kind is not DrawingKind.HORIZONTAL)
+        is_hidden = area is None or not area.intersects(frame.price_pane.rect)
+        if is_hidden:
+            self._chart.bring_into_view(thing.anchors, has_time=thing.kind is not DrawingKind.HORIZONTAL)
+        return is_hidden
 
     def may_begin(self) -> bool:
         if len(self.things) < MOST_DRAWINGS:
@@ -98,9 +98,6 @@ class ChartDrawings(Placeable[Drawing]):
         rise = shown.share(at.frame.price_pane.value_at(at.pixel.y())) - shown.share(grabbed.price)
         candles = round(at.index) - index_at(self._model, grabbed.time_ms)
         return moved_by(grip.thing, self._model, shown, candles, rise)
-
-    def shape(self, grip: Grip[Drawing]) -> Qt.CursorShape:
-        return Qt.CursorShape.PointingHandCursor if grip.handle is None else Qt.CursorShape.SizeAllCursor
 
     def stepped(self, thing: Drawing, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> Drawing | None:
         if key not in ARROWS or modifiers not in TEN_AT_ONCE:

@@ -107,13 +107,10 @@ class ChartLines(Placeable[PriceLine]):
     def grip_at(self, at: ChartPoint) -> Grip[PriceLine] | None:
         overlay = self._chart.overlay
         line = self.layer.line_at(at.frame, at.pixel, overlay.taken, overlay.taken_of_axis)
-        return None if line is None else Grip(line)
+        return None if line is None else Grip(line, Qt.CursorShape.SizeVerCursor)
 
     def dragged(self, grip: Grip[PriceLine], at: ChartPoint, grabbed: Anchor) -> PriceLine:
         return replace(grip.thing, price=anchor_at(at, self._model).price)
-
-    def shape(self, grip: Grip[PriceLine]) -> Qt.CursorShape:
-        return Qt.CursorShape.SizeVerCursor
 
     def stepped(self, thing: PriceLine, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> PriceLine | None:
         """By the smallest step visible in this view, or with Ctrl by the market's tick."""

@@ -29,18 +29,11 @@ class ChartMeasure(Placeable[Measurement]):
 
     sort = Measurement
     kinds = _KINDS
+    is_stored = False
 
     def __init__(self, shell: Shell, chart: ChartWidget, book: Book) -> None:
         super().__init__(shell, chart, book, MeasureLayer())
-        self._made: Measurement | None = None
         self._origin: Anchor | None = None
-
-    @property
-    def things(self) -> tuple[Measurement, ...]:
-        return () if self._made is None else (self._made,)
-
-    def selection_order(self) -> list[Measurement]:
-        return []
 
     def ends(self, kind: str) -> int:
         return 2
@@ -65,13 +58,6 @@ class ChartMeasure(Placeable[Measurement]):
         first = time_at(self._model, 0)
         start, end = (replace(anchor, time_ms=max(anchor.time_ms, first)) for anchor in anchors)
         return Measurement(start, end)
-
-    def keep(self, thing: Measurement) -> None:
-        self._made = thing
-
-    def clear_transient(self) -> bool:
-        was_shown, self._made = self._made is not None, None
-        return was_shown
 
     def stretched(self, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> bool:
         """By candles, and by hundredths of the visible price range's height."""

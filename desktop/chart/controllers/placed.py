@@ -37,7 +37,10 @@ class ChartPlaced(Tool):
         """First point of the object being placed, once known."""
         self.end: Anchor | None = None
         """Its current end point."""
-        self._asked: Kept | None = None
+        self.passing: Any = None
+        """Shown until the next press: a measurement."""
+        self._preview: Any = None
+        """Being placed, or waiting for the answer of its dialog."""
         self._dragged: Kept | None = None
         self._selected: Key | None = None
         self._hovered: Key | None = None
@@ -75,8 +78,7 @@ class ChartPlaced(Tool):
             if isinstance(dialog, LineTextDialog | DrawingDialog):
                 dialog.reject()  # it belongs to the previous market
         self.stop()
-        self._clear_transient()
-        self._selected = self._hovered = None
+        self.passing = self._selected = self._hovered = None
         self._book.open(market.venue, market.symbol)
         self.show()
 
@@ -84,14 +86,14 @@ class ChartPlaced(Tool):
         """Start placing: by a click, two clicks or a drag, or by Enter at the keyboard crosshair. Cancels anything else
         that waited for the mouse."""
         self.stop()
-        self._clear_transient()
+        self.passing = None
         if self._chart.model.newest is not None and self._book.is_open and sort.may_begin():
             self._placing, self._selected = (sort, kind), None
             sort.begun(kind)
         self.show()
 
     def stop(self) -> None:
-        self._placing = self.start = self.end = self._asked = None
+        self._placing = self.start = self.end = self._preview = None
         self.show()
 
     def put(self, anchor: Anchor) -> None:
@@ -109,18 +111,22 @@ class ChartPlaced(Tool):
 
     def stretch(self, end: Anchor) -> None:
         """Show the object being placed with its end there."""
-        if self._placing is not None and (self.start is not None or self._placing[0].ends(self._placing[1]) == 1):
+        if self._placing is None:
+            return
+        sort, kind = self._placing
+        if self.start is not None or sort.ends(kind) == 1:
             self.end = end
+            self._preview = sort.made(kind, (end,) if self.start is None else (self.start, end))
             self.show()
 
     def set(self, sort: Placeable[Any], kind: Any, anchors: tuple[Anchor, ...]) -> None:
         """Place one; required text is asked for first."""
         self.stop()
-        self._asked = sort.made(kind, anchors)
+        self._preview = made = sort.made(kind, anchors)
         self.show()
-        dialog = sort.ask(self._asked, lambda thing: self._add(sort, thing))
+        dialog = sort.ask(made, lambda thing: self._add(sort, thing))
         if dialog is None:
-            self._add(sort, self._asked)
+            self._add(sort, made)
         else:
             dialog.rejected.connect(self._on_dialog_cancelled)
 
@@ -154,8 +160,8 @@ class ChartPlaced(Tool):
         return next((grip for sort in self._sorts if (grip := sort.grip_at(at)) is not None), None)
 
     def press(self, at: ChartPoint) -> bool:
-        self._pressed_at, self._is_dragging, self._grip = at.position, False, None
-        self._clear_transient()
+        self._pressed_at, self._is_dragging = at.position, False
+        self._grip = self.passing = None
         begun = next((sort for sort in self._sorts if sort.starts_on_press(at)), None)
         if self._placing is None and begun is not None:
             self.begin(begun, next(iter(begun.kinds.values())))
@@ -207,7 +213,7 @@ class ChartPlaced(Tool):
         if self._placing is not None:
             return Qt.CursorShape.CrossCursor if at.is_on_prices else None
         grip = self._grip or self.grip_at(at)
-        return None if grip is None else self._sort_of(grip.thing).shape(grip)
+        return None if grip is None else grip.shape
 
     def hover(self, at: ChartPoint) -> None:
         self._mouse = at.position
@@ -220,7 +226,7 @@ class ChartPlaced(Tool):
         self._mouse = None
         self._hover(None)
         if self.start is None and self.end is not None:
-            self.end = None
+            self.end = self._preview = None
             self.show()
 
     def crosshair_moved(self, to: Anchor) -> None:
@@ -245,23 +251,26 @@ class ChartPlaced(Tool):
         moved = self._sort_of(thing).stepped(thing, key, modifiers)
         if moved is not None:
             self.change(moved, merges=True)
-            self._bring_into_view(moved)
+            self._sort_of(moved).bring_into_view(moved)
         return moved is not None
 
     def show(self) -> None:
         """Update chart and actions."""
         self._selected = key_of(self.selected)
         for sort in self._sorts:
-            things = tuple(
+            things = [
                 self._dragged if self._dragged is not None and key_of(each) == key_of(self._dragged) else each
                 for each in sort.things
-            )
+            ]
+            if isinstance(self.passing, sort.sort):
+                things.append(self.passing)
             selected, hovered = (
                 key[1] if key is not None and key[0] is sort.sort else None for key in (self._selected, self._hovered)
             )
             is_placing = self._placing is not None and self._placing[0] is sort
             hint = sort.hint(self.placing) if is_placing else ""
-            sort.layer.shown = Placed(things, selected, hovered, self._preview(sort), hint)
+            preview = self._preview if isinstance(self._preview, sort.sort) else None
+            sort.layer.shown = Placed(tuple(things), selected, hovered, preview, hint)
         self._chart.layers_changed()
         for action_id, can in (
             (ActionId.EDIT_LINE, self._selected is not None),
@@ -293,16 +302,14 @@ class ChartPlaced(Tool):
         restored: Kept = self._sort_of(thing).restored(thing)
         return restored
 
-    def _preview(self, sort: Placeable[Any]) -> Any:
-        if self._asked is not None:
-            return self._asked if isinstance(self._asked, sort.sort) else None
-        if self._placing is None or self._placing[0] is not sort or self.end is None:
-            return None
-        return sort.made(self.placing, (self.end,) if self.start is None else (self.start, self.end))
-
     def _add(self, sort: Placeable[Any], thing: Any) -> None:
-        self._asked = None
-        self.select(sort.keep(sort.before_storing(thing)))
+        if self._placing is None:  # something else may be in placement by now
+            self._preview = None
+        if sort.is_stored:
+            self.select(self._book.put(sort.before_storing(thing)))
+        else:
+            self.passing = thing
+            self.select(None)
 
     def _on_dialog_cancelled(self) -> None:
         """The dialog was cancelled. Something else may be in placement by now."""
@@ -334,33 +341,24 @@ class ChartPlaced(Tool):
         everything = [each for sort in reversed(self._sorts) for each in sort.selection_order()]
         place = everything.index(self.selected) + 1 if self.selected in everything else 0
         if everything:
-            self.select(everything[place % len(everything)])
-            self._bring_into_view(everything[place % len(everything)])
+            thing = everything[place % len(everything)]
+            self.select(thing)
+            self._sort_of(thing).bring_into_view(thing)
 
     def _remove_seen(self, thing: Kept) -> None:
         """A thing out of view is brought into view first: nothing invisible is removed."""
-        if not self._bring_into_view(thing):
+        if not self._sort_of(thing).bring_into_view(thing):
             self.remove(thing)
-
-    def _bring_into_view(self, thing: Kept) -> bool:
-        """Returns whether it was out of view."""
-        sort = self._sort_of(thing)
-        is_hidden = not sort.is_seen(thing)
-        if is_hidden:
-            sort.bring_into_view(thing)
-        return is_hidden
 
     def _on_escape(self) -> bool:
         """End what is in progress, one thing at a time."""
         if self._placing is not None:
             self.stop()
-        elif self._clear_transient():
+        elif self.passing is not None:
+            self.passing = None
             self.show()
         elif self._selected is not None:
             self.select(None)
         else:
             return False
         return True
-
-    def _clear_transient(self) -> bool:
-        return any([sort.clear_transient() for sort in self._sorts])

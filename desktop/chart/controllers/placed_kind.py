@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QMenu
 
 from core.domain.drawings import Anchor
 from desktop.actions import ActionId
-from desktop.chart.controllers.placed_store import Book, Kept
+from desktop.chart.controllers.placed_store import Book
 from desktop.chart.items.placed import Grip, PlacedLayer, Thing
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
@@ -29,6 +29,8 @@ class Placeable(Generic[Thing]):
     placement: ChartPlaced
     is_level = False
     """Whether it moves only vertically."""
+    is_stored = True
+    """False: one is shown until the next press, and cannot be selected."""
 
     def __init__(self, shell: Shell, chart: ChartWidget, book: Book, layer: PlacedLayer[Thing]) -> None:
         self._shell, self._chart, self._model, self._book = shell, chart, chart.model, book
@@ -36,19 +38,16 @@ class Placeable(Generic[Thing]):
 
     @property
     def things(self) -> tuple[Thing, ...]:
-        """The objects that are present."""
+        """The stored objects."""
         return self._book.all(self.sort)
 
     def selection_order(self) -> list[Thing]:
         """In keyboard selection order."""
         return list(self.things)
 
-    def is_seen(self, thing: Thing) -> bool:
-        """Whether part of it is visible, or the readout shows its position."""
-        return True
-
-    def bring_into_view(self, thing: Thing) -> None:
-        """Scroll it into view if necessary."""
+    def bring_into_view(self, thing: Thing) -> bool:
+        """Scroll there if no part of it is visible and the readout does not show its position. Whether it did."""
+        return False
 
     def may_begin(self) -> bool:
         """Whether another one may be added."""
@@ -76,10 +75,6 @@ class Placeable(Generic[Thing]):
         """Ask for details before it is stored; None if there are none."""
         return None
 
-    def keep(self, thing: Any) -> Kept | None:
-        """Returns the stored object; None on failure."""
-        return self._book.put(thing)
-
     def before_storing(self, thing: Thing) -> Thing:
         """Adapts an object to its new place before it is stored."""
         return thing
@@ -88,19 +83,11 @@ class Placeable(Generic[Thing]):
         """Adapts an object that is restored after removal."""
         return thing
 
-    def clear_transient(self) -> bool:
-        """Remove what is shown only until the next press. Returns whether there was any."""
-        return False
-
     def grip_at(self, at: ChartPoint) -> Grip[Thing] | None:
         return None
 
     def dragged(self, grip: Grip[Thing], at: ChartPoint, grabbed: Anchor) -> Thing:
         """The object after a drag by a grip that was grabbed at `grabbed`."""
-        raise NotImplementedError
-
-    def shape(self, grip: Grip[Thing]) -> Qt.CursorShape:
-        """The cursor shape over it."""
         raise NotImplementedError
 
     def stepped(self, thing: Thing, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> Thing | None:

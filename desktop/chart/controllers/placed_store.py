@@ -173,15 +173,7 @@ class Book:
 
 
 def _with_market_changes(kept: Kept | None, line: PriceLine) -> Kept | None:
-    """An object in the undo history, with the market's changes to the line since."""
+    """An object in the undo history, with the market's changes to the line since: all but what the user gave it."""
     if not isinstance(kept, PriceLine) or kept.number != line.number:
         return kept
-    return replace(
-        kept,
-        crossed_at_ms=line.crossed_at_ms,
-        crossed_within_ms=line.crossed_within_ms,
-        is_armed=line.is_armed,
-        direction=line.direction,
-        watched_from_ms=line.watched_from_ms,
-        known=line.known,
-    )
+    return replace(line, price=kept.price, text=kept.text)

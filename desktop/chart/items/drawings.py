@@ -204,12 +204,12 @@ def grip_of(shape: Shape, frame: Frame, place: QPointF) -> Grip[Drawing] | None:
     """The part of a shape at this device pixel."""
     near = min(range(len(shape.handles)), key=lambda handle: _distance(place, shape.handles[handle]), default=None)
     if near is not None and _distance(place, shape.handles[near]) <= frame.scaled(_HANDLE_REACH_PX):
-        return Grip(shape.drawing, near)
+        return Grip(shape.drawing, Qt.CursorShape.SizeAllCursor, near)
     reach = frame.scaled(_LINE_REACH_PX) + frame.scaled(shape.drawing.width_px) / 2
     is_text = shape.drawing.kind is DrawingKind.TEXT
     is_on_text = is_text and any(words.ground.contains(place) for words in shape.words)
     if is_on_text or any(distance_to(line, place) <= reach for line in (*shape.lines, *shape.guides)):
-        return Grip(shape.drawing)
+        return Grip(shape.drawing, Qt.CursorShape.PointingHandCursor)
     return None
 
 

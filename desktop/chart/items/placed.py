@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
 
+from PySide6.QtCore import Qt
+
 from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
@@ -44,9 +46,10 @@ class Placed(Generic[Thing]):
 
 @dataclass(frozen=True)
 class Grip(Generic[Thing]):
-    """The part under the mouse: a handle by its number, or the whole object."""
+    """The part under the mouse: a handle by its number, or the whole object; and the cursor over it."""
 
     thing: Thing
+    shape: Qt.CursorShape
     handle: int | None = None
 
 

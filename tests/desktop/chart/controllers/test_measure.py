@@ -90,7 +90,7 @@ def test_it_follows_the_view_and_stays_until_the_next_click(bench: ToolBench) ->
     bench.bench.chart.flush()
     assert shown(bench) == before
     bench.click(bench.middle(0.9))
-    assert bench.tools.measure.things == ()
+    assert bench.tools.placed.passing is None
 
 
 def test_the_box_is_drawn_where_it_was_measured(bench: ToolBench) -> None:
@@ -214,7 +214,7 @@ def test_by_keys_alone(bench: ToolBench) -> None:
     bench.key(Qt.Key.Key_Left)
     assert shown(bench) == found and bench.bench.chart.scale.right < right, "the arrows are the view's again"
     bench.key(Qt.Key.Key_Escape)
-    assert bench.tools.measure.things == ()
+    assert bench.tools.placed.passing is None
 
 
 def test_it_begins_at_the_keyboard_crosshair(bench: ToolBench) -> None:
