@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from core.domain.candle import Market
 from core.domain.events import AccuracySummary
 from core.domain.plain_text import plain
 from core.market.shown_names import shown_symbol
@@ -49,7 +50,7 @@ def heading(row: MarketRow, palette: Palette) -> Heading:
     if answers is not None and row.accuracy is not None:
         worth, worth_colour = _worth(answers, row.accuracy, palette)
     return Heading(
-        name=f"{plain(shown_symbol(row.market.venue, row.market.symbol), _LONGEST_NAME)} {row.market.interval}",
+        name=name_of(row.market),
         worth=worth,
         worth_colour=worth_colour,
         feed=feed,
@@ -57,6 +58,10 @@ def heading(row: MarketRow, palette: Palette) -> Heading:
         is_in_trouble=row.is_in_run and row.feed not in HEALTHY_STATES,
         tooltip=_tooltip(row, answers, feed),
     )
+
+
+def name_of(market: Market) -> str:
+    return f"{plain(shown_symbol(market.venue, market.symbol), _LONGEST_NAME)} {market.interval}"
 
 
 def _worth(answers: Answers, accuracy: AccuracySummary, palette: Palette) -> Part:
@@ -90,15 +95,18 @@ class HeadingLine(QWidget):
         self.is_on_chart = False
         """Whether this market is the one on the large chart."""
         self._palette: Palette | None = None
+        self._about: object = None
         self._set_fonts()
 
-    def show_heading(self, shown: Heading | None, palette: Palette, *, is_on_chart: bool) -> None:
+    def show_row(self, row: MarketRow | None, palette: Palette, *, is_on_chart: bool) -> None:
         """None: nothing."""
-        if (shown, is_on_chart, palette) == (self.shown, self.is_on_chart, self._palette):
-            return
-        self.shown, self.is_on_chart, self._palette = shown, is_on_chart, palette
-        self.setToolTip("" if shown is None else paragraphs(shown.tooltip))
-        self.update()
+        said = None if row is None else replace(row, candles=(), forming=None, forecast=None)
+        about = (said, palette, is_on_chart)
+        if about != self._about:  # usually only the price is new
+            self._about, self._palette, self.is_on_chart = about, palette, is_on_chart
+            self.shown = None if row is None else heading(row, palette)
+            self.setToolTip("" if self.shown is None else paragraphs(self.shown.tooltip))
+            self.update()
 
     def show_price(self, price: str) -> None:
         """The newest one; empty: unknown."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import islice
 from math import isqrt
 from pathlib import Path
 from typing import get_args
@@ -64,18 +63,13 @@ class Overview(QWidget):
         self._shell, self._pages, self._markets, self._database = shell, pages, markets, database
         self._database_file, self._theme, self._clock = database_file, theme, clock
         self.tiles: list[Tile] = []
-        self._by_market: dict[Market, Tile] = {}
-        self._plan: dict[Market, int | None] = {}
-        """The markets to show, each with the opening time of its newest stored candle."""
-        self._laid_out = 0
-        """Tiles that there is room for."""
-        self._place = 0
-        """The next tile to be filled of the plan."""
+        self._places: dict[Market, int] = {}
+        """Of the markets to show, in their order."""
+        self._due: dict[int, None] = {}
+        """Places with another market or with news, in the order in which they had them."""
         self._universe: tuple[Market, ...] | None = None
-        """Of which the plan was made; None: other markets are listed since."""
+        """Of which the places were given; None: other markets are listed since."""
         self._on_chart: Market | None = None
-        self._stale: dict[Market, None] = {}
-        """Those with news, in the order in which they had them."""
         self._is_followed = False
         """Only while it is shown."""
         self._frames, self._painting = FrameClock(self._on_frame, self), PaintInTurn(self)
@@ -105,7 +99,7 @@ class Overview(QWidget):
     def flush(self) -> None:
         """Show what is new now rather than at the next frame."""
         self._frames.flush()
-        while self._has_work:
+        while self._due:
             self._frames.flush()
         for tile in self.tiles:
             tile.chart.flush()
@@ -124,7 +118,7 @@ class Overview(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._is_followed = False
-        self._stale, self._place = {}, self._charts
+        self._due.clear()
         for tile in self.tiles:
             tile.history.cancel()
 
@@ -182,7 +176,7 @@ class Overview(QWidget):
         self._check_count()
         if not self._is_followed:
             return
-        if self._laid_out != self._charts:
+        if len(self.tiles) != self._charts:
             self._arrange()
         for tile in self.tiles:
             tile.apply(settings.chart)
@@ -194,7 +188,6 @@ class Overview(QWidget):
 
     def _arrange(self) -> None:
         """Room for as many tiles as were chosen; those that are there stay, the others follow one a frame."""
-        self._laid_out = self._charts
         while len(self.tiles) > self._charts:
             tile = self.tiles.pop()
             tile.end()
@@ -219,13 +212,13 @@ class Overview(QWidget):
         return tile
 
     def _fill(self) -> None:
-        """Begin to give each tile its market: those of the run, then those of the list with stored candles."""
+        """Give each tile its market: those of the run, then those of the list with stored candles."""
         rows = sorted(self._markets.rows(), key=lambda row: not row.is_in_run)
-        found = [(row, self._latest_ms(row.market)) for row in rows]
-        self._plan = {row.market: at_ms for row, at_ms in found if row.is_in_run or at_ms is not None}
-        self._universe, self._by_market, self._place = self._markets.universe, {}, 0
-        there_are = len(self._plan)
-        shown = min(there_are, self._charts)
+        found = [row.market for row in rows if row.is_in_run or self._latest_ms(row.market) is not None]
+        self._universe = self._markets.universe
+        self._places = {market: place for place, market in enumerate(found[: self._charts])}
+        self._due = dict.fromkeys(range(self._charts))
+        there_are, shown = len(found), len(self._places)
         if shown < there_are:
             words = translate("Overview", "{0} of {1} markets")
         else:
@@ -233,27 +226,18 @@ class Overview(QWidget):
         self.count.setText(words.format(shown, there_are))
         self._frames.request(Dirty.DATA)
 
-    def _fill_on(self) -> bool:
-        """Fill tiles up to the first that needs another chart, which takes a frame. Whether there was one."""
-        while self._place < self._charts:
-            place, self._place = self._place, self._place + 1
-            if self._fill_place(place):
-                return True
-        return False
-
-    def _fill_place(self, place: int) -> bool:
-        """Returns whether it needed another chart than it had."""
+    def _show(self, place: int) -> bool:
+        """Returns whether it needed another chart than it had, which takes a frame."""
         is_new = place == len(self.tiles)
         tile = self._add_tile() if is_new else self.tiles[place]
-        market = next(islice(self._plan, place, None), None)
-        if market is None:
+        if place >= len(self._places):
             words = translate("Overview", "Click to add another market in the Markets panel.")
-            tile.show_nothing(words if place == len(self._plan) else "")
+            tile.show_nothing(words if place == len(self._places) else "")
             return is_new
-        row, before, self._by_market[market] = self._markets.row(market), tile.row, tile
-        is_other = before is None or before.market != market
+        row = self._markets.row(tuple(self._places)[place])
+        is_other = tile.row is None or tile.row.market != row.market
         if is_other:
-            tile.show_market(row, self._plan[market])
+            tile.show_market(row, self._latest_ms(row.market))
             tile.apply(self._shell.settings.current.chart)
         else:
             tile.show_row(row)
@@ -264,9 +248,9 @@ class Overview(QWidget):
 
     def _take_focus(self) -> None:
         """To the tile of the market on the chart, else to the first one, once it is there."""
-        first = self._on_chart if self._on_chart in self._plan else next(iter(self._plan), None)
-        tile = None if first is None else self._by_market.get(first)
-        (tile or self).setFocus()
+        first = self._on_chart if self._on_chart in self._places else next(iter(self._places), None)
+        tiles = (tile for tile in self.tiles if tile.row is not None and tile.row.market == first)
+        next(tiles, self).setFocus()
 
     def _latest_ms(self, market: Market) -> int | None:
         with self._shell.banner.storage_errors_shown():
@@ -281,23 +265,19 @@ class Overview(QWidget):
 
     @Slot(object)
     def _on_changed(self, market: Market) -> None:
-        if self._is_followed and (market in self._by_market or self._markets.universe != self._universe):
-            self._stale[market] = None
+        if self._is_followed and (market in self._places or self._markets.universe != self._universe):
+            if market in self._places:
+                self._due[self._places[market]] = None
             self._frames.request(Dirty.DATA)
-
-    @property
-    def _has_work(self) -> bool:
-        return self._place < self._charts or bool(self._stale)
 
     def _on_frame(self, _dirty: Dirty) -> None:
         if self._is_followed and self._markets.universe != self._universe:
             self._fill()
-        if not self._fill_on():
-            for market in tuple(self._stale)[:_TILES_A_FRAME]:
-                del self._stale[market]
-                if market in self._by_market:
-                    self._by_market[market].show_row(self._markets.row(market))
-        if self._has_work:
+        for place in tuple(self._due)[:_TILES_A_FRAME]:
+            del self._due[place]
+            if self._show(place):
+                break
+        if self._due:
             self._frames.request(Dirty.DATA)
 
     def _mark(self, tile: Tile) -> None:

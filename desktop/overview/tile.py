@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
@@ -16,7 +15,7 @@ from core.market.shown_names import shown_market
 from core.settings.window import ChartSettings
 from desktop.chart.style import chosen_style
 from desktop.chart.widget import ChartWidget
-from desktop.overview.heading import HeadingLine, heading
+from desktop.overview.heading import HeadingLine, name_of
 from desktop.services.candle_loader import HistoryLoading
 from desktop.state.markets import MarketRow
 from desktop.ui.formatting import format_price
@@ -48,7 +47,6 @@ class Tile(QWidget):
         self._theme, self._clock = theme, clock
         self._taken: tuple[Candle, ...] = ()
         self._is_on_chart = False
-        self._about: object = None
         self.history = HistoryLoading(database, self)
         self.history.later_loaded.connect(self._on_history)
         self.heading, self.chart = HeadingLine(), ChartWidget(theme, clock)
@@ -65,6 +63,7 @@ class Tile(QWidget):
         series = CandleSeries(row.market.interval)
         series.extend(row.candles)
         self.row, self._taken = row, row.candles
+        self.setAccessibleName(name_of(row.market))
         self.chart.set_series(series, shown_market(row.market))
         self.chart.set_empty_text(translate("Chart", "Waiting for candles…"))
         self.chart.zoom(_SPACING_SHARE)
@@ -85,6 +84,7 @@ class Tile(QWidget):
     def show_nothing(self, sentence: str) -> None:
         """Be empty, with a sentence or without one."""
         self.row, self._taken = None, ()
+        self.setAccessibleName("")
         self.history.cancel()
         self.chart.set_series(CandleSeries(self.chart.model.whole.interval))
         self.chart.set_empty_text(sentence)
@@ -92,9 +92,8 @@ class Tile(QWidget):
 
     def mark_on_chart(self, *, is_on_chart: bool) -> None:
         """Whether its market is the one on the large chart."""
-        if is_on_chart is not self._is_on_chart:
-            self._is_on_chart = is_on_chart
-            self._show_heading()
+        self._is_on_chart = is_on_chart
+        self._show_heading()
 
     def apply(self, chosen: ChartSettings) -> None:
         """Take what the user chose for the large chart, as far as there is room."""
@@ -168,13 +167,7 @@ class Tile(QWidget):
         self.chart.restyle(has_small_axes=self.width() < _SMALL_LINES * self.fontMetrics().height())
 
     def _show_heading(self) -> None:
-        row, model, palette = self.row, self.chart.model, self._theme.palette
+        model = self.chart.model
         newest = model.newest
         self.heading.show_price("" if newest is None else format_price(newest.close, model.decimals()))
-        about = None if row is None else replace(row, candles=(), forming=None, forecast=None)
-        if (about, palette, self._is_on_chart) == self._about:  # the usual case: only the price is new
-            return
-        self._about = (about, palette, self._is_on_chart)
-        shown = None if row is None else heading(row, palette)
-        self.setAccessibleName("" if shown is None else shown.name)
-        self.heading.show_heading(shown, palette, is_on_chart=self._is_on_chart)
+        self.heading.show_row(self.row, self._theme.palette, is_on_chart=self._is_on_chart)

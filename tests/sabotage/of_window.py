@@ -350,14 +350,14 @@ FAULTS = (
     Fault(
         "hidden-wall-is-drawn",
         "desktop/overview/overview.py",
-        "        self._is_followed = False\n        self._stale",
-        "        self._stale",
+        "        self._is_followed = False\n        self._due",
+        "        self._due",
     ),
     Fault(
         "wall-of-any-markets",
         "desktop/overview/overview.py",
-        " if row.is_in_run or at_ms is not None}",
-        "}",
+        " if row.is_in_run or self._latest_ms(row.market) is not None]",
+        "]",
     ),
     Fault(
         "docks-lost-behind-a-page",
