@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything imports Qt
-# Before anything imports NumPy or torch: with a worker a core, more threads only wait for each other.
+# Before anything imports NumPy or torch: with a worker per core, more threads only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")

@@ -22,7 +22,7 @@ class Kind(StrEnum):
     TAGS = auto()
     """Words; `=` tests whether one of them is equal."""
     LINES = auto()
-    """Texts, one a line; `=` tests whether one of them is equal."""
+    """Texts, one per line; `=` tests whether one of them is equal."""
     FLAG = auto()
 
 

@@ -25,7 +25,7 @@ _RIGHT_COVERAGE = 0.9
 
 
 def best_index(name: str, values: Sequence[float | None]) -> int | None:
-    """The index of the best of these; None for a single one, for equals, and for a metric without a better direction.
+    """The index of the best value; None for a single one, for equal ones, and for a metric without a better direction.
 
     name: of the metric. values: None where it is unknown.
     """

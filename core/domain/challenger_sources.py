@@ -1,4 +1,4 @@
-"""How a challenger is named in the settings and on the command line, and what it is called then."""
+"""Parses how the settings and the command line name a challenger: a model, a class in a file, or a process."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def source_of(wanted: str) -> ChallengerSource:
 
 
 def as_command(words: Sequence[str]) -> str:
-    """The text that `source_of` takes apart into these words."""
+    """The command as one text, which `source_of` splits into these words again."""
     return shlex.join(words) if os.name == "posix" else " ".join(f'"{word}"' for word in words)
 
 

@@ -193,7 +193,7 @@ class JudgedScores:
         return self._columns[name][self._rows]
 
     def where(self, chosen: Rows) -> JudgedScores:
-        """Some of them. chosen: [n]."""
+        """The chosen rows. chosen: [n]."""
         rows = self._rows.copy()
         rows[rows] = chosen
         return JudgedScores(self._columns, rows)

@@ -170,7 +170,7 @@ class ExpertRecord:
         return min(firsts, default=None)
 
     def figures(self) -> dict[str, ChallengerFigures]:
-        """What is known of experts that are models: of the model the time of a training step."""
+        """Figures of the experts that are models, by name; of the model itself, the time of a training step."""
         step_ms = self._head.mean_step_ms(_COST_STEPS)
         of_model = {} if step_ms is None else {EXPERTS[MODEL]: ChallengerFigures(step_ms / self._markets, None)}
         return challenger_figures(self._db, self._head.run_id) | of_model

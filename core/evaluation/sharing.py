@@ -91,7 +91,7 @@ def read_shared(db: Database, run: Run, trade_cost: float, private: Sequence[str
 
 
 def _incidents(db: Database, run: Run) -> list[dict[str, Any]]:
-    """Those of the run, and of the model that it shares with other markets; ascending in time."""
+    """Incidents of the run, and of the model that it shares with other markets; oldest first."""
     found = [
         each for id_ in dict.fromkeys((run.head_id, run.run_id)) for each in stored_incidents(RecordReader(db, id_))
     ]

@@ -111,7 +111,7 @@ class Chances:
 
 
 def brownian_touch(moves: FloatArray, close_quantiles: FloatArray) -> FloatArray:
-    """That a Brownian path without drift reaches each of these moves [n], by the reflection principle.
+    """The chance that a Brownian path without drift reaches each of these moves [n], by the reflection principle.
 
     close_quantiles: [level], of the close at its end, whose 90 % band is the path's.
     """

@@ -1,7 +1,7 @@
 """What a market knows of the others that are learned with it: numbers of the same close, and of nothing later.
 
 Volatility is common to assets, and forecasts of it gain from the others' (Bollerslev, Hood, Huss and Pedersen, 2018).
-What learning together was worth, and these numbers alone, is in docs/how-good.md.
+docs/how-good.md has the gain from learning together, and from these numbers alone.
 """
 
 from __future__ import annotations

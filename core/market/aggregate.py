@@ -236,7 +236,7 @@ class ConsecutiveIds:
             self._give_up()
 
     def _fill(self, trade_id: int) -> bool:
-        """Whether the id was missing."""
+        """Take the id out of its gap. Whether it was missing."""
         for gap in self._gaps:
             if trade_id in gap.missing:
                 gap.missing.remove(trade_id)

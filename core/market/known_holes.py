@@ -1,4 +1,4 @@
-"""Candles that an exchange is known not to have: none was lost on the way, and none needs to be fetched."""
+"""Candles that an exchange is known not to have: they were not lost, and are not fetched again."""
 
 from __future__ import annotations
 

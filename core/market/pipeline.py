@@ -51,7 +51,7 @@ class PipelineListener:
         """The open candle is this one now."""
 
     def on_status(self, status: FeedStatus) -> None:
-        """The feed changed its state, or says more of the one it is in."""
+        """The feed has a new state, or new details of the present one."""
 
     def on_catch_up(self, progress: CatchUpProgress) -> None:
         """So many of the past candles have come."""

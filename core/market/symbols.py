@@ -56,7 +56,7 @@ class SymbolIndex:
 
 
 class SymbolCache:
-    """One JSON file an exchange, in a folder of the data folder."""
+    """One JSON file per exchange, in a folder of the data folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

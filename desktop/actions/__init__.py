@@ -1,4 +1,4 @@
-"""What a user can do, one row an action: menus, tool bar, shortcuts and tooltips are made of it."""
+"""Everything a user can do, one row per action: menus, tool bar, shortcuts and tooltips are built from it."""
 
 from desktop.actions.info import ActionInfo, translated
 from desktop.actions.registry import ActionRegistry

@@ -1,4 +1,4 @@
-"""All that a user can do, one row an action: menus, tool bars, shortcuts and tooltips are made of it."""
+"""Everything a user can do, one row per action: menus, tool bars, shortcuts and tooltips are built from it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ActionId(Enum):
     )
     SHARE_RUN = at.history(
         "&Share this run",
-        "Write this run's results as one page to give to others, as a job",
+        "Write this run's results as one page to share, as a job",
         "Ctrl+Shift+W",
         "share-variant-outline",
     )

@@ -1,4 +1,4 @@
-"""What exchanges are asked beside the feed, on a thread each: prices while the markets' panel is visible, lists of
+"""Requests to exchanges beside the feed, each on its own thread: prices while the markets' panel is visible, lists of
 markets for the search, and whether an exchange has the chosen market."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How wide the columns of checkpoints have to be: numbers are whole, words get what is usual, notes what is left."""
+"""Column widths of the checkpoint table: numbers are shown in full, words get their usual width, notes the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Short dialogs for the words that people give to checkpoints: a note, a name, tags."""
+"""Short dialogs for a checkpoint's note, its name and its tags."""
 
 from __future__ import annotations
 

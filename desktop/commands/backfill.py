@@ -1,4 +1,4 @@
-"""`ghostcandle backfill`: fetch what is missing of a market's history from its exchange."""
+"""`ghostcandle backfill`: fetch a market's missing candles from its exchange."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ _REQUEST_S = 20.0
 
 @click.command("backfill")
 @market_options(is_required=True, is_fetched=True)
-@click.option("--since", required=True, help="The first candle opens then or later: 2024-01-31, UTC.")
-@click.option("--until", help="Only candles that open before this time; without it, up to the newest that is over.")
-@click.option("--ask-again", is_flag=True, help="Ask also for candles that the exchange was found not to have.")
+@click.option("--since", required=True, help="Candles that open at this time or later: 2024-01-31, UTC.")
+@click.option("--until", help="Only candles that open before this time. Default: up to the newest closed one.")
+@click.option("--ask-again", is_flag=True, help="Also request candles that the exchange did not have before.")
 @common_options
 @with_context
 def backfill(
     context: Context, of_venue: str, of_symbol: str, of_interval: str, since: str, until: str | None, ask_again: bool
 ) -> None:
-    """Fetch exactly the candles that are missing since then, holes inside included, and store them page by page.
+    """Fetch the candles that are missing since --since, inner holes included, and store them page by page.
 
-    May be ended at any moment; the same command continues from there. What the exchange does not have is remembered.
+    Can be stopped at any time; the same command continues from there. Candles that the exchange does not have are
+    remembered.
     """
     interval = read_interval(of_interval)
     assert interval is not None, "the option is required"

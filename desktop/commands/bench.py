@@ -45,9 +45,9 @@ def bench() -> None:
 @click.option(
     "--markets",
     callback=read_numbers("number", 1, _MOST_MARKETS, _MARKETS),
-    help=f"Instead, time one model of so many markets, such as {_MARKETS}.",
+    help=f"Instead, time one model of this many markets, such as {_MARKETS}.",
 )
-@click.option("--closes", type=click.IntRange(5), default=20, show_default=True, help="Of all these markets, to time.")
+@click.option("--closes", type=click.IntRange(5), default=20, show_default=True, help="Closes to time, of all markets.")
 @common_options
 @with_context
 def train(context: Context, steps: int, markets: tuple[int, ...], closes: int) -> None:

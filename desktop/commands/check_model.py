@@ -29,14 +29,14 @@ _STYLES = {"passed": "green", "failed": "red", "note": "yellow"}
 
 @click.command("check-model")
 @click.argument("wanted", metavar="MODEL")
-@click.option("--file", "candle_file", type=click.Path(path_type=Path), help="Candles to try it on, not the sample's.")
+@click.option("--file", "candle_file", type=click.Path(path_type=Path), help="Candle file to use, not the sample.")
 @click.option(
-    "--candles", "count", type=click.IntRange(120), default=_CANDLES, show_default=True, help="How many of them."
+    "--candles", "count", type=click.IntRange(120), default=_CANDLES, show_default=True, help="Number of candles."
 )
 @common_options
 @with_context
 def check_model(context: Context, wanted: str, candle_file: Path | None, count: int) -> None:
-    """Check a model before a run has it: shapes, repeatability, restarts, speed, and whether it sees the future.
+    """Check a model before a run uses it: shapes, repeatability, restarts, speed, and whether it sees the future.
 
     MODEL is given as for --model. Exit code 1 if a check fails. Without --seed the seed is 0.
     """

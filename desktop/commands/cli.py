@@ -20,22 +20,22 @@ _COMMANDS = {
     "headless": ("desktop.commands.headless", "headless", "Watch, learn and forecast without a window."),
     "evaluate": ("desktop.commands.evaluate", "evaluate", "Run the live session over a candle file and score it."),
     "pretrain": ("desktop.commands.pretrain", "pretrain", "Learn from candle files before a run."),
-    "check-model": ("desktop.commands.check_model", "check_model", "Try a model of yours before a run has it."),
+    "check-model": ("desktop.commands.check_model", "check_model", "Check your own model before a run uses it."),
     "import": ("desktop.commands.import_candles", "import_candles", "Read candle and trade files into the database."),
     "export": ("desktop.commands.export", "export", "Write stored candles, or a run's tables, to files."),
-    "backfill": ("desktop.commands.backfill", "backfill", "Fetch what is missing of a market's history."),
-    "metrics": ("desktop.commands.metrics", "metrics", "Show what a run has achieved so far."),
+    "backfill": ("desktop.commands.backfill", "backfill", "Fetch a market's missing candles."),
+    "metrics": ("desktop.commands.metrics", "metrics", "Show a run's results so far."),
     "leaderboard": (
         "desktop.commands.leaderboard",
         "leaderboard_command",
         "Show which model or baseline of a run forecasts best.",
     ),
-    "share": ("desktop.commands.share", "share", "Write a run's record as one page to give to others."),
+    "share": ("desktop.commands.share", "share", "Write a run's record as one page to share."),
     "checkpoints": ("desktop.commands.checkpoints", "checkpoints", "List, show and verify checkpoints."),
     "backups": ("desktop.commands.backups", "backups", "List, make, verify and restore backups of the database."),
     "bench": ("desktop.commands.bench", "bench", "Measure how fast training is on this machine."),
-    "doctor": ("desktop.commands.doctor", "doctor", "Check this machine, and say what to do."),
-    "selftest": ("desktop.commands.selftest", "selftest", "Try each part once: trainer, checkpoint, window, ccxt."),
+    "doctor": ("desktop.commands.doctor", "doctor", "Check this machine, and say how to fix what is wrong."),
+    "selftest": ("desktop.commands.selftest", "selftest", "Test each part once: trainer, checkpoint, window, ccxt."),
 }
 
 

@@ -29,10 +29,10 @@ _BASIS_POINT = 1e-4
 
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--together", is_flag=True, help="Learn several files with one model, and judge each and all of them.")
-@click.option("--candles", "count", type=click.IntRange(1), help="Only the first so many candles of a file.")
-@click.option("--report", type=click.Path(path_type=Path), help="Write a page with plots there: OUT.html.")
-@click.option("--checkpoint", help="Begin with this one: its id in the data folder, or the folder it was exported to.")
+@click.option("--together", is_flag=True, help="One model learns all files; each is judged, and all as one.")
+@click.option("--candles", "count", type=click.IntRange(1), help="Use only the first N candles of each file.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write a page with plots to this file: OUT.html.")
+@click.option("--checkpoint", help="Start from this checkpoint: its id, or the folder it was exported to.")
 @click.option(
     "--frozen", is_flag=True, help="Do not train: keep the checkpoint's weights. Without it, training continues."
 )
@@ -58,7 +58,7 @@ def evaluate(
     count_seen: bool,
     trade_cost_bp: float | None,
 ) -> None:
-    """Run the session over FILE exactly as it runs live, and score it. Nothing of it stays in the data folder.
+    """Run the session over FILE exactly as it runs live, and score it. Stores nothing in the data folder.
 
     Without --seed the seed is 0, so that two evaluations agree.
     """

@@ -32,9 +32,9 @@ from desktop.commands.text import print_pairs
 @click.command("import")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @market_options(is_required=False)
-@click.option("--time-zone", default="UTC", show_default=True, help="Of times that name none: Europe/Berlin.")
-@click.option("--replace", is_flag=True, help="Put the file's candles in place of stored ones that differ.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and store nothing.")
+@click.option("--time-zone", default="UTC", show_default=True, help="For times without a zone: Europe/Berlin.")
+@click.option("--replace", is_flag=True, help="Overwrite stored candles that differ.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done; store nothing.")
 @common_options
 @with_context
 def import_candles(context: Context, files: tuple[Path, ...], dry_run: bool, **wanted: Any) -> None:

@@ -26,7 +26,7 @@ _RANKED_BY = {"both": "close and range in equal parts", "close": "close", "range
 
 
 @click.command("leaderboard")
-@click.option("--run", "run_id", help="The run's id; the newest without it.")
+@click.option("--run", "run_id", help="The run's id. Default: the newest run.")
 @click.option(
     "--by",
     "ranked_by",
@@ -60,7 +60,7 @@ def leaderboard_command(context: Context, run_id: str | None, ranked_by: str) ->
 
 
 def _boards(db: Database, run: Run, ranking: Ranking) -> dict[str, dict[str, Any]]:
-    """By market, and of several `_POOLED`."""
+    """The boards by market; of several markets, also `_POOLED`."""
     members = RunStore(db).members(run.head_id)
     of_all = run.head_id == run.run_id and len(members) > 1
     runs = members if of_all else (run,)

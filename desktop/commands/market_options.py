@@ -1,4 +1,4 @@
-"""Which market a history command is about: named on the command line, never taken from the settings in silence."""
+"""Which market a history command is about: named on the command line, never silently taken from the settings."""
 
 from __future__ import annotations
 

@@ -22,11 +22,11 @@ _OF_FIRST_MARKET = ("steps", "loss", "checkpoints")
 
 
 @click.command()
-@click.option("--run", "run_id", help="The run's id; the newest without it.")
+@click.option("--run", "run_id", help="The run's id. Default: the newest run.")
 @common_options
 @with_stored_context
 def metrics(context: Context, run_id: str | None) -> None:
-    """Show what a run has achieved so far: losses, accuracy, skill, checkpoints, incidents.
+    """Show a run's results so far: losses, accuracy, skill, checkpoints, incidents.
 
     Of a model of several markets it shows all of them, or with the id of one other than the first that market.
     """

@@ -41,7 +41,7 @@ _SHARED = frozenset(
     }
 )
 """Options of which a `Context` is made; a command gets the others."""
-_SEVERAL = "Several times: one model learns all of them."
+_SEVERAL = "Can be repeated: one model learns all of them."
 _SPEED = "Candles per second; 0: as fast as possible; a simulation without --candles then runs in real time."
 _NO_EXCHANGE = (FILE_VENUE, SIMULATED_VENUE)
 _FEEDS = click.Choice(["auto", "live", "replay", "simulate", "stored"])
@@ -65,9 +65,9 @@ def taking(*options: Callable[[Command], Command]) -> Callable[[Command], Comman
 
 common_options = taking(
     click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout; logs on stderr."),
-    click.option("--data-dir", type=click.Path(path_type=Path), help="Where everything is kept."),
+    click.option("--data-dir", type=click.Path(path_type=Path), help="The data folder, where everything is stored."),
     click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Makes a run repeatable."),
-    click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="Where the model computes."),
+    click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="The device that the model runs on."),
     click.option(
         "--progress-lines",
         is_flag=True,
@@ -84,23 +84,23 @@ run_options = taking(
     click.option("--file", multiple=True, type=click.Path(), help=f"The candle file to replay. {_SEVERAL}"),
     click.option("--speed", type=click.FloatRange(0.0), help=_SPEED),
     click.option("--warm-up", type=click.IntRange(0, 20_000), help="Closed candles to learn first."),
-    click.option("--candles", type=click.IntRange(1), help="End after this many candles of the feed."),
+    click.option("--candles", type=click.IntRange(1), help="Stop after this many candles of the feed."),
     click.option("--trainer", type=click.Choice(["process", "thread"]), help="Where training runs."),
     click.option("--new-run", is_flag=True, help="Begin a new run instead of continuing the last one."),
     click.option(
         "--start-from",
         type=click.Choice(["newest", "none"]),
-        help="What a new run begins with: the newest pretrained model that fits, or a new model.",
+        help="Starting point of a new run: the newest pretrained model that fits, or a new model.",
     ),
 )
 """Which market, from where, how fast, how many, and where training runs."""
 
 
 def model_option(command: Command) -> Command:
-    """--model, several times."""
+    """--model, which can be repeated."""
     description = (
-        "A further model, tried on the same candles beside the transformer: gru, tcn, nlinear, an installed one, your "
-        "own as path/file.py:Class, or process:COMMAND. Several times: several."
+        "Another model to compare with the transformer on the same candles: gru, tcn, nlinear, an installed one, your "
+        "own as path/file.py:Class, or process:COMMAND. Can be repeated."
     )
     return click.option("--model", multiple=True, metavar="NAME_OR_FILE", help=description)(command)
 
@@ -145,8 +145,8 @@ def _handing(
 
 
 def in_safe_mode(context: Context) -> Context:
-    """The defaults for all but the market and what is kept of checkpoints, and the CPU: what a broken setting or driver
-    cannot spoil, and nothing that the user keeps is cleaned up."""
+    """Defaults and the CPU, which no broken setting or driver can affect. The market stays; so do the rules for
+    checkpoints, so that none of those that the user keeps is cleaned up."""
     kept = context.settings
     settings = Settings(market=kept.market, checkpoints=kept.checkpoints, training=TrainingSettings(device="cpu"))
     return dataclasses.replace(context, settings=settings, is_safe_mode=True, is_first_start=False, warnings=())

@@ -20,32 +20,32 @@ from desktop.commands.text import pretraining_rows, print_pairs
 
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--epochs", type=click.IntRange(1), default=10, show_default=True, help="Times to go through the files.")
+@click.option("--epochs", type=click.IntRange(1), default=10, show_default=True, help="Passes over the files.")
 @click.option(
     "--validation-share",
     type=click.FloatRange(0.05, 0.5),
     default=0.2,
     show_default=True,
-    help="The last share of each file: never learned from, only measured on.",
+    help="Share at the end of each file that is measured on, never learned from.",
 )
 @click.option(
     "--patience",
     type=click.IntRange(1),
     default=3,
     show_default=True,
-    help="End after so many epochs without a better skill on the held-back candles.",
+    help="Stop after this many epochs without a better skill on the held-out candles.",
 )
 @click.option(
     "--batch-size",
     type=click.IntRange(1, 65_536),
     default=32,
     show_default=True,
-    help="Samples of a step, of all processes together.",
+    help="Samples per step, over all processes.",
 )
 @common_options
 @with_context
 def pretrain(context: Context, files: tuple[Path, ...], **wanted: Any) -> None:
-    """Learn from candle files; the next new run of the same interval starts from what came of it.
+    """Learn from candle files; the next new run of the same interval starts from the result.
 
     Several GPUs: torchrun --nproc-per-node 2 -m desktop pretrain FILE...
 

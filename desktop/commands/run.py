@@ -30,7 +30,7 @@ _CLOSES_WITHIN_MS = 200_000
 _LOOK_MS = 100
 _SAFE_MODE = (
     "Default settings and layout, and the CPU. Neither settings nor layouts are saved; candles, training with its "
-    "checkpoints, and lines on the chart are, in the data folder as ever."
+    "checkpoints, and lines on the chart are, in the data folder as usual."
 )
 
 

@@ -38,7 +38,7 @@ _FEWEST_COLOURS = 12
 @common_options
 @with_context
 def selftest(context: Context) -> None:
-    """Try each part once: trainer process, training steps, checkpoint and resume, a painted window, ccxt.
+    """Test each part once: trainer process, training steps, checkpoint and resume, a painted window, ccxt.
 
     Exit code 1 if one fails.
     """

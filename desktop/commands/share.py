@@ -1,4 +1,4 @@
-"""`ghostcandle share FILE.html`: a run's record as one page to give to others."""
+"""`ghostcandle share FILE.html`: a run's record as one page to share."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from desktop.commands.options import common_options, print_json, with_stored_con
 
 @click.command()
 @click.argument("target", metavar="FILE.html", type=click.Path(path_type=Path))
-@click.option("--run", "run_id", help="The run's id; the newest without it.")
-@click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
+@click.option("--run", "run_id", help="The run's id. Default: the newest run.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 @common_options
 @with_stored_context
 def share(context: Context, target: Path, run_id: str | None, overwrite: bool) -> None:
     """Write a run's record as one page: market, model, results with their intervals, charts, incidents, and how to
-    reproduce it. It needs no network and no script, and shows no path of this machine. A window may be open."""
+    reproduce it. The page has no script, loads nothing, and shows no path of this machine. Works while a window is
+    open."""
     check_page("FILE.html", target)
     if target.exists() and not overwrite:
         raise UserError(f"{target} exists already. Name another file, or add --overwrite.", 2)

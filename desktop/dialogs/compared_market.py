@@ -25,7 +25,7 @@ class ComparedMarketDialog(QDialog):
     chosen = Signal(object)
 
     def __init__(self, markets: Sequence[Market], compared: Market | None, parent: QWidget | None = None) -> None:
-        """compared: the one that is on the chart now; chosen again, it goes."""
+        """compared: the market compared now; choosing it again ends the comparison."""
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Compare with"))
         self._markets = tuple(markets)

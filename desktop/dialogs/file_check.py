@@ -1,4 +1,4 @@
-"""A field for files. Whether they are of use is found out on another thread while the dialog around it is open."""
+"""A field for files. Another thread checks whether they can be used, while the dialog around it is open."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.translation import translate
 
 _PAUSE_MS = 200
-"""After the last key: a look a letter would help nobody."""
+"""From the last key press until the file is read, so that it is not read for each letter."""
 _ASKED_EVERY_MS = 50
 _ENOUGH_BYTES = 16 << 20
 """What is wrong with a file is seen in its first part, but for a few slips; the market that runs outlives those too."""

@@ -152,7 +152,7 @@ class PreferencesDialog(QDialog):
             self._forms[group].editor(name).put(getattr(default, name))
 
     def _check(self) -> None:
-        """Say at once what is wrong, or what will not take effect at once."""
+        """Show at once what is invalid, or what takes effect only later."""
         self.message.check()
         if self.message.text():
             return

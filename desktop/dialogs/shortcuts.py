@@ -1,4 +1,4 @@
-"""The sheet of keyboard shortcuts, by menu and panel, and of what mouse and keys do on the chart."""
+"""The list of keyboard shortcuts, by menu and panel, and of what mouse and keys do on the chart."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def shortcut_lines(ids: Iterable[ActionId]) -> list[ShortcutLine]:
 
 
 class ShortcutsDialog(QDialog):
-    """As many columns as there is room for; what is higher scrolls."""
+    """As many columns as there is room for; it scrolls where they are too high."""
 
     def __init__(self, lines: Iterable[ShortcutLine], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,7 +93,7 @@ def _body(sections: Mapping[str, Sequence[ShortcutLine]], count: int) -> QWidget
 
 
 def _columns(sections: Mapping[str, Sequence[ShortcutLine]], count: int) -> list[list[str]]:
-    """The sections in so many columns, in their order, so that the tallest is as low as can be."""
+    """The sections in this many columns, in order, so that the tallest column is as low as possible."""
     titles = list(sections)
     cuts = combinations_with_replacement(range(len(titles) + 1), count - 1)
     parts = ([titles[start:end] for start, end in pairwise((0, *cut, len(titles)))] for cut in cuts)
@@ -152,7 +152,7 @@ _GESTURES = (
     (QT_TRANSLATE_NOOP("Chart", "Snap a line to a candle"), QT_TRANSLATE_NOOP("Chart", "Hold Ctrl while placing it")),
     (
         QT_TRANSLATE_NOOP("Chart", "Move the selected line"),
-        QT_TRANSLATE_NOOP("Chart", "Up, Down; ten with Shift, least with Ctrl"),
+        QT_TRANSLATE_NOOP("Chart", "Up, Down; Shift: tenfold, Ctrl: smallest step"),
     ),
     (
         QT_TRANSLATE_NOOP("Chart", "Height of a pane"),

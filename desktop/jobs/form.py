@@ -1,4 +1,4 @@
-"""What the dialogs that order a job share: a form, and a sentence on what is wrong with it."""
+"""What the dialogs that start a job share: a form, and a sentence on what is wrong with it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class JobDialog(QDialog):
         self.setMinimumWidth(enlarged(_WIDTH))
 
     def order(self) -> Order:
-        """What is wanted. Raises ValueError in a sentence fit for a user."""
+        """The order as entered. Raises ValueError with a sentence for the user."""
         raise NotImplementedError
 
     def add_row(self, title: str, widget: QWidget, tooltip: str) -> None:
@@ -63,7 +63,7 @@ class JobDialog(QDialog):
             listen(widget, self.check)
 
     def check(self) -> None:
-        """Say what is wrong, and let start only what is right."""
+        """Show what is wrong; only a valid order can be started."""
         self._is_accepting = False
         self.message.check()
 

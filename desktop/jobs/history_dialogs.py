@@ -1,4 +1,4 @@
-"""Ordering history: files into the database, with a preview of them, and what an exchange has of a market."""
+"""Dialogs to import candle files, with a preview of their contents, and to fetch missing candles from an exchange."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _FIRST_DAYS = 30
 StartChild = Callable[[Sequence[str], QObject], ChildProcess]
 """Makes a child that runs our own command with these arguments; it is not started yet."""
 _PAUSE_MS = 500
-"""After the last key, in place of a process a letter."""
+"""From the last key press until the files are read, so that typing does not start a process for each letter."""
 
 
 class ImportDialog(JobDialog):
-    """Files of candles or trades into the database."""
+    """Imports files of candles or trades into the database."""
 
     def __init__(
         self, parent: QWidget | None = None, *, start_child: StartChild | None = None, files: Sequence[Path] = ()
     ) -> None:
-        """start_child: makes the process that looks at the files before; None: no preview. files: chosen already."""
+        """start_child: makes the process that reads files for the preview; None: no preview. files: already chosen."""
         about = translate(
             "Jobs",
             "Reads candles or trades from files into the database. Stored candles are not changed; a chart of the "
@@ -100,13 +100,13 @@ class ImportDialog(JobDialog):
         self._preview.look(self._order_of(files).arguments, rows_from)
 
     def _show_found(self, text: str, is_unreadable: bool) -> None:
-        """The preview below says more."""
+        """Show the preview, without a sentence that the message above shows already."""
         self._is_unreadable = is_unreadable
         super().check()
         self.found.setText(_without(text, self.message.text()))
 
     def _require_reading_options(self) -> None:
-        """Raises ValueError for an interval or a time zone that is none."""
+        """Raises ValueError for an invalid interval or time zone."""
         if interval := self.interval.currentText().strip():
             Interval.parse(interval)
         if find(self.zone.text().strip()) is None:
@@ -114,7 +114,7 @@ class ImportDialog(JobDialog):
 
     def order(self) -> Order:
         files = self.picker.files()
-        if self._is_unreadable:  # what its name does not tell is no matter then
+        if self._is_unreadable:  # then what its name lacks does not matter
             raise ValueError(translate("Jobs", "Nothing here can be imported. Choose another file."))
         self._require_reading_options()
         if self._preview is not None and self._preview.is_reading:
@@ -139,14 +139,14 @@ class ImportDialog(JobDialog):
 
 
 def _without(text: str, sentence: str) -> str:
-    """The text without a sentence of it, and without the blank before or after that."""
+    """The text without this sentence, and without the blank before or after it."""
     if not sentence:
         return text
     return text.replace(f"{sentence} ", "").replace(f" {sentence}", "").replace(sentence, "").strip()
 
 
 class BackfillDialog(JobDialog):
-    """What is missing of a market's history, from its exchange."""
+    """Fetches a market's missing candles from its exchange."""
 
     def __init__(self, market: MarketSettings, now_ms: int, parent: QWidget | None = None) -> None:
         about = translate(
@@ -170,7 +170,7 @@ class BackfillDialog(JobDialog):
         self.add_row(
             translate("Jobs", "S&ince"),
             self.since,
-            translate("Jobs", "Opening time of the first candle or later: 2024-01-31, UTC"),
+            translate("Jobs", "Candles opening at this time or later: 2024-01-31, UTC"),
         )
         self.add_row(
             translate("Jobs", "&Until"),
@@ -202,8 +202,8 @@ class BackfillDialog(JobDialog):
 
 
 class ImportPreview(QObject):
-    """Of the chosen files, read by a child process so that the window stays fluid. Emits the text to show, empty for
-    nothing. One child at a time; `end` before the dialog goes."""
+    """A preview of the chosen files, read by a child process so that the window stays responsive. Emits the text to
+    show, empty for nothing. One child at a time; call `end` before the dialog is deleted."""
 
     text_changed = Signal(str, bool)
     """The words, and whether none of the files can be read."""
@@ -214,7 +214,7 @@ class ImportPreview(QObject):
         self._child: ChildProcess | None = None
         self._wanted: tuple[str, ...] = ()
         self._asked: tuple[str, ...] = ()
-        """What the child looks at."""
+        """What the child reads."""
         self._is_answered = False
         self._rows_from: tuple[str, ...] = ()
         self._found: Sequence[Mapping[str, Any]] = ()
@@ -224,12 +224,12 @@ class ImportPreview(QObject):
 
     @property
     def is_reading(self) -> bool:
-        """Whether the rows of what is looked at are not known yet."""
+        """Whether the rows of the chosen files are not known yet."""
         return bool(self._wanted) and not self._found and not self._is_answered
 
     def look(self, arguments: Sequence[str], rows_from: Sequence[str] = ()) -> None:
-        """Look at what this import would read; none: at nothing. rows_from: what the rows, span and interval depend on;
-        while that stays the same, they stay on show, and only what depends on the market is looked up again."""
+        """Preview what this import would read; empty: nothing. rows_from: what the rows, span and interval depend on;
+        while that stays the same, they stay visible, and only what depends on the market is looked up again."""
         if tuple(arguments) == self._wanted:
             return
         if arguments and self._child is not None and self.is_reading and tuple(rows_from) == self._rows_from:
@@ -242,7 +242,7 @@ class ImportPreview(QObject):
         self._show_known()
 
     def _show_known(self) -> None:
-        """The rows that are known; the rest is asked after a pause."""
+        """Show the rows that are known; the rest is read after a pause."""
         self._is_answered = False
         known = "\n".join(_line({**each, "new": None, "unnamed": None}) for each in self._found)
         self.text_changed.emit(known or (translate("Jobs", "Reading…") if self._wanted else ""), False)
@@ -250,7 +250,7 @@ class ImportPreview(QObject):
             self._pause.start()
 
     def end(self) -> None:
-        """Look at nothing any more."""
+        """Stop, and preview nothing."""
         self._pause.stop()
         self._wanted = ()
         self._end_child()

@@ -66,7 +66,7 @@ def import_order(
 
 
 def backfill_order(venue: str, symbol: str, interval: str, since: str, until: str, *, asks_again: bool) -> Order:
-    """Fetch what is missing of a market's history. until: empty for up to now."""
+    """Fetch a market's missing candles. until: empty for up to now."""
     market = ("--venue", venue, "--symbol", symbol, "--interval", interval)
     span = ("--since", since, *(("--until", until) if until else ()))
     return Order(

@@ -301,7 +301,7 @@ class JobManager(QObject):
             self.job_ended.emit(job)
 
     def _outcome(self, order: Order, ending: Ending) -> tuple[JobState, str, Market | None]:
-        """With the market to open, if it is done and has one."""
+        """The job's result, with the market to open if it is done and has one."""
         if ending.summary is None and ending.was_asked:
             return JobState.CANCELLED, order.cancelled, None
         if ending.summary is None:

@@ -1,4 +1,4 @@
-"""The Jobs dock: all long work, how far it is, and what came of it; cancelled and opened here."""
+"""The Jobs dock: background jobs with their progress and results, which can be cancelled and opened here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of the Jobs dock: what each is, a bar, the time left, and what came of it."""
+"""The table of the Jobs dock: each job's title, progress, time left and result."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class JobsModel(KeyedRowsModel[Job]):
         return row.job_id, row.started_at_ms
 
     def words(self, job: Job) -> str:
-        """Its state, and what it does or what came of it."""
+        """The job's state, with its current activity or its result."""
         state = self._states[job.state]
         if job.state is JobState.RUNNING:
             return self._under_way(job) or state

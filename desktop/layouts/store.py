@@ -171,7 +171,7 @@ class LayoutStore:
         return True
 
     def _set_aside(self, fault: str) -> None:
-        """The next layout is written over it, so a copy is kept: layouts with names may be in it."""
+        """Keep a copy of the invalid file: the next layout overwrites it, and it may hold named layouts."""
         kept = keep_copy(self._path, self._path.parent / "quarantine")
         notice = translate("Layouts", "The layout in {0} cannot be read ({1}); the default one is shown.")
         where = "" if kept is None else " " + translate("Layouts", "A copy of the file was saved as {0}.").format(kept)

@@ -119,7 +119,7 @@ class BestCheckpointPanel(Panel):
         stacked(inside, top, *labels, None, margins=(8, 6, 8, 6), spacing=2)
 
     def _why_none(self) -> str:
-        """A good score alone makes no best, and the table shows it: what else keeps it from being one."""
+        """Why there is no best: the highest score, which the table shows too, and what rules it out."""
         highest = self._source.highest()
         if highest is None or highest.skill is None:
             return translate("Panels", _NONE_SCORED)
@@ -138,7 +138,7 @@ class BestCheckpointPanel(Panel):
 def _caution(best: CheckpointInfo, highest: CheckpointInfo | None, model: Found) -> str:
     """The table shows the scores that the rule leaves out: the highest of them is named, with its fault."""
     if highest is None or highest.skill is None or best.skill is None or highest.skill <= best.skill:
-        return translate("Panels", "The highest of many scores: that proves no edge.")
+        return translate("Panels", "The highest of many scores proves no edge.")
     text = translate("Panels", "Not the highest score: step {0} has {1}, but {2}. Neither proves an edge.")
     return text.format(format_count(highest.step), score_text(highest), _fault(highest, model))
 
@@ -154,12 +154,12 @@ def _fault(info: CheckpointInfo, model: Found) -> str:
     return (
         translate("Panels", "the model lowers the skill of the ghosts by {0}: the simple rules alone are better")
         if model is Found.NO
-        else translate("Panels", "the model cost the ghosts {0}, which is not proven yet")
+        else translate("Panels", "the model lowered the skill of the ghosts by {0}, which is not proven yet")
     ).format(_size(abs(info.model_gain or 0.0), 2))
 
 
 def _of_what(best: CheckpointInfo, model: Found) -> str:
-    """What the score is measured against, and what the model adds to the ghosts: that may be nothing all the same."""
+    """What the score is measured against, and what the model adds to the ghosts, which may be nothing."""
     if best.model_gain is None:
         return translate("Panels", "Measured against “no change”, without the simple rules")
     gain = _size(best.model_gain, 1, signed=True)

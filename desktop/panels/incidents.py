@@ -116,7 +116,7 @@ class IncidentsPanel(Panel):
 
 
 def as_text(incident: Incident) -> str:
-    """The whole story, fit for a report."""
+    """The whole incident, for a report."""
     lines = [f"{_when(incident)}, {word(incident.severity)} ({incident.kind})"]
     lines += _sentences(incident)
     if incident.details:

@@ -1,4 +1,4 @@
-"""The log panel: what the program wrote about its own work, by level and by words."""
+"""The log panel: lines of the program's log, filtered by level and words."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class LogModel(NewestFirstModel[LogEntry]):
 
 
 class LogPanel(Panel):
-    """Reads the files each second while it is seen. `trouble` carries a sentence."""
+    """Reads the files each second while it is visible. `trouble` carries a sentence."""
 
     trouble = Signal(str)
 
@@ -106,7 +106,7 @@ class LogPanel(Panel):
         self._show_details()
 
     def tick(self) -> None:
-        if self._book.update():  # thousands of lines are not gone through each second for nothing
+        if self._book.update():  # else thousands of lines would be filtered each second
             self.mark_stale()
 
     def selected(self) -> list[LogEntry]:
@@ -149,12 +149,12 @@ def part_of(entry: LogEntry) -> str:
 
 
 def as_line(entry: LogEntry) -> str:
-    """Fit for a report."""
+    """The entry as one line, for a report."""
     return f"{format_time(entry.at_ms, seconds=True)} {severity_of(entry)} {part_of(entry)}: {entry.text}"
 
 
 def as_text(entry: LogEntry) -> str:
-    """With the lines that follow it."""
+    """The entry with its further lines."""
     return f"{as_line(entry)}\n{entry.details}" if entry.details else as_line(entry)
 
 

@@ -1,4 +1,4 @@
-"""The loss panel: what the model learns from, what it was worth before it learned, drifts, and the learning rate."""
+"""The loss panel: training loss, the loss of the ghosts before it was learned from, drifts, and the learning rate."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _DASH_STEPS, _FEWEST_STEPS_IN_VIEW = 0.15, 5.0
 _SMALLEST_SHARE_SEEN = 1e-3
 """Of the loss: on a scale for less than that, two losses that are the same to four decimals lie far apart."""
 _SPEED_HOLDS_MS = 10_000
-"""The trainer tells a speed with its steps: so long after the last one, that is not the speed of now."""
+"""The trainer reports its speed with each step: this long after the last one, it is out of date."""
 _TRENDS = {
     Trend.IMPROVING: ("trending-down", QT_TRANSLATE_NOOP("Panels", "improving")),
     Trend.FLAT: ("trending-neutral", QT_TRANSLATE_NOOP("Panels", "flat")),
@@ -65,7 +65,7 @@ _TRENDS = {
     Trend.UNKNOWN: ("", MISSING),
 }
 _DIVERGED = ("chart-line-variant", QT_TRANSLATE_NOOP("Panels", "diverged"))
-"""The doctor's word, in place of where a loss goes that stays far above its best."""
+"""The doctor's verdict, in place of a trend, while the loss stays far above its best."""
 MEANINGS = {
     "Current": "Training loss, averaged over the newest 50 steps, or over those since a rollback. Lower is better.",
     "Best": "The run's lowest average over 50 full steps; Current may be lower while it covers fewer.",
@@ -163,7 +163,7 @@ def drift_in_words(drift: DriftFound, symbol: str = "") -> str:
 
 
 class LossPanel(Panel):
-    """Curves of the newest 1,000 steps over a strip with the learning rate, under the numbers of now."""
+    """Curves of the newest 1,000 steps over a strip with the learning rate, under the current numbers."""
 
     def __init__(self, state: RunState, theme: Theme) -> None:
         super().__init__(theme)
@@ -264,7 +264,7 @@ class LossPanel(Panel):
         set_text(self._legend, " &nbsp; ".join(filter(None, parts)))
 
     def _align_rate(self) -> None:
-        """A change of the rate lies right below what came of it."""
+        """Align both plots, so that a change of the rate lies directly below its effect."""
         self._rate_plot.getAxis("left").setWidth(self.plot.getAxis("left").width())
 
     def _build_numbers(self) -> QGridLayout:

@@ -120,7 +120,7 @@ class BackupWatch(QObject):
 
     @Slot()
     def make_now(self) -> None:
-        """Make one, whether it is due or not. One that is under way is the one that was asked for."""
+        """Make a backup now, whether it is due or not. If one is in progress, that one counts."""
         self._is_asked = True
         if self._maker is None:
             self._make()

@@ -1,4 +1,4 @@
-"""Asks an exchange whether it has a market, on a thread, before the one on the chart ends for it."""
+"""Asks an exchange, on a thread, whether it has a market, before the one on the chart is given up for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EXCHANGE_FEEDS = ("auto", "live")
 
 
 class MarketQuestion(QObject):
-    """One question. `answered` comes once, also where it is cancelled, and later than the call that asked."""
+    """One question. `answered` is emitted once, also if it is cancelled, and never within the call that asked."""
 
     asking = Signal(str)
     """A sentence: the exchange is being asked."""
@@ -47,7 +47,7 @@ class MarketQuestion(QObject):
         self.found.connect(self._on_found, Qt.ConnectionType.QueuedConnection)
 
     def cancel(self) -> None:
-        """Nobody wants to know any more."""
+        """Give up the question: it is answered as cancelled."""
         if self.work is not None:
             self.work.cancel()
         self._answer(_cancelled())
@@ -93,7 +93,7 @@ class MarketCheck(QObject):
         self._cache, self._clock, self._urls, self._thread, self._holds = cache, clock, urls, thread, holds
         self._is_stored = is_stored
         self.is_watching: Callable[[], bool] = lambda: False
-        """Whether a market runs that would end. Where none does, an exchange that cannot be asked is waited for."""
+        """Whether a market is running that would end. If none is, an exchange that cannot be reached is waited for."""
 
     def ask(self, market: MarketSettings) -> MarketQuestion:
         """May this market be opened? Keep the question until it is answered."""
@@ -112,7 +112,7 @@ class MarketCheck(QObject):
         return question
 
     async def _work(self, market: Market, question: MarketQuestion, *, must_be_known: bool) -> None:
-        """On the thread."""
+        """Ask. Runs on the thread."""
         found: Objection | None = _cancelled()
         try:
             hold = self._holds.of(market.venue)

@@ -1,5 +1,4 @@
-"""A history command's side of the talk with the window that owns the data folder: the command stores, in turns that the
-window grants, and says what has changed."""
+"""The client in a history command: it stores in turns that the window grants, and reports what has changed."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ class Trainer(QObject):
             self.worker.inbox.candles_stored(live_open_times_ms, self.place_of(market))
 
     def feed_changed(self, market: Market, state: FeedState) -> None:
-        """Its feed is in this state now."""
+        """This market's feed is now in this state."""
         if self.worker is not None:
             self.worker.inbox.feed_changed(state, self.place_of(market))
 

@@ -1,4 +1,4 @@
-"""The one list of long work: what is under way, how far it is, and what came of what is over."""
+"""The one list of background jobs: those that run, with their progress, and those that ended, with their results."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class JobList:
             self._running[job_id] = replace(job, result=sentence)
 
     def cancelling(self, job_id: str, result: str = "") -> None:
-        """It was asked to end. result: what holds once it has, where it says nothing itself."""
+        """The job was asked to end. result: shown once it has, if it reports none itself."""
         job = self._running.get(job_id)
         if job is not None:
             report = replace(job.report, seconds_left=None)
@@ -129,7 +129,7 @@ class JobList:
     def finish(
         self, job_id: str, state: JobState, result: str, page: Path | None = None, market: Market | None = None
     ) -> Job | None:
-        """It is over: as what. An unknown id is no error, and None."""
+        """The job has ended, in this state. An unknown id is no error, and gives None."""
         job = self._running.pop(job_id, None)
         self._forget_pace(job_id)
         if job is None:
@@ -144,7 +144,7 @@ class JobList:
         return over
 
     def end(self, job_id: str) -> None:
-        """It was given up. An unknown id is no error."""
+        """The job was given up. An unknown id is no error."""
         self.finish(job_id, JobState.ENDED, "")
 
     def drop(self, job_id: str) -> None:

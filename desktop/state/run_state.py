@@ -191,7 +191,7 @@ class RunState(QObject):
         return self.diagnosis is not None and self.diagnosis.disease is Disease.DIVERGED
 
     def add_steps(self, steps: Iterable[StepDone]) -> None:
-        """Take steps in ascending order: from SQLite, or as they come."""
+        """Take steps in ascending order: from SQLite, or as they arrive."""
         for step in steps:
             self.steps.add(step)
             self.gradients.add(step)
@@ -258,7 +258,7 @@ class RunState(QObject):
         self._emit_start_change()
 
     def take_stored(self, status: TrainerStatus) -> None:
-        """What SQLite holds of the run that the starting trainer continues: there is no need to wait for that."""
+        """Show the stored status of the run that the starting trainer continues, without waiting for that trainer."""
         self.is_loading = False
         self.apply(status)
         self._emit_start_change()

@@ -145,14 +145,14 @@ def _change(appearance: AppearanceSettings, factor: float) -> None:
 
 
 def interface_factor() -> float:
-    """By how much text is larger than it is by itself: what is drawn beside it grows with it."""
+    """How many times its usual size the text has; what is drawn beside it grows with it."""
     application = QApplication.instance()
     usual = None if application is None else application.property(_USUAL_POINTS)
     return QApplication.font().pointSizeF() / usual if isinstance(usual, float) and usual > 0.0 else 1.0
 
 
 def enlarged(size_px: int) -> int:
-    """A length that was measured for usual text, for the text that there is; never less."""
+    """A length that suits text of the usual size, scaled to the current size; never less."""
     return round(size_px * max(interface_factor(), 1.0))
 
 

@@ -29,7 +29,7 @@ class Panel(QWidget):
         theme.changed.connect(self.mark_stale)
 
     def follow(self, *changes: SignalInstance) -> None:
-        """What these signals report is shown here."""
+        """Refresh after each of these signals: the panel shows what they report."""
         for signal in changes:
             signal.connect(self.mark_stale)
 
@@ -57,7 +57,7 @@ class Panel(QWidget):
         """Show the state as it is now."""
 
     def tick(self) -> None:
-        """A second went by."""
+        """A second has passed."""
 
     def showEvent(self, event: QShowEvent) -> None:
         """Before its first frame: as it was built, it shows its empty words over parts that it is to hide for them."""

@@ -137,7 +137,7 @@ class MessageBox(QMessageBox):
 
 
 def paragraphs(text: str) -> str:
-    """A tooltip's text, a paragraph a line, so that Qt breaks its lines: plain text it shows as wide as it comes. A
+    """A tooltip's text, one paragraph per line, so that Qt breaks its lines: plain text it shows as wide as it comes. A
     short line that cannot be markup stays as it is."""
     shown = plain(text, _LONGEST_TOOLTIP)
     lines = shown.splitlines()

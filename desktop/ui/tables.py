@@ -48,7 +48,7 @@ def text_table(titles: Sequence[str], name: str) -> QTableWidget:
 
 
 def put_text(table: QTableWidget, row: int, column: int, text: str, *, is_number: bool = False) -> QTableWidgetItem:
-    """Show a text in a cell, and whole in its tooltip; a number to the right."""
+    """Show a text in a cell, and all of it in its tooltip; numbers are aligned right."""
     item = QTableWidgetItem(plain(text))
     item.setToolTip(paragraphs(text))
     if is_number:

@@ -166,7 +166,7 @@ def _commands(lines: list[str]) -> Element:
 
 
 def _settings(settings: Settings) -> list[Element]:
-    """Those of training that differ from the defaults."""
+    """The training settings that differ from the defaults."""
     own, default = to_dict(settings), to_dict(Settings())
     changed = [
         (f"{group}.{name}", _value(value), _value(default[group][name]))

@@ -291,7 +291,7 @@ class Connection:
         return refused
 
     async def _sync_clock(self, shown_ms: int) -> None:
-        """Sync, but not again soon if it was the message that was wrong."""
+        """Sync with the exchange's clock. If ours was right and the message wrong, not again for a while."""
         now_s = self._clock.monotonic_s()
         if now_s < self._trusted_until_s or self._requests.held is not None:
             return

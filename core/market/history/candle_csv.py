@@ -12,7 +12,7 @@ _ROWS = 256
 
 
 def csv_pieces(open_time_ms: TimeArray, values: FloatArray) -> Iterator[str]:
-    """A header, then some lines at a time, a line a candle. Numbers have every digit that they need.
+    """A header, then some lines at a time, one per candle. Numbers have every digit that they need.
 
     open_time_ms: UTC milliseconds, shape (n,). values: open, high, low, close, volume, shape (5, n).
     """

@@ -1,4 +1,4 @@
-"""Stored candles into a file that `core.market.history.reading` reads back bit for bit."""
+"""Writes stored candles to a file that `core.market.history.reading` reads back bit for bit."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ class DivergenceWatch:
 
     @property
     def _has_settled_above_anchor(self) -> bool:
-        """Whether the steps taken for sound are clearly worse than no correction, as after a restart while diverged."""
+        """Whether the steps assumed sound are clearly worse than no correction, as after a restart while diverged."""
         if len(self._settled) < _SETTLED:
             return False
         return statistics.median(self._settled) > max(_ABOVE_ANCHOR, _SPREADS_SETTLED_ABOVE * _spread_of(self._settled))

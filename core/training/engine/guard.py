@@ -1,4 +1,4 @@
-"""Decides on the device whether a step counts: non-finite losses and gradients never do, spikes as set."""
+"""Decides on the device whether a step counts: non-finite losses and gradients never do, spikes as configured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The messages to and from a forecaster in a process: JSON objects, one a line, UTF-8.
+"""The messages to and from a forecaster in a process: JSON objects, one per line, UTF-8.
 
 docs/your-own-model.md describes them for the authors of such forecasters. Quantiles are in the units of a candle file:
 close and body are log returns, wicks and range logarithms of a ratio of prices, the volume a volume.

@@ -1,10 +1,10 @@
 """The stored candles that the trainer has not taken yet, of all markets of a run, by opening time.
 
 Which candles are taken together depends on the stored candles alone, and not on their order of arrival: a close waits
-until each market has a candle of this time or a later one, or will have none. Only live candles are waited for no
-longer than the clock allows, and not where their market has missed several closes: its connection is down. One that is
-later is a close by itself. After an outage of all markets what they missed is taken together, unless one of them
-needs much longer than the others to fetch it. No Qt, no torch.
+until each market has a candle of this time or a later one, or will have none. The clock matters for live candles alone:
+they are waited for until a deadline, and not at all once their market has missed several closes, since its connection
+is down. A candle that comes after its deadline is a close by itself. After an outage of all markets, the candles that
+they missed are taken together, unless one market needs much longer than the others to fetch its own. No Qt, no torch.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Team:
         return flag
 
     def total(self, numbers: FloatArray) -> FloatArray:
-        """The sum over all of them."""
+        """The sum over all processes."""
         return numbers
 
     def from_first(self, number: int) -> int:

@@ -303,7 +303,7 @@ class ViewAnchor:
         self._held = None if time_ms is None or index >= self._model.count else (index, time_ms)
 
     def shifted(self) -> int:
-        """Number of candles inserted before it since."""
+        """Number of candles inserted before the remembered one since `drop`."""
         if self._held is None:
             return 0
         index, time_ms = self._held

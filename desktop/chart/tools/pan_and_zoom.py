@@ -72,7 +72,7 @@ class PanTool(GripTool[_Hold]):
         return super().press(at)
 
     def move(self, at: ChartPoint) -> None:
-        """Drag the view along. A small tremble of a click is not a drag."""
+        """Drag the view along. A slight movement during a click is not a drag."""
         if self.held is None:
             return
         way = at.position - self.held.position

@@ -1,4 +1,4 @@
-"""What the plots of the Accuracy dock share, and how errors went over time."""
+"""What the plots of the Accuracy dock share, and the page of errors over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The markets as a table for Qt, a row a market: its columns, which rows are shown, and in which order."""
+"""The markets as a table for Qt, one row per market: its columns, which rows are shown, and in which order."""
 
 from __future__ import annotations
 

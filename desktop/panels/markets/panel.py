@@ -110,7 +110,7 @@ class MarketsPanel(Panel):
         self._update_wanted()
 
     def current(self) -> Market | None:
-        """The row that keys and buttons are about."""
+        """The row that keys and buttons act on."""
         number = self.table.currentIndex().row()
         return self.model.rows[number].market if 0 <= number < len(self.model.rows) else None
 

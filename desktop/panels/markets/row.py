@@ -62,7 +62,7 @@ class Row:
 
     @property
     def state_words(self) -> str:
-        """``live``, ``4 min ago``, ``offline``; of a market with a feed, how that does."""
+        """``live``, ``4 min ago``, ``offline``; for a market with a feed, the state of that feed."""
         state = self.standing.state
         if self.feed is not None and state is not QuoteState.NO_MARKET:
             return state_within(self.feed)

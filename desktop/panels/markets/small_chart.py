@@ -64,7 +64,7 @@ def paint(painter: QPainter, place: QRectF, row: Row, palette: Palette, *, is_se
 
 @dataclass(frozen=True)
 class _Scene:
-    """What is drawn, and where: a slot a candle, the newest ghost at the right edge."""
+    """What is drawn, and where: one slot per candle, the newest ghost at the right edge."""
 
     room: QRectF
     candles: Sequence[Candle]

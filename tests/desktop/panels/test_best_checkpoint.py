@@ -101,7 +101,7 @@ def test_it_names_the_metric_of_the_score(
     assert "Model alone: +1.1 %" in words(panel) and "against “no change”" in words(panel)
     assert ("+0.1 %, not proven yet" in words(panel)) is (gain is not None)
     shown = panel._score.y(), panel._unproven.y(), panel._of.y()
-    assert "that proves no edge" in words(panel) and shown == tuple(sorted(shown)), "right below the number"
+    assert "of many scores proves no edge" in words(panel) and shown == tuple(sorted(shown)), "right below the number"
     assert not panel._score.font().bold()
 
 
@@ -134,8 +134,11 @@ def test_the_models_gain_never_contradicts_the_answer(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"skill": 0.062, "model_gain": -0.0012}, "cost the ghosts 0.12 %, which is not proven yet"),
-        ({"skill": 0.062, "model_gain": -0.000012}, "cost the ghosts less than 0.01 %, which is not proven yet"),
+        ({"skill": 0.062, "model_gain": -0.0012}, "lowered the skill of the ghosts by 0.12 %, which is not proven yet"),
+        (
+            {"skill": 0.062, "model_gain": -0.000012},
+            "lowered the skill of the ghosts by less than 0.01 %, which is not proven yet",
+        ),
         ({"skill": -0.01, "skill_low": -0.054, "skill_high": 0.027}, "but it is not proven better than “no change”"),
         ({"skill": -0.01, "skill_low": None, "skill_high": None}, "but it is not proven better than “no change”"),
         ({"skill": -0.01, "skill_low": -0.02, "skill_high": -0.001}, "but “no change” is better"),
@@ -175,6 +178,6 @@ def test_a_higher_score_that_was_left_out_is_named_with_its_reason(
     panel.refresh()
     assert "The highest of many" not in words(panel) and "Step 12,340" in words(panel)
     assert (
-        "Not the highest score: step 12,100 has +7.8 % (2.4 to 12.4), but the model cost the ghosts 0.02 %, which is "
-        "not proven yet. Neither proves an edge." in words(panel)
+        "Not the highest score: step 12,100 has +7.8 % (2.4 to 12.4), but the model lowered the skill of "
+        "the ghosts by 0.02 %, which is not proven yet. Neither proves an edge." in words(panel)
     )
