@@ -19,7 +19,7 @@ from core.domain.events import StepDone
 from core.domain.plain_text import plain
 from desktop.checkpoints.columns import BY_NAME, Column
 from desktop.state.checkpoint_source import score_text
-from desktop.ui.colours import MOST_PREVIEWS
+from desktop.ui.colour_choice import MOST_PREVIEWS
 from desktop.ui.dialog_parts import close_button
 from desktop.ui.formatting import MISSING, format_count
 from desktop.ui.plain_text import Label, paragraphs

@@ -20,7 +20,7 @@ from desktop.state.run_state import RunState
 from desktop.state.shell import Shell
 from desktop.state.training_words import cannot_forecast, cannot_go_back
 from desktop.ui.banner import Notice
-from desktop.ui.colours import MOST_PREVIEWS
+from desktop.ui.colour_choice import MOST_PREVIEWS
 from desktop.ui.formatting import format_count
 from desktop.ui.translation import translate
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from core.indicators.parameters import Choice, IndicatorError, Number, Value
 from core.indicators.registry import INDICATORS, Place
 from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator, colour_numbers, without
-from desktop.ui.colours import ColourBox, study_colours
+from desktop.ui.colour_choice import ColourBox, study_colours
 from desktop.ui.dialog_parts import close_button
 from desktop.ui.inputs import BoundedBox, DecimalSpinBox, WholeSpinBox
 from desktop.ui.interface_size import enlarged

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QSpinBox, QWidget
 from core.domain import price_lines
 from core.domain.drawings import LONGEST_TEXT, WIDEST_PX, Drawing, DrawingKind, text_of
 from desktop.ui import formatting
-from desktop.ui.colours import ColourBox
+from desktop.ui.colour_choice import ColourBox
 from desktop.ui.dialog_parts import ok_and_cancel
 from desktop.ui.plain_text import Label
 from desktop.ui.stacks import stacked

@@ -11,8 +11,8 @@ from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Market
 from core.domain.events import Severity
 from core.domain.price_lines import PriceLine
 from core.domain.watchlist import WatchedMarket, added
-from core.market.alerts import judge_price
 from core.market.feeds.ticker_poller import MarketKey, Quoted
+from core.market.price_alerts import judge_price
 from core.market.shown_names import shown_symbol
 from core.settings.tree import Settings
 from desktop.notifications.messages import AlertMessages, DesktopMessages

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from PySide6.QtCore import QObject, Slot
 
 from core.alerts.alert import Alert, AlertKind
-from core.alerts.conditions import (
+from core.alerts.ghost_conditions import (
     LINE_CONDITIONS,
     AlertState,
     ChanceCondition,

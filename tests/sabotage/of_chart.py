@@ -163,7 +163,7 @@ FAULTS = (
     ),
     Fault(
         "alert-noted-but-not-announced",
-        "core/market/alerts.py",
+        "core/market/price_alerts.py",
         "                    if after.crossed_at_ms is not None:",
         "                    if after.crossed_at_ms is None:",
     ),
@@ -175,7 +175,7 @@ FAULTS = (
     ),
     Fault(
         "market-time-in-seconds",
-        "core/market/alerts.py",
+        "core/market/price_alerts.py",
         "round(1000.0 * (self._clock.monotonic_s() - self._seen_at_s))",
         "round(self._clock.monotonic_s() - self._seen_at_s)",
     ),

@@ -241,7 +241,7 @@ FAULTS = (
     ),
     Fault(
         "closes-by-market",
-        "core/training/hosting/closes.py",
+        "core/training/hosting/close_queue.py",
         "opened_ms = min((page[0].open_time_ms",
         "opened_ms = max((page[0].open_time_ms",
     ),

@@ -19,13 +19,13 @@ FAULTS = (
     ),
     Fault(
         "alert-at-the-exact-price",
-        "core/market/alerts.py",
+        "core/market/price_alerts.py",
         "high >= line.price if line.direction is Direction.UP",
         "high > line.price if line.direction is Direction.UP",
     ),
     Fault(
         "alert-by-the-range-before-it-was-armed",
-        "core/market/alerts.py",
+        "core/market/price_alerts.py",
         "high = high if high > known.high else candle.close",
         "high = max(high, candle.close)",
     ),

@@ -403,13 +403,13 @@ FAULTS = (
     ),
     Fault(
         "market-that-is-down-waited-for",
-        "core/training/hosting/closes.py",
+        "core/training/hosting/close_queue.py",
         "opened_ms - position_ms > _MOST_MISSED * interval.duration_ms",
         "opened_ms < position_ms",
     ),
     Fault(
         "late-market-waited-for-until-all-are-late",
-        "core/training/hosting/closes.py",
+        "core/training/hosting/close_queue.py",
         "wait_ms = live_within_ms(interval) - forecasting_ms",
         "wait_ms = 3 * live_within_ms(interval)",
     ),

@@ -451,7 +451,7 @@ FAULTS = (
     ),
     Fault(
         "chance-alert-fires-again-without-having-been-low",
-        "core/alerts/conditions.py",
+        "core/alerts/ghost_conditions.py",
         "chance < 0.5 * self.percent / 100.0",
         "chance < self.percent / 100.0",
     ),

@@ -41,7 +41,7 @@ from core.training.commands import (
     TrainerCommand,
 )
 from core.training.hosting.catch_up import CatchUpMeter
-from core.training.hosting.closes import CloseQueue
+from core.training.hosting.close_queue import CloseQueue
 from core.training.hosting.first_forecasts import FirstForecasts
 from core.training.hosting.gpu_probe import DeviceWatch, ProcessProbe
 from core.training.hosting.host import Host, HostDiedError

@@ -25,7 +25,7 @@ from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.placed import DrawingDialog
 from desktop.state.shell import Shell
 from desktop.ui.banner import Notice
-from desktop.ui.colours import COLOURS
+from desktop.ui.colour_choice import COLOURS
 from desktop.ui.icons import icon
 from desktop.ui.translation import translate
 

@@ -12,7 +12,7 @@ from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.drawings import Anchor
 from core.domain.price_lines import LineKind, PriceLine
-from core.market.alerts import AlertMonitor
+from core.market.price_alerts import AlertMonitor
 from core.market.shown_names import shown_symbol
 from desktop.actions import ActionId
 from desktop.chart.controllers.placed_kind import Placeable

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from core.domain.candle_series import CandleSeries
-from core.market.alignment import Pair, closes_within
+from core.market.comparison import Pair, closes_within
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.study import sampled

@@ -15,7 +15,7 @@ from desktop.chart.painting.primitives import dashed_pen, fill_rects, outline
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame, Pane
 from desktop.chart.panes.layer import Layer, View
-from desktop.ui.colours import MOST_PREVIEWS, preview_colour
+from desktop.ui.colour_choice import MOST_PREVIEWS, preview_colour
 from desktop.ui.theme import with_alpha
 from desktop.ui.translation import translate
 

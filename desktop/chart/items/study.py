@@ -24,7 +24,7 @@ from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.layer import LIVE_Z, Layer, PaneScale, View
 from desktop.chart.style import Style
 from desktop.ui import formatting
-from desktop.ui.colours import study_colours
+from desktop.ui.colour_choice import study_colours
 from desktop.ui.theme import with_alpha
 from desktop.ui.translation import translate
 

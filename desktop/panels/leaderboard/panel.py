@@ -16,7 +16,7 @@ from desktop.state.leaderboard import LeaderboardRequest
 from desktop.state.run_state import RunState
 from desktop.state.training_words import break_sentence
 from desktop.ui.accessible import name_box
-from desktop.ui.colours import MOST_PREVIEWS
+from desktop.ui.colour_choice import MOST_PREVIEWS
 from desktop.ui.formatting import format_count
 from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import EmptyState, Panel, set_text

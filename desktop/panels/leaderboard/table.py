@@ -13,7 +13,7 @@ from core.domain.events import Estimate
 from core.evaluation.leaderboard import LeaderboardRow
 from core.evaluation.report.words import floored_percent
 from desktop.panels.accuracy.words import expert_name, measured, points, value_of
-from desktop.ui.colours import preview_colour
+from desktop.ui.colour_choice import preview_colour
 from desktop.ui.formatting import MISSING, format_count, format_number, format_time
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import follow_interface_size, space_rows

@@ -8,7 +8,7 @@ from core.settings.window import ChartSettings
 from desktop.chart.controllers.composition import ExpertGhosts
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore
-from desktop.ui.colours import preview_colour
+from desktop.ui.colour_choice import preview_colour
 from tests.desktop import scenario
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.support.candles import MARKET

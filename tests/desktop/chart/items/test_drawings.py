@@ -24,7 +24,7 @@ from desktop.chart.items.drawings import DrawingsLayer, cut, distance_to, grip_o
 from desktop.chart.items.placed import Placed
 from desktop.chart.tools.places import moved_by
 from desktop.chart.widget import ChartWidget
-from desktop.ui.colours import COLOURS
+from desktop.ui.colour_choice import COLOURS
 from desktop.ui.theme import Theme
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forming_after, random_series

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from desktop.chart.items.previews import Preview, PreviewLayer
-from desktop.ui.colours import MOST_PREVIEWS
+from desktop.ui.colour_choice import MOST_PREVIEWS
 from desktop.ui.theme import Mode
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forecast_after, random_series

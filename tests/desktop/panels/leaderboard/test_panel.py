@@ -18,7 +18,7 @@ from desktop.panels.leaderboard.table import BY_IMPORTANCE, Column
 from desktop.services.record_watch import LeaderboardWatch
 from desktop.state.leaderboard import FoundLeaderboard, LeaderboardRequest
 from desktop.state.run_state import RunState
-from desktop.ui.colours import MOST_PREVIEWS
+from desktop.ui.colour_choice import MOST_PREVIEWS
 from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel

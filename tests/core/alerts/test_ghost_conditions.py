@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.alerts.conditions import LINE_CONDITIONS, AlertState, ChanceCondition, after_check, is_judged
+from core.alerts.ghost_conditions import LINE_CONDITIONS, AlertState, ChanceCondition, after_check, is_judged
 from core.domain.events import ForecastMode
 from core.forecast.chance import Chances
 from core.forecast.score import NOMINAL_COVERAGE, newest_coverage

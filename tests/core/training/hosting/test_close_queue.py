@@ -19,7 +19,7 @@ from core.market.feeds.base import FeedState
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
-from core.training.hosting.closes import CloseQueue
+from core.training.hosting.close_queue import CloseQueue
 from core.training.hosting.inbox import Inbox
 from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.domain.candle import Candle, Interval
 from core.domain.price_lines import Direction, KnownCandle, LineKind, PriceLine
-from core.market.alerts import PriceWatch, judge, judge_price
+from core.market.price_alerts import PriceWatch, judge, judge_price
 
 MINUTE = Interval.parse("1m")
 TICKS_A_CANDLE = 6

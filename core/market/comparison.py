@@ -1,4 +1,4 @@
-"""The closes of one series at the candles of another, by time."""
+"""Two markets compared by time: the closes of one at the candles of the other."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries
-from core.market.alignment import closes_within, first_shared
+from core.market.comparison import closes_within, first_shared
 
 MINUTES = st.sets(st.integers(0, 60), max_size=40)
 MINUTE_MS = 60_000
