@@ -64,9 +64,9 @@ class Call:
 class Indicator:
     """One row of the table.
 
-    calls: what works it out, their outputs one after the other; none for those in `series.OUR_OWN`.
-    warm_up: how many candles have no value yet, in all outputs. is_scanning: a candle costs its period, not the same
-    each. scale and shift: an output is scale x TA-Lib's + shift. levels are drawn as fixed lines, fixed_range is the
+    calls: the functions that compute it, their outputs in order; none for those in `series.OUR_OWN`.
+    warm_up: how many candles have no value yet, in all outputs. is_scanning: the time for a candle grows with the
+    period. scale and shift: an output is scale x TA-Lib's + shift. levels are drawn as fixed lines, fixed_range is the
     pane's whole scale where it has one. objection: a sentence where values do not go together, empty where they do.
     """
 

@@ -44,7 +44,7 @@ def test_no_two_actions_share_a_shortcut_in_one_context() -> None:
     keys = Counter((info.place, info.shortcut) for info in ALL if info.shortcut)
     assert [each for each, count in keys.items() if count > 1] == [], "place and shortcut of several actions"
     window_wide = {info.shortcut for info in ALL if info.shortcut and not info.place}
-    assert window_wide & {info.shortcut for info in ALL if info.place} == set(), "also of the whole window"
+    assert window_wide & {info.shortcut for info in ALL if info.place} == set(), "panel keys already taken window-wide"
 
 
 def test_qt_can_parse_every_shortcut() -> None:
