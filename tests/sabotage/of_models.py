@@ -98,13 +98,13 @@ FAULTS = (
     Fault(
         "challenger-learns-poisoned-samples",
         "core/training/online/challengers.py",
-        "if not self._members or non_finite_parts(batch, anchors):",
-        "if not self._members:",
+        "        if non_finite_parts(batch, anchors):\n            return\n",
+        "",
     ),
     Fault(
         "challengers-not-resumed",
-        "core/training/online/challengers.py",
-        "            each.resume()",
+        "core/training/online/session.py",
+        "            challenger.resume()",
         "            pass",
     ),
     Fault(

@@ -33,7 +33,8 @@ def learn_together(spec: SessionSpec, db: Database, clock: Clock) -> Sequence[Ru
         prepare_thread()
         device = device_with_threads(spec.settings, DataFolder(spec.root).threads, clock)
         opened = open_run(spec, db, device, clock)
-        closing.callback(opened.session.challengers.close)
+        for challenger in opened.session.challengers:
+            closing.callback(challenger.close)
         for closed in closes([_stored(CandleStore(db), market) for market in spec.markets]):
             opened.session.on_close([MarketCandle(candle, spec.own_mode, market) for market, candle in closed])
             assert not opened.session.is_paused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
@@ -34,7 +34,7 @@ from core.training.engine.engine import TrainingEngine
 from core.training.engine.replicas import Replicas
 from core.training.hosting.challengers import open_challengers, process_starter, program_of
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper
-from core.training.online.challengers import Challengers
+from core.training.online.challengers import GuardedChallenger
 from core.training.online.drift import DriftWatch
 from core.training.online.forecaster import Forecaster
 from core.training.online.learned_chances import ChanceLearner
@@ -80,38 +80,15 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
         seed = run.seed
     else:
         seed = secrets.randbits(32) if settings.training.seed is None else settings.training.seed
-    engine = build_engine(settings, device.torch_device, seed, has_others=len(spec.markets) > 1)
-    challengers = _build_challengers(spec, db, device.torch_device, seed, clock, is_new_run=run is None)
-    with ExitStack() as opening:
-        opening.callback(challengers.close)
+    opening = _Opening(spec, db, device, clock, seed)
+    engine, challengers = opening.engine(), opening.challengers(is_new_run=run is None)
+    with ExitStack() as on_failure:
+        for challenger in challengers:
+            on_failure.callback(challenger.close)
         # created last: there is no run with a model that cannot be opened
-        run = _create(spec, db, device, clock, seed, engine) if run is None else run
-        opened = _opened(spec, db, run, device.label, engine, challengers, clock)
-        opening.pop_all()
+        opened = opening.take_over(opening.create(engine) if run is None else run, engine, challengers)
+        on_failure.pop_all()
     return opened
-
-
-def _opened(
-    spec: SessionSpec,
-    db: Database,
-    run: Run,
-    device: str,
-    engine: TrainingEngine,
-    challengers: Challengers,
-    clock: Clock,
-) -> OpenedRun:
-    settings, runs = spec.settings, RunStore(db)
-    runs.join(run, spec.markets, clock.now_ms())  # those that the model did not have
-    members = {member.market: member for member in runs.members(run.run_id)}
-    fence = runs.take_fence(run.run_id, device)
-    episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
-    records = {of: TrainingRecord(db, member.run_id, fence, episode_ms) for of, member in members.items()}
-    session = _build_session(spec, db, engine, run, records, challengers, clock)
-    for market in session.markets:
-        market.is_learned = members[market.market].is_learned
-    folder, rows = DataFolder(spec.root), CheckpointRows(db)
-    keeper = CheckpointKeeper(folder, records[run.market], rows, settings.checkpoints, settings.model, clock)
-    return OpenedRun(spec, run, session, records[run.market], keeper)
 
 
 def restore_newest(
@@ -128,86 +105,104 @@ def restore_newest(
     return None
 
 
-def _build_session(
-    spec: SessionSpec,
-    db: Database,
-    engine: TrainingEngine,
-    run: Run,
-    records: Mapping[Market, TrainingRecord],
-    challengers: Challengers,
-    clock: Clock,
-) -> TrainingSession:
-    """records: of each market; steps and what concerns all go to that of the run, the head."""
-    settings, folder = spec.settings, DataFolder(spec.root)
-    generator = np.random.Generator(np.random.PCG64(run.seed))
-    quarantine = Quarantine(folder.bad_batches(run.run_id))
-    provenance = Provenance(spec.market.interval)
-    return TrainingSession(
-        settings,
-        [_build_market(spec, market, db, engine, records[market], provenance, clock) for market in spec.markets],
-        engine,
-        RecoveryLadder(engine, settings.recovery, KnownGood(engine, generator), quarantine),
-        records[run.market],
-        generator,
-        clock,
-        ReferenceModel(engine, folder.checkpoints(run.run_id), settings.online.twin_age),
-        provenance,
-        challengers,
-    )
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """Builds the parts of one run."""
 
+    spec: SessionSpec
+    db: Database
+    device: Device
+    clock: Clock
+    seed: int
 
-def _build_challengers(
-    spec: SessionSpec, db: Database, device: torch.device, seed: int, clock: Clock, *, is_new_run: bool
-) -> Challengers:
-    settings, has_others = spec.settings, len(spec.markets) > 1
+    def engine(self, make: ModelMaker | None = None) -> TrainingEngine:
+        """make: see `build_engine`."""
+        has_others = bool(self.spec.others)
+        return build_engine(self.spec.settings, self.device.torch_device, self.seed, has_others=has_others, make=make)
 
-    def make_engine(make: ModelMaker) -> TrainingEngine:
-        return build_engine(settings, device, seed, has_others=has_others, make=make)
+    def challengers(self, *, is_new_run: bool) -> list[GuardedChallenger]:
+        settings = self.spec.settings
+        wanted, remember_every = settings.model.challengers, settings.checkpoints.every_steps
+        start = process_starter(self.spec, CandleStore(self.db), self.clock)
+        members = open_challengers(wanted, self.engine, start, self.seed, is_new_run=is_new_run)
+        return [
+            GuardedChallenger(each, settings.recovery, remember_every, self.clock, program_of(source_of(source)))
+            for each, source in zip(members, wanted, strict=True)
+        ]
 
-    start = process_starter(spec, CandleStore(db), clock)
-    members = open_challengers(settings.model.challengers, make_engine, start, seed, is_new_run=is_new_run)
-    programs = [program_of(source_of(each)) for each in settings.model.challengers]
-    return Challengers(members, settings.recovery, settings.checkpoints.every_steps, clock, programs)
+    def create(self, engine: TrainingEngine) -> Run:
+        spec = self.spec
+        return RunStore(self.db).create(
+            spec.market,
+            spec.fingerprint,
+            created_at_ms=self.clock.now_ms(),
+            seed=self.seed,
+            is_seeded=spec.settings.training.seed is not None,
+            settings_json=json.dumps(to_record(spec.settings)),
+            device=self.device.label,
+            parameters=engine.parameters,
+            others=spec.others,
+            challengers=spec.challengers,
+        )
 
+    def take_over(self, run: Run, engine: TrainingEngine, challengers: Sequence[GuardedChallenger]) -> OpenedRun:
+        spec, runs = self.spec, RunStore(self.db)
+        runs.join(run, spec.markets, self.clock.now_ms())  # those that the model did not have
+        members = {member.market: member for member in runs.members(run.run_id)}
+        fence = runs.take_fence(run.run_id, self.device.label)
+        episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
+        records = {of: TrainingRecord(self.db, member.run_id, fence, episode_ms) for of, member in members.items()}
+        session = self._session(run, records, engine, challengers)
+        for market in session.markets:
+            market.is_learned = members[market.market].is_learned
+        checkpoints, model = spec.settings.checkpoints, spec.settings.model
+        folder, rows = DataFolder(spec.root), CheckpointRows(self.db)
+        keeper = CheckpointKeeper(folder, records[run.market], rows, checkpoints, model, self.clock)
+        return OpenedRun(spec, run, session, records[run.market], keeper)
 
-def _create(spec: SessionSpec, db: Database, device: Device, clock: Clock, seed: int, engine: TrainingEngine) -> Run:
-    return RunStore(db).create(
-        spec.market,
-        spec.fingerprint,
-        created_at_ms=clock.now_ms(),
-        seed=seed,
-        is_seeded=spec.settings.training.seed is not None,
-        settings_json=json.dumps(to_record(spec.settings)),
-        device=device.label,
-        parameters=engine.parameters,
-        others=spec.others,
-        challengers=spec.challengers,
-    )
+    def _session(
+        self,
+        run: Run,
+        records: Mapping[Market, TrainingRecord],
+        engine: TrainingEngine,
+        challengers: Sequence[GuardedChallenger],
+    ) -> TrainingSession:
+        """records: of each market; steps and what concerns all go to that of the run, the head."""
+        spec, settings, folder = self.spec, self.spec.settings, DataFolder(self.spec.root)
+        generator = np.random.Generator(np.random.PCG64(run.seed))
+        quarantine = Quarantine(folder.bad_batches(run.run_id))
+        provenance = Provenance(spec.market.interval)
+        return TrainingSession(
+            settings,
+            [self._market(market, records[market], engine, provenance) for market in spec.markets],
+            engine,
+            RecoveryLadder(engine, settings.recovery, KnownGood(engine, generator), quarantine),
+            records[run.market],
+            generator,
+            self.clock,
+            ReferenceModel(engine, folder.checkpoints(run.run_id), settings.online.twin_age),
+            provenance,
+            challengers,
+        )
 
-
-def _build_market(
-    spec: SessionSpec,
-    market: Market,
-    db: Database,
-    engine: TrainingEngine,
-    record: TrainingRecord,
-    provenance: Provenance,
-    clock: Clock,
-) -> MarketSession:
-    model, training, experts = spec.settings.model, spec.settings.training, ExpertList(spec.challengers)
-    needed = max(training.replay_window, REFERENCE_WINDOW) + model.context + model.horizons
-    history = History(market.interval, needed, model.horizons, has_others=len(spec.markets) > 1)
-    return MarketSession(
-        market,
-        history,
-        Forecaster(history, engine, model.context, experts),
-        record,
-        ScoreLedger(spec.own_mode, experts),
-        DriftWatch(spec.settings.online.drift, engine),
-        ChanceLearner(db, record.reader, market, model.horizons),
-        provenance,
-        clock,
-    )
+    def _market(
+        self, market: Market, record: TrainingRecord, engine: TrainingEngine, provenance: Provenance
+    ) -> MarketSession:
+        spec, settings = self.spec, self.spec.settings
+        model, experts = settings.model, ExpertList(spec.challengers)
+        needed = max(settings.training.replay_window, REFERENCE_WINDOW) + model.context + model.horizons
+        history = History(market.interval, needed, model.horizons, has_others=bool(spec.others))
+        return MarketSession(
+            market,
+            history,
+            Forecaster(history, engine, model.context, experts),
+            record,
+            ScoreLedger(spec.own_mode, experts),
+            DriftWatch(settings.online.drift, engine),
+            ChanceLearner(self.db, record.reader, market, model.horizons),
+            provenance,
+            self.clock,
+        )
 
 
 def model_shape(settings: Settings, *, has_others: bool = False) -> ModelShape:

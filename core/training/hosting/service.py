@@ -113,7 +113,8 @@ class TrainingService:
             opened = open_run(spec, self._db, self._device, clock)
             self._spec, self._run, self._session = opened.spec, opened.run, opened.session
             self._record, self._keeper = opened.record, opened.keeper
-            self._closing.callback(self._session.challengers.close)
+            for challenger in self._session.challengers:
+                self._closing.callback(challenger.close)
             self._corrections = self._open_corrections()
             self._markets = MarketStatuses(self._session, clock)
             folder, rules = DataFolder(spec.root), spec.settings.record

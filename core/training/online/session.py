@@ -30,7 +30,7 @@ from core.training.commands import MarketCandle
 from core.training.engine.engine import StepResult, TrainingEngine
 from core.training.engine.samples import Batch, LossWeights, anchor_loss, build_batch, draw_origins, joined
 from core.training.online.adjusting import rate_adapted
-from core.training.online.challengers import Challengers
+from core.training.online.challengers import GuardedChallenger
 from core.training.online.drift import drift_incident
 from core.training.online.forecaster import forecast_together
 from core.training.online.issued_forecast import IssuedForecast, Outcome, log_step
@@ -67,9 +67,10 @@ class TrainingSession:
         clock: Clock,
         reference_model: ReferenceModel,
         provenance: Provenance,
-        challengers: Challengers,
+        challengers: Sequence[GuardedChallenger],
     ) -> None:
-        """markets: at least one, in the order in which they are taken at a close. record: of steps and incidents."""
+        """markets: at least one, in the order in which they are taken at a close. record: of steps and incidents.
+        challengers: in the order of the expert axis."""
         self._settings = settings
         self.markets = tuple(markets)
         self.engine = engine
@@ -80,7 +81,7 @@ class TrainingSession:
         self.generator = generator
         self._clock = clock
         self.reference_model = reference_model
-        self.challengers = challengers
+        self.challengers = tuple(challengers)
         self.losses = LossLedger()
         self.step = 0
         self.checkpoint_id: str | None = None
@@ -181,7 +182,9 @@ class TrainingSession:
             market.take(candle)
         taking = {market for market, _, _ in new}
         exchange_numbers([market.history if market in taking else None for market in self.markets])
-        self.challengers.observe([each for each in closed if self.markets[each.market] in taking])
+        observed = [each for each in closed if self.markets[each.market] in taking]
+        for challenger in self.challengers:
+            challenger.observe(observed)
         taken = [_Taken(market, candle, mode, self._scored(market, candle)) for market, candle, mode in new]
         self._at_work = None
         if not is_late:
@@ -269,7 +272,8 @@ class TrainingSession:
         self.is_paused = False
         self.ladder.resumed()
         self._forecasts.resumed()
-        self.challengers.resume()
+        for challenger in self.challengers:
+            challenger.resume()
 
     def _take_losses(self, taken: Sequence[_Taken]) -> None:
         """Give the schedule of the learning rate the newest losses, as means over the markets learned from."""
@@ -281,8 +285,9 @@ class TrainingSession:
         if self._prequential_loss is not None:
             self.engine.schedule.observe(self._prequential_loss)
         compared = _mean_of_known([each.market.losses_in_units(each.outcomes) for each in scored])
-        model, without, *challengers = compared.reshape(len(compared), -1)
-        self.challengers.compare(challengers, without)
+        model, without, *of_challengers = compared.reshape(len(compared), -1)
+        for challenger, own in zip(self.challengers, of_challengers, strict=True):
+            challenger.compare(own, without)
         times = self.engine.schedule.compare(model, without)
         if times is not None:
             adapted = rate_adapted(times, self.engine.rate_now, self.engine.schedule.compared_candles)
@@ -300,7 +305,8 @@ class TrainingSession:
         result = trained.result.beside(anchor_loss(batch, anchors))
         duration_ms = (self._clock.monotonic_s() - started_s) * 1000.0
         self._take(trained)
-        self.challengers.learn(batch, anchors, self.step)
+        for challenger in self.challengers:
+            challenger.learn(batch, anchors, self.step)
         if self.step % self._settings.checkpoints.every_steps == 0:  # a check for a known good state
             looked = self.ladder.look_for_known_good(self.step)
             self._take(looked)
@@ -357,9 +363,10 @@ class TrainingSession:
         """Forecast every market; where the record already has the forecast of a candle, that one stays."""
         recorded = [each.market.recorded(self._resumed_from) for each in taken]
         missing = [each.market for each, known in zip(taken, recorded, strict=True) if known is None]
-        if missing and len(self.challengers):
+        if missing and self.challengers:
             inputs = [of.forecaster.market_inputs(self.markets.index(of)) for of in missing]
-            for market, own in zip(missing, self.challengers.forecast(inputs), strict=True):
+            by_challenger = [challenger.forecast(inputs) for challenger in self.challengers]
+            for market, own in zip(missing, zip(*by_challenger, strict=True), strict=True):
                 market.forecaster.challenge(own)
         made = iter(self._finite_quantiles(missing) if missing else ())
         forecasts = [
@@ -399,7 +406,7 @@ class TrainingSession:
             for drift in drifts:
                 if self._records[drift.run_id].add_drift(drift):  # a replayed candle's is stored already
                     self._incidents.append(drift_incident(drift))
-            self._record.add_challenger_work(self.challengers.take_work())
+            self._record.add_challenger_work([challenger.take_work() for challenger in self.challengers])
             self._add_step(step)
             pairs = zip(taken, forecasts, strict=True)
             new_scores = [self._store(each, forecast) for each, forecast in pairs]
@@ -416,7 +423,8 @@ class TrainingSession:
     def _add_step(self, step: StepDone | None) -> None:
         if step is not None:
             self._record.add_step(step)
-        self._add_drafts(self.challengers.take_incidents())
+        for challenger in self.challengers:
+            self._add_drafts(challenger.take_incidents())
         self._incidents = [self._records[each.run_id or self.run_id].add_incident(each) for each in self._incidents]
 
     def _account_step(self, step: StepDone) -> None:

@@ -46,9 +46,11 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
         metadata[_ABSENT] = list(session.of_absent_markets)
         for place, state in enumerate(session.of_absent_markets.values()):
             tensors |= _tensors(f"{_ABSENT}.{place}", state)
-    if len(session.challengers):
-        own, metadata[_CHALLENGERS] = session.challengers.state()
-        tensors |= {f"{_CHALLENGERS}.{name}": tensor for name, tensor in own.items()}
+    if session.challengers:
+        states = {each.name: each.state() for each in session.challengers}
+        metadata[_CHALLENGERS] = {name: scalars for name, (_, scalars) in states.items()}
+        for name, (own, _) in states.items():
+            tensors |= {f"{_CHALLENGERS}.{name}.{key}": tensor for key, tensor in own.items()}
     return tensors, metadata
 
 
@@ -192,8 +194,9 @@ def _take_challengers(
 ) -> None:
     """One that the checkpoint does not have begins new, and so does the combination if they are others."""
     states = metadata.get(_CHALLENGERS, {})
-    session.challengers.restore(part_of(tensors, _CHALLENGERS), states, is_same_run=is_same_run)
-    is_same = tuple(states) == session.challengers.names
+    for each in session.challengers:
+        each.restore(part_of(tensors, f"{_CHALLENGERS}.{each.name}"), states.get(each.name), is_same_run=is_same_run)
+    is_same = list(states) == [each.name for each in session.challengers]
     for market in session.markets:
         market.forecaster.restore_with_challengers(None)
     for prefix, market in _parts(session.markets, metadata.get("markets")) if is_same else ():

@@ -188,9 +188,9 @@ def test_a_checkpoint_without_challengers_lets_them_begin_new(tmp_path: Path, se
     tensors, metadata = pack(before._session, rigs.SMALL.model)
     session = rigs.service(tmp_path / "challenged", settings_with("nlinear"))
     rigs.feed(session, CANDLES[:30])
-    taught = session._session.challengers.state()[0]["nlinear.model.head.weight"]
+    taught = session._session.challengers[0].state()[0]["model.head.weight"]
     assert taught.any() and unpack_learned(session._session, tensors, metadata)
-    assert not session._session.challengers.state()[0]["nlinear.model.head.weight"].any()
+    assert not session._session.challengers[0].state()[0]["model.head.weight"].any()
     events = rigs.feed(session, CANDLES[30:33])
     assert not [event for event in events if isinstance(event, Incident)]
     before.close()
@@ -241,15 +241,15 @@ def test_a_run_continues_without_a_model_that_is_gone_and_with_it_when_it_is_bac
     session.close()
     own.rename(tmp_path / "moved.py")
     session = rigs.service(tmp_path / "run", settings)
-    taught = session._session.challengers.state()[0]["Own.model.head.weight"]
+    taught = session._session.challengers[0].state()[0]["model.head.weight"]
     events = rigs.feed(session, rigs.after(session, 45))
     kinds = [event.kind for event in events if isinstance(event, Incident)]
     session.close()
     (tmp_path / "moved.py").rename(own)
     session = rigs.service(tmp_path / "run", settings)
-    again = session._session.challengers.state()[0]["Own.model.head.weight"]
+    again = session._session.challengers[0].state()[0]["model.head.weight"]
     rigs.feed(session, rigs.after(session, 50))
-    later = session._session.challengers.state()[0]["Own.model.head.weight"]
+    later = session._session.challengers[0].state()[0]["model.head.weight"]
     session.close()
     assert kinds == [IncidentKind.CHALLENGER_SUSPENDED]
     assert bool(taught.any()) and torch.equal(taught, again) and not torch.equal(again, later)

@@ -20,7 +20,7 @@ from core.storage.records import ChallengerWork
 from core.training.commands import MarketCandle
 from core.training.engine.samples import Batch
 from core.training.online.challenger import MarketInputs, UnusableError
-from core.training.online.challengers import Challengers, GuardedChallenger
+from core.training.online.challengers import GuardedChallenger
 from core.training.recovery.incident_draft import IncidentDraft
 
 SHAPE = (2, 6, 7)
@@ -200,10 +200,10 @@ def test_the_state_of_a_failing_one_is_not_known_good() -> None:
 
 def test_samples_that_are_not_finite_are_not_learned() -> None:
     own = Scripted(ManualClock())
-    challengers = Challengers([own], RecoverySettings(), REMEMBER_EVERY, ManualClock(), [""])
+    guarded = GuardedChallenger(own, RecoverySettings(), REMEMBER_EVERY, ManualClock(), "")
     poisoned = replace(BATCH, targets=np.full_like(BATCH.targets, np.nan))
     for step, batch, weight in ((1, poisoned, 0.0), (2, BATCH, 2.0)):
-        challengers.learn(batch, np.zeros((1, *SHAPE)), step)
+        guarded.learn(batch, np.zeros((1, *SHAPE)), step)
         assert float(own.weight) == weight
 
 
