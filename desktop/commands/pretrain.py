@@ -62,8 +62,8 @@ def _pretrain(
     context: Context, files: tuple[Path, ...], wanted: dict[str, Any], progress: TerminalProgress, stop: threading.Event
 ) -> dict[str, Any] | None:
     from core.training.pretraining.errors import Interrupted, PretrainingError  # noqa: PLC0415
-    from core.training.pretraining.loop import PretrainingRequest  # noqa: PLC0415
-    from core.training.pretraining.run import PretrainingContext, pretrain  # noqa: PLC0415
+    from core.training.pretraining.loop import PretrainingContext, PretrainingRequest  # noqa: PLC0415
+    from core.training.pretraining.run import pretrain  # noqa: PLC0415
 
     parts = context.settings, context.folder, SystemClock(), progress.show, progress.say, stop.is_set
     try:

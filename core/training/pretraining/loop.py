@@ -1,31 +1,43 @@
-"""The epochs: train on all samples in a new order, validate, save the best, stop when nothing improves."""
+"""The epochs: learn all samples in a new order, validate, save the best, stop without progress; and the report."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from core.domain.clock import Clock
+from core.domain.events import Estimate, JobProgress
 from core.domain.quantities import FloatArray
+from core.settings.tree import Settings
+from core.storage.folder import DataFolder
 from core.training.engine.engine import StepResult, TrainingEngine
 from core.training.engine.samples import Batch
+from core.training.hosting.pretrained import Pretrained, PretrainedStore
 from core.training.online.ledger import LossLedger
+from core.training.online.snapshot import SCHEMA, describe_model
 from core.training.pretraining.dataset import Dataset, share_of
+from core.training.pretraining.errors import PretrainingError
+from core.training.pretraining.sources import Source
 from core.training.pretraining.team import Team
 from core.training.pretraining.validation import Validation, validate
 from core.training.recovery.incident_draft import IncidentDraft
+from core.training.recovery.known_good import KnownGood
 from core.training.recovery.ladder import RecoveryLadder
-from core.training.recovery.quarantine import non_finite_parts
+from core.training.recovery.quarantine import Quarantine, non_finite_parts
 
+NAME = "pretraining"
+"""Of the job, and of the folder of its quarantined batches."""
 _KNOWN_GOOD_EVERY = 50
 """Steps between two checks for a known good state: the most that a rollback can cost."""
+_MOST_INCIDENTS = 100
 _Trained = tuple[float, int]
 """The loss of a step, and its samples."""
 
@@ -52,6 +64,19 @@ class PretrainingRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class PretrainingContext:
+    """What pretraining needs from outside. show, say: take progress and sentences; of several processes only the first
+    reports. should_stop: called between steps."""
+
+    settings: Settings
+    folder: DataFolder
+    clock: Clock
+    show: Callable[[JobProgress], None]
+    say: Callable[[str], None]
+    should_stop: Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
 class Epoch:
     """loss: the mean over the trained samples; None if every step was skipped."""
 
@@ -72,75 +97,100 @@ class Epoch:
         }
 
 
-@dataclass
-class TrainingHistory:
-    """Progress so far."""
-
-    epochs: list[Epoch] = field(default_factory=list)
-    best: Epoch | None = None
-    steps: int = 0
-    skipped: int = 0
-    incidents: list[IncidentDraft] = field(default_factory=list)
-
-
 class Pretraining:
-    """Owns the history. Every process of the team runs the same code, and they end together."""
+    """Every process of the team runs the same code, and they end together. Only the first one writes and speaks."""
 
     def __init__(
         self,
         request: PretrainingRequest,
-        seed: int,
+        context: PretrainingContext,
+        sources: Sequence[Source],
         dataset: Dataset,
         engine: TrainingEngine,
-        ladder: RecoveryLadder,
+        seed: int,
         team: Team,
-        clock: Clock,
-        keep: Callable[[Epoch, int], None],
-        should_stop: Callable[[], bool],
         on_progress: Callable[[int], None],
-        on_epoch: Callable[[Epoch], None],
-        on_incident: Callable[[IncidentDraft], None],
     ) -> None:
-        """keep: writes the current state, the best so far; takes the epoch and the number of steps. should_stop: called
-        after each step. on_progress: takes the number of samples trained or validated on so far; each counts once an
-        epoch."""
-        self.history = TrainingHistory()
+        """on_progress: takes the number of samples trained or validated on so far; each counts once an epoch."""
         self._request = request
-        self._seed = seed
+        self._context = context
+        self._sources = sources
         self._dataset = dataset
         self._engine = engine
-        self._ladder = ladder
+        self._seed = seed
         self._team = team
-        self._clock = clock
-        self._keep = keep
-        self._should_stop = should_stop
         self._on_progress = on_progress
-        self._on_epoch = on_epoch
-        self._on_incident = on_incident
+        self._ladder = RecoveryLadder(
+            engine,
+            context.settings.recovery,
+            KnownGood(engine, np.random.default_rng(seed)),
+            Quarantine(context.folder.bad_batches(NAME) if team.rank == 0 else None),
+            may_retry=team.world_size == 1,
+            when_paused="Training ends here. A lower learning rate may help.",
+        )
         self._losses = LossLedger()
-        self._samples_done = 0
-        self._without_progress = 0
+        self._epochs: list[Epoch] = []
+        self._best: Epoch | None = None
+        self._store = PretrainedStore(context.folder)
+        self._kept: Pretrained | None = None
+        """The file of the best epoch, in the first process."""
+        self._steps = self._skipped = self._samples_done = 0
+        self._incidents: list[IncidentDraft] = []
 
     def run(self) -> StopReason:
-        """Train to the end. Raises what the ladder lets through, and what `keep` raises."""
+        """Train to the end. Raises what the ladder lets through, and PretrainingError if the best epoch cannot be
+        saved."""
         for number in range(1, self._request.epochs + 1):
             stop_reason = self._train_epoch(number)
             if stop_reason is not None:
                 return stop_reason
-            if self._without_progress >= self._request.patience and number < self._request.epochs:
+            without_progress = number if self._best is None else number - self._best.number
+            if without_progress >= self._request.patience and number < self._request.epochs:
                 return StopReason.NO_PROGRESS
         return StopReason.COMPLETE
 
+    def report(self, stop_reason: StopReason, device: str, wall_s: float) -> dict[str, Any]:
+        """What came of it, fit for JSON. Raises PretrainingError if nothing was saved, or if training could not
+        continue."""
+        best, kept = self._best, self._kept
+        if stop_reason is StopReason.GAVE_UP:
+            last = self._incidents[-1]
+            where = "Nothing was saved." if kept is None else f"The best epoch so far is saved in {kept.file}."
+            raise PretrainingError(f"Training could not continue. {last.happened} {last.done} {where}")
+        if kept is None or best is None:
+            raise PretrainingError(
+                "No epoch could be validated, so none was saved: the reference makes no error on the held-back "
+                "candles, or the model's forecasts were not finite. Use a file whose prices move."
+            )
+        return {
+            "epochs": [epoch.summary() for epoch in self._epochs],
+            "stopped_early": stop_reason is StopReason.NO_PROGRESS,
+            "interrupted": stop_reason is StopReason.INTERRUPTED,
+            "ended_because": stop_reason.value,
+            "best_epoch": best.number,
+            "samples": self._dataset.samples,
+            "validation_samples": self._dataset.validation_samples,
+            "steps": self._steps,
+            "skipped_steps": self._skipped,
+            "seed": self._seed,
+            "device": device,
+            "world_size": self._team.world_size,
+            "checkpoint": {"id": kept.checkpoint_id, "file": kept.file, "sha256": kept.sha256},
+            "incidents": [_incident(draft) for draft in self._incidents[:_MOST_INCIDENTS]],
+            "wall_s": round(wall_s, 3),
+        }
+
     def _train_epoch(self, number: int) -> StopReason | None:
         """Returns why the epoch was stopped early, or None. The first epoch is validated even then, as the only one."""
-        started_s, steps_before = self._clock.monotonic_s(), self.history.steps
+        clock, steps_before = self._context.clock, self._steps
+        started_s = clock.monotonic_s()
         trained: list[_Trained] = []
         stop_reason = self._train_on(self._dataset.order(self._seed, number), trained)
         is_whole = stop_reason is None
-        if is_whole or (not self.history.epochs and self.history.steps > steps_before):
+        if is_whole or (not self._epochs and self._steps > steps_before):
             validation = validate(self._engine, self._dataset, self._team)
             self._add_progress(self._dataset.validation_samples)
-            seconds = self._clock.monotonic_s() - started_s
+            seconds = clock.monotonic_s() - started_s
             must_pause = self._judge(Epoch(number, _mean(trained), validation, seconds, is_whole))
             if must_pause and stop_reason is None:
                 return StopReason.GAVE_UP
@@ -153,7 +203,7 @@ class Pretraining:
             self._add_progress(places.shape[0])
             if must_pause:
                 return StopReason.GAVE_UP
-            if self._team.any(self._should_stop()):
+            if self._team.any(self._context.should_stop()):
                 return StopReason.INTERRUPTED
         return None
 
@@ -164,9 +214,9 @@ class Pretraining:
     def _step(self, places: NDArray[np.int64], trained: list[_Trained]) -> bool:
         """One step. Returns whether training must stop."""
         batch, reference = self._dataset.batch(places, self._rows)
-        step = self.history.steps + 1
+        step = self._steps + 1
         done = self._ladder.train(*self._own_share(batch, reference), step, self._losses.newest)
-        self.history.steps = step
+        self._steps = step
         self._account(done.result, places.shape[0], trained)
         self._add_incidents(done.incidents)
         if step % _KNOWN_GOOD_EVERY or done.must_pause:
@@ -189,33 +239,107 @@ class Pretraining:
 
     def _account(self, result: StepResult, samples: int, trained: list[_Trained]) -> None:
         if result.loss is None:
-            self.history.skipped += 1
+            self._skipped += 1
             return
         self._losses.add(result.loss)
         trained.append((result.loss, samples))
 
     def _judge(self, epoch: Epoch) -> bool:
         """Returns whether training must stop."""
-        history, skill = self.history, epoch.validation.skill
-        history.epochs.append(epoch)
-        best = None if history.best is None else history.best.validation.skill
+        skill = epoch.validation.skill
+        self._epochs.append(epoch)
+        best = None if self._best is None else self._best.validation.skill
         if skill is not None and (best is None or skill > best) and self._engine.is_finite():
-            history.best, self._without_progress = epoch, 0
-            self._keep(epoch, history.steps)
-        else:
-            self._without_progress += 1
+            self._best = epoch
+            self._keep(epoch)
         must_pause = False
         if not epoch.validation.is_finite:
-            rolled_back = self._ladder.roll_back_model(history.steps)
+            rolled_back = self._ladder.roll_back_model(self._steps)
             must_pause = rolled_back.must_pause
             self._add_incidents(rolled_back.incidents)
-        self._on_epoch(epoch)
+        self._context.say(_epoch_sentence(epoch, self._request.epochs))
         return must_pause
 
     def _add_incidents(self, incidents: tuple[IncidentDraft, ...]) -> None:
-        self.history.incidents.extend(incidents)
+        self._incidents.extend(incidents)
         for draft in incidents:
-            self._on_incident(draft)
+            self._context.say(f"{draft.happened} {draft.done}")
+
+    def _keep(self, epoch: Epoch) -> None:
+        """Write the current state, then delete the previous one: at once, so that a later crash cannot lose it. Raises
+        PretrainingError, in all processes."""
+        problem = self._write(epoch) if self._team.rank == 0 else None
+        if self._team.any(problem is not None):
+            raise PretrainingError(problem or "The first process could not write the checkpoint.")
+
+    def _write(self, epoch: Epoch) -> str | None:
+        """None, or a sentence that says why it failed."""
+        former = self._kept
+        try:
+            self._kept = self._store.write(
+                self._engine.tensors(), self._metadata(epoch), self._context.clock.now_ms(), self._facts(epoch)
+            )
+            if former is not None:
+                self._store.remove(former)
+        except OSError as error:
+            before = "" if former is None else f" The previous best epoch is in {former.file}."
+            return (
+                f"The checkpoint of epoch {epoch.number} could not be written ({error.strerror or error}).{before} "
+                "Free space on the disk of the data folder, or choose another with --data-dir."
+            )
+        return None
+
+    def _facts(self, epoch: Epoch) -> dict[str, Any]:
+        interval = self._sources[0].file.interval
+        return {
+            "interval_ms": interval.duration_ms,
+            "seen_until_ms": max(interval.close_time_ms(one.file.candles[-1].open_time_ms) for one in self._sources),
+            "epoch": epoch.number,
+            "skill": epoch.validation.skill,
+        }
+
+    def _metadata(self, epoch: Epoch) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "training_type": "pretrained",
+            "model": describe_model(self._context.settings.model),
+            "step": self._steps,
+            "engine": self._engine.scalars(),
+            "seed": self._seed,
+            "epoch": epoch.number,
+            "validation": epoch.validation.summary(),
+            "files": [
+                {"name": one.name, "sha256": one.file.fingerprint, "candles": len(one.file.candles)}
+                for one in self._sources
+            ],
+            "torch": torch.__version__,
+            **self._facts(epoch),
+        }
+
+
+def _epoch_sentence(epoch: Epoch, epochs: int) -> str:
+    loss = "every step was skipped" if epoch.loss is None else f"loss {epoch.loss:.4f}"
+    validation = epoch.validation
+    skills = f"close {_skill_text(validation.close)}, range {_skill_text(validation.range)}"
+    return f"Epoch {epoch.number} of {epochs}: {loss}; skill on {validation.n:,} held-back candles: {skills}."
+
+
+def _skill_text(skill: Estimate) -> str:
+    """``+1.25 % (0.31 to 2.19)``"""
+    if skill.value is None:
+        return "unknown"
+    if skill.low is None or skill.high is None:
+        return f"{100.0 * skill.value:+.2f} %"
+    return f"{100.0 * skill.value:+.2f} % ({100.0 * skill.low:.2f} to {100.0 * skill.high:.2f})"
+
+
+def _incident(draft: IncidentDraft) -> dict[str, str]:
+    return {
+        "severity": draft.severity.value,
+        "kind": draft.kind,
+        "what_happened": draft.happened,
+        "what_was_done": draft.done,
+    }
 
 
 def _mean(trained: list[_Trained]) -> float | None:

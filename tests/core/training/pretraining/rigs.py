@@ -14,8 +14,8 @@ from core.domain.clock import SystemClock
 from core.domain.events import JobProgress
 from core.settings.tree import ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
-from core.training.pretraining.loop import PretrainingRequest
-from core.training.pretraining.run import PretrainingContext, pretrain
+from core.training.pretraining.loop import PretrainingContext, PretrainingRequest
+from core.training.pretraining.run import pretrain
 from tests.support.candles import MINUTE, START_MS
 
 SMALL = Settings(

@@ -230,7 +230,7 @@ def test_a_full_disk_is_explained(tmp_path: Path, candles: Path, monkeypatch: py
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(run.PretrainedStore, "write", full)
+    monkeypatch.setattr(PretrainedStore, "write", full)
     with pytest.raises(PretrainingError, match="No space left on device"):
         rigs.run(tmp_path, candles)
 
