@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -176,49 +176,30 @@ class CheckpointKeeper:
         """The run's checkpoints, the newest first."""
         return self._rows.list(self._run_id)
 
+    def to_continue_from(self) -> list[CheckpointInfo]:
+        """The same, but those saved while steps were being skipped come after all known good ones."""
+        return sorted(self.kept(), key=lambda info: not info.is_known_good)
+
     def info(self, checkpoint_id: str) -> CheckpointInfo | None:
         """One checkpoint, of any run; None if it was deleted."""
         return self._rows.by_id(checkpoint_id)
 
-    def load(self, checkpoint_id: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Read and check one checkpoint. Raises CheckpointError."""
-        info = self._rows.by_id(checkpoint_id)
-        if info is None:
+    def load(self, checkpoint_id: str) -> tuple[dict[str, Tensor], dict[str, Any], int]:
+        """Read and check one checkpoint, of any run; with it the close of the newest candle that it may have learned
+        from. Raises CheckpointError."""
+        info, learned_at = self._rows.by_id(checkpoint_id), self._rows.learned_at(checkpoint_id)
+        if info is None or learned_at is None:
             raise self._gone(checkpoint_id)
-        return self._load(info)
-
-    def learned_until_ms(self, checkpoint_id: str, metadata: dict[str, Any]) -> int:
-        """The close of the newest candle that this checkpoint, of any run, may have learned from.
-
-        metadata: as `load` returned it. Raises CheckpointError if the checkpoint no longer exists.
-        """
-        found = self._rows.learned_at(checkpoint_id)
-        if found is None:
-            raise self._gone(checkpoint_id)
-        newest_open_ms, interval = found
-        return learned_until_ms(metadata, newest_open_ms, interval)
+        path = self._folder.absolute(info.file)
+        tensors, metadata = read_weights(path, info.sha256)
+        require_fit(metadata, self._model, path.name)
+        return tensors, metadata, learned_until_ms(metadata, *learned_at)
 
     def _gone(self, checkpoint_id: str) -> CheckpointError:
         step = self._rows.deleted_step(checkpoint_id)
         if step is None:
             return CheckpointError(f"There is no checkpoint '{checkpoint_id}'.")
         return CheckpointError(f"The checkpoint of step {step:,} was deleted or cleaned up meanwhile.")
-
-    def intact_newest_first(
-        self, on_refused: Callable[[CheckpointInfo, str], None]
-    ) -> Iterator[tuple[CheckpointInfo, dict[str, Tensor], dict[str, Any]]]:
-        """The checkpoints that pass every check, the newest first; the others are reported and skipped.
-
-        Those saved while steps were being skipped come after all known good ones.
-        """
-        newest_first = self._rows.list(self._run_id)
-        for info in sorted(newest_first, key=lambda info: not info.is_known_good):
-            try:
-                tensors, metadata = self._load(info)
-            except CheckpointError as error:
-                on_refused(info, str(error))
-                continue
-            yield info, tensors, metadata
 
     def sweep_orphans(self) -> None:
         """Delete files of this run without a row, and unfinished ones of the reference model, which a crash has
@@ -231,12 +212,6 @@ class CheckpointKeeper:
         orphans += folder.glob(UNFINISHED_SNAPSHOTS)
         for path in orphans:
             path.unlink(missing_ok=True)
-
-    def _load(self, info: CheckpointInfo) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        path = self._folder.absolute(info.file)
-        tensors, metadata = read_weights(path, info.sha256)
-        require_fit(metadata, self._model, path.name)
-        return tensors, metadata
 
     def _figures_of(self, restored_id: str | None) -> dict[str, Any]:
         """Figures of the restored checkpoint, whose weights these are. Empty if it is of another run, which may be of

@@ -94,9 +94,11 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
 def restore_newest(
     session: TrainingSession, keeper: CheckpointKeeper, on_refused: Callable[[CheckpointInfo, str], None]
 ) -> CheckpointInfo | None:
-    """Restore the newest checkpoint that passes every check and fits the session; None if there is none."""
-    for info, tensors, metadata in keeper.intact_newest_first(on_refused):
+    """Restore the newest checkpoint that passes every check and fits the session; None if there is none. Those that are
+    refused are reported and skipped."""
+    for info in keeper.to_continue_from():
         try:
+            tensors, metadata, _ = keeper.load(info.checkpoint_id)
             unpack_all(session, tensors, metadata)
         except CheckpointError as error:
             on_refused(info, str(error))

@@ -23,6 +23,7 @@ from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError, read_weights, write_weights
 from core.training.engine.engine import TrainingEngine, part_of
 from core.training.online.snapshot import (
+    UnfitError,
     as_checkpoint_errors,
     engine_restored_on_error,
     require_fit,
@@ -110,41 +111,25 @@ def start_from_newest(
     incidents: list[IncidentDraft] = []
     reason = None
     for pretrained in store.newest_first():
-        unfit = _unfit_because(pretrained, interval)
-        if unfit is None:
-            try:
-                return pretrained, [*incidents, _take(engine, store, pretrained, model)]
-            except _Unfit as error:
-                unfit = str(error)
-            except (CheckpointError, StorageError) as error:
-                incidents.append(_refused(str(error)))
-                continue
-        reason = reason or unfit
+        try:
+            _require_interval(pretrained, interval)
+            tensors, metadata = store.load(pretrained)
+            require_fit(metadata, model, pretrained.checkpoint_id)
+            return pretrained, [*incidents, _started(pretrained, take_weights(engine, tensors, metadata))]
+        except UnfitError as error:
+            reason = reason or str(error)
+        except (CheckpointError, StorageError) as error:
+            incidents.append(_refused(str(error)))
     if reason is not None:
         incidents.append(_not_used(reason))
     return None, incidents
 
 
-class _Unfit(Exception):  # noqa: N818 - intact, but for another run
-    pass
-
-
-def _unfit_because(pretrained: Pretrained, interval: Interval) -> str | None:
+def _require_interval(pretrained: Pretrained, interval: Interval) -> None:
     learned = Interval(pretrained.interval_ms)
-    if learned == interval:
-        return None
-    return f"{pretrained.checkpoint_id} was trained on candles of {learned}, and this run's are of {interval}."
-
-
-def _take(
-    engine: TrainingEngine, store: PretrainedStore, pretrained: Pretrained, model: ModelSettings
-) -> IncidentDraft:
-    tensors, metadata = store.load(pretrained)
-    try:
-        require_fit(metadata, model, pretrained.checkpoint_id)
-    except CheckpointError as error:
-        raise _Unfit(str(error)) from error
-    return _started(pretrained, take_weights(engine, tensors, metadata))
+    if learned != interval:
+        name = pretrained.checkpoint_id
+        raise UnfitError(f"{name} was trained on candles of {learned}, and this run's are of {interval}.")
 
 
 def take_weights(engine: TrainingEngine, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> bool:

@@ -26,7 +26,7 @@ def preview(
 ) -> CheckpointForecast:
     """Its ghosts after the newest candle, or a sentence that says why there are none."""
     try:
-        tensors, metadata = keeper.load(checkpoint_id)
+        tensors, metadata, learned_until_ms = keeper.load(checkpoint_id)
         has_others = len(session.markets) > 1
         engine = build_engine(settings, session.engine.device, _SEED, has_others=has_others)
         require_sound_weights(engine, tensors)
@@ -40,6 +40,5 @@ def preview(
     if newest is None:
         return CheckpointForecast(session.run_id, checkpoint_id, None, "There is no candle to forecast from yet.")
     quantiles = market.forecaster.beside(engine, learned_of(market, tensors, metadata)).forecast()
-    learned_until_ms = keeper.learned_until_ms(checkpoint_id, metadata)
     made = market.issue_beside(quantiles, newest, int(metadata["step"]), checkpoint_id, learned_until_ms)
     return CheckpointForecast(session.run_id, checkpoint_id, made.event(session.run_id))

@@ -69,8 +69,7 @@ def _take_over(
     incidents: list[IncidentDraft] = []
     for run, info in _saved_elsewhere(spec, db):
         try:
-            tensors, metadata = keeper.load(info.checkpoint_id)
-            learned_until_ms = keeper.learned_until_ms(info.checkpoint_id, metadata)
+            tensors, metadata, learned_until_ms = keeper.load(info.checkpoint_id)
             take_weights(session.engine, tensors, metadata)
         except CheckpointError as error:
             incidents.append(_refused(str(error)))

@@ -393,8 +393,7 @@ class TrainingService:
         """set_back: the names of the settings that were set back with it."""
         rate = self._session.engine.rate_in_force
         try:
-            tensors, metadata = self._keeper.load(checkpoint_id)
-            learned_until_ms = self._keeper.learned_until_ms(checkpoint_id, metadata)
+            tensors, metadata, learned_until_ms = self._keeper.load(checkpoint_id)
             unpack_learned(self._session, tensors, metadata)
         except CheckpointError as error:
             return (self._incident(checkpoint_incidents.restore_refused(str(error))),)

@@ -32,6 +32,10 @@ _ABSENT = "absent"
 _COMBINED = "with_challengers"
 
 
+class UnfitError(CheckpointError):
+    """It is intact, but of another kind of model."""
+
+
 def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors and metadata of the whole state: engine, generator, calibration, experts, past, position."""
     metadata = {
@@ -114,14 +118,14 @@ def require_finite_state(tensors: dict[str, Tensor], metadata: dict[str, Any]) -
 
 
 def require_fit(metadata: dict[str, Any], model: ModelSettings, name: str) -> None:
-    """Raise CheckpointError if a checkpoint is of another architecture or a newer form."""
+    """Raise UnfitError if a checkpoint is of another architecture or a newer form."""
     if metadata.get("schema") not in (SCHEMA, SCHEMA_OF_SEVERAL):
-        raise CheckpointError(f"{name} is of form {metadata.get('schema')}; this version reads form {SCHEMA}.")
+        raise UnfitError(f"{name} is of form {metadata.get('schema')}; this version reads form {SCHEMA}.")
     names = metadata.get("markets", [])
     if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
-        raise CheckpointError(f"{name} does not say which markets it is of.")
+        raise UnfitError(f"{name} does not say which markets it is of.")
     if metadata.get("model") != describe_model(model):
-        raise CheckpointError(f"{name} holds another architecture ({metadata.get('model')}) than this run's.")
+        raise UnfitError(f"{name} holds another architecture ({metadata.get('model')}) than this run's.")
 
 
 def require_sound_weights(engine: TrainingEngine, tensors: dict[str, Tensor]) -> None:
@@ -157,36 +161,46 @@ def learned_of(
     return _arrays(tensors, f"{parts[0][0]}forecaster") if parts else market.forecaster.state()
 
 
-def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> bool:
+def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
     """Take the learned state: weights, optimizer, experts, calibration. The position stays.
 
-    Returns False if the checkpoint had no usable moments, so that a new optimizer starts. Raises CheckpointError; then
-    the session is unchanged.
+    Raises CheckpointError; then the session is unchanged.
     """
-    has_moments = _unpack_own(session, tensors, metadata)
+    _require_sound(session, tensors, metadata)
+    with _unchanged_on_error(session):
+        require_finite(metadata["engine"])
+        _take_learned(session, tensors, metadata)
+        session.keep_reference_line_of(metadata.get(_REFERENCE_MODEL))
     _take_challengers(session, tensors, metadata, is_same_run=False)
-    return has_moments
 
 
-def _unpack_own(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> bool:
-    """As `unpack_learned`, without the challengers."""
+def _require_sound(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
     if (len(session.markets) == 1) is not (len(metadata.get("markets", [])) == 0):
         raise CheckpointError("Checkpoints of models of one market and of several do not fit each other.")
     require_sound_weights(session.engine, tensors)
     require_sound_learning(session, tensors, metadata)
-    learned = [market.forecaster.state() for market in session.markets]
+
+
+def _take_learned(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
+    for prefix, market in _parts(session.markets, metadata.get("markets")):
+        market.forecaster.restore(_arrays(tensors, f"{prefix}forecaster"))
+    session.engine.restore(tensors, metadata["engine"])
+
+
+@contextmanager
+def _unchanged_on_error(session: TrainingSession, *, with_past: bool = False) -> Iterator[None]:
+    """Restore what the session had learned, and its past if that changes too, after a CheckpointError; and convert the
+    errors of a state with another form into one."""
+    before = {name: tensor.detach().clone() for name, tensor in _tensors_of(session).items()}
+    scalars = copy.deepcopy(_scalars_of(session))
     try:
-        with engine_restored_on_error(session.engine), as_checkpoint_errors():
-            require_finite(metadata["engine"])
-            for prefix, market in _parts(session.markets, metadata.get("markets")):
-                market.forecaster.restore(_arrays(tensors, f"{prefix}forecaster"))
-            has_moments = session.engine.restore(tensors, metadata["engine"])
-            session.keep_reference_line_of(metadata.get(_REFERENCE_MODEL))
+        with as_checkpoint_errors():
+            yield
     except CheckpointError:
-        for market, state in zip(session.markets, learned, strict=True):
-            market.forecaster.restore(state)
+        _take_learned(session, before, scalars)
+        if with_past:
+            _take_past(session, before, scalars)
         raise
-    return has_moments
 
 
 def _take_challengers(
@@ -210,24 +224,17 @@ def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
 
     Raises CheckpointError; then the session is unchanged.
     """
-    before = {name: tensor.detach().clone() for name, tensor in _tensors_of(session).items()}
-    scalars = copy.deepcopy(_scalars_of(session))
     parts = _parts(session.markets, metadata.get("markets"))
     if not parts:
         raise CheckpointError("The checkpoint is of other markets than this run.")
-    try:
+    with _unchanged_on_error(session, with_past=True):
         require_finite_state(tensors, metadata)
-        _unpack_own(session, tensors, metadata)
-        with as_checkpoint_errors():
-            _take_past(session, tensors, metadata)
+        _require_sound(session, tensors, metadata)
+        _take_learned(session, tensors, metadata)
+        session.keep_reference_line_of(metadata.get(_REFERENCE_MODEL))
+        _take_past(session, tensors, metadata)
         if len(parts) < len(session.markets):  # others have joined, and the model knows what happened around them
             session.provenance.note_new_weights(session.provenance.learned_until_ms(session.position_ms) or 0)
-    except CheckpointError:
-        for prefix, market in _parts(session.markets, scalars.get("markets")):
-            market.forecaster.restore(_arrays(before, f"{prefix}forecaster"))
-        session.engine.restore(before, scalars["engine"])
-        _take_past(session, before, scalars)
-        raise
     _take_absent(session, tensors, metadata)
     _take_challengers(session, tensors, metadata, is_same_run=True)
 

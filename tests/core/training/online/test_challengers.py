@@ -189,7 +189,8 @@ def test_a_checkpoint_without_challengers_lets_them_begin_new(tmp_path: Path, se
     session = rigs.service(tmp_path / "challenged", settings_with("nlinear"))
     rigs.feed(session, CANDLES[:30])
     taught = session._session.challengers[0].state()[0]["model.head.weight"]
-    assert taught.any() and unpack_learned(session._session, tensors, metadata)
+    assert taught.any()
+    unpack_learned(session._session, tensors, metadata)
     assert not session._session.challengers[0].state()[0]["model.head.weight"].any()
     events = rigs.feed(session, CANDLES[30:33])
     assert not [event for event in events if isinstance(event, Incident)]

@@ -20,7 +20,7 @@ from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError
 from core.training.engine.device import Device
 from core.training.hosting.checkpoint_keeper import Circumstances
-from core.training.hosting.opening import OpenedRun, open_run
+from core.training.hosting.opening import OpenedRun, open_run, restore_newest
 from core.training.online import snapshot
 from core.training.online.snapshot import pack, unpack_all, unpack_learned
 from core.training.online.trainer_spec import SessionSpec
@@ -52,8 +52,8 @@ def opened(root: Path, names: Sequence[str] = NAMES, new_run: bool = False) -> I
 
 def resumed(run: OpenedRun) -> None:
     """Continue from its newest checkpoint, as the service does."""
-    info, tensors, metadata = next(run.keeper.intact_newest_first(lambda info, why: None))
-    unpack_all(run.session, tensors, metadata)
+    info = restore_newest(run.session, run.keeper, lambda info, why: None)
+    assert info is not None
     run.session.checkpoint_id = info.checkpoint_id
     run.session.ladder.known_good.remember(run.session.step)
     run.session.load_record()
