@@ -1,4 +1,4 @@
-"""The scores of a run in growing arrays, and the selection of those that are judged, with the losses of all experts. No
+"""The scores of a run in columns, and the selection of those that are judged, with the losses of all experts. No
 torch."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
 from core.forecast.experts import EXPERTS, FORECASTS, MODEL, NO_CHALLENGERS, REFERENCE, ExpertList
@@ -31,9 +31,8 @@ ALSO_DRAWN = {
 """Other quantities of ghosts: judged against the reference too, but without a verdict."""
 Rows = NDArray[np.bool_]
 _LOSS = np.dtype("<f4")
-_ROOM = 1024
 _NO_TIMES, _NO_CLOSES = np.empty(0, dtype=np.int64), np.empty(0)
-_SHAPES: dict[str, tuple[type, tuple[int, ...]]] = {
+_SHAPES: dict[str, tuple[DTypeLike, tuple[int, ...]]] = {
     "target_open_time_ms": (np.int64, ()),
     "after_gap": (np.bool_, ()),
     **{name: (np.float64, ()) for name in SHOWN_LOSSES.values()},
@@ -48,18 +47,17 @@ _SHAPES: dict[str, tuple[type, tuple[int, ...]]] = {
 
 
 class ScoreColumns:
-    """The newest scores, at least `capacity` of them if available. Only those with the losses of every expert, as
-    `evaluate` judges no others."""
+    """The newest scores, at most `capacity` of them: only those with the losses of every expert, as `evaluate` judges
+    no others."""
 
     def __init__(self, capacity: int, experts: ExpertList) -> None:
         self._capacity = capacity
         self.experts = experts
-        self._shape = len(experts.loss_rows), QUANTITIES
-        self._size = 0
+        self._loss_shape = len(experts.loss_rows), QUANTITIES
+        shapes = {**_SHAPES, "losses": (_LOSS, self._loss_shape)}
         self._columns: dict[str, NDArray[Any]] = {
-            name: np.zeros((_ROOM, *shape), dtype=kind) for name, (kind, shape) in _SHAPES.items()
+            name: np.empty((0, *shape), kind) for name, (kind, shape) in shapes.items()
         }
-        self._losses: NDArray[Any] = np.zeros((_ROOM, *self._shape), dtype=_LOSS)
         self.read_until_ms = -(2**63)
         """The newest target read, even if it does not count."""
         self.without_detail_ms: NDArray[np.int64] = np.empty(0, dtype=np.int64)
@@ -67,48 +65,26 @@ class ScoreColumns:
         stored."""
 
     def __len__(self) -> int:
-        return self._size
+        return len(self["target_open_time_ms"])
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        return self._columns[name][: self._size]
-
-    @property
-    def losses(self) -> NDArray[np.float32]:
-        """Losses of all experts: [n, .., Q], in the order of `ExpertList.loss_rows`."""
-        return self._losses[: self._size]
+        """[n, ..]. "losses": of all experts, [n, .., Q], in the order of `ExpertList.loss_rows`."""
+        return self._columns[name]
 
     def append(self, rows: ScoredRows) -> None:
         self.read_until_ms = rows.read_until_ms
         if not len(rows):
             return
-        size = int(np.prod(self._shape)) * _LOSS.itemsize
+        size = int(np.prod(self._loss_shape)) * _LOSS.itemsize
         counts = np.array([len(packed) == size for packed in rows.losses])
-        taken = int(counts.sum())
         lost = ~counts & ~rows.columns["after_gap"] & (rows.columns["version"] == 1)  # a corrected one never had it
         self.without_detail_ms = np.append(self.without_detail_ms, rows.columns["target_open_time_ms"][lost])
-        self._make_room(taken)
-        new = slice(self._size, self._size + taken)
-        for name, column in self._columns.items():
-            column[new] = rows.columns[name][counts]
         packed = b"".join(each for each in rows.losses if len(each) == size)
-        self._losses[new] = np.frombuffer(packed, _LOSS).reshape(taken, *self._shape)
-        self._size += taken
-
-    def _make_room(self, more: int) -> None:
-        if self._size + more <= len(self._losses):
-            return
-        kept = min(self._size, self._capacity)
-        room = 2 * (kept + more)
-        first = self._size - kept
-        self._columns = {name: _moved(column[first : self._size], room) for name, column in self._columns.items()}
-        self._losses = _moved(self._losses[first : self._size], room)
-        self._size = kept
-
-
-def _moved(column: NDArray[Any], room: int) -> NDArray[Any]:
-    wider: NDArray[Any] = np.zeros((room, *column.shape[1:]), dtype=column.dtype)
-    wider[: len(column)] = column
-    return wider
+        new = {name: rows.columns[name][counts] for name in _SHAPES}
+        new["losses"] = np.frombuffer(packed, _LOSS).reshape(-1, *self._loss_shape)
+        for name, column in self._columns.items():
+            joined = np.concatenate([column, new[name]], dtype=column.dtype)
+            self._columns[name] = joined[-self._capacity :]
 
 
 class Origins:
@@ -199,7 +175,7 @@ class JudgedScores:
         return JudgedScores(self._columns, rows)
 
     def of(self, quantity: Quantity) -> QuantityLosses:
-        by_row = self._columns.losses[:, :, quantity][self._rows].astype(np.float64)
+        by_row = self._columns["losses"][:, :, quantity][self._rows].astype(np.float64)
         return QuantityLosses(self[SHOWN_LOSSES[quantity]], by_row, quantity, self._columns.experts)
 
     def model_and_reference_model(self) -> tuple[FloatArray, FloatArray]:

@@ -113,9 +113,7 @@ class RunningAccuracy:
 
     def _judged(self, columns: ScoreColumns, group: str) -> JudgedScores:
         """A horizon's scores that `evaluate` would judge in this group, among the newest."""
-        newest = columns["target_open_time_ms"][-self._most :]
-        from_ms = max(self._from_ms, int(newest[0])) if newest.size else self._from_ms
-        those = judged(columns, from_ms, after_gap=group == AFTER_GAP)
+        those = judged(columns, self._from_ms, after_gap=group == AFTER_GAP)
         if group in (OVERALL, AFTER_GAP):
             return those
         return those.where(

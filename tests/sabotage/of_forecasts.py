@@ -140,8 +140,8 @@ FAULTS = (
     Fault(
         "accuracy-counts-the-warm-up",
         "core/evaluation/running.py",
-        "max(self._from_ms, int(newest[0])) if",
-        "int(newest[0]) if",
+        "judged(columns, self._from_ms, after_gap",
+        "judged(columns, 0, after_gap",
     ),
     Fault(
         "reliability-counts-exceedances",
@@ -152,8 +152,8 @@ FAULTS = (
     Fault(
         "accuracy-loses-the-newest-when-full",
         "core/evaluation/judged_scores.py",
-        "first = self._size - kept",
-        "first = 0",
+        "joined[-self._capacity :]",
+        "joined[: self._capacity]",
     ),
     Fault(
         "unproven-checkpoint-is-best",

@@ -38,7 +38,7 @@ def test_the_table_agrees_with_skill_and_gain_of_the_same_losses() -> None:
     rows = scored(800, seed=3)
     columns = filled(rows)
     counts = np.arange(800) >= 200
-    losses = columns.losses[counts].astype(np.float64)
+    losses = columns["losses"][counts].astype(np.float64)
     reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE]), Quantity.RANGE]
     row = skill_at(JudgedScores(columns, counts), 1)
     assert row.n == 600
@@ -123,7 +123,7 @@ def test_columns_keep_the_newest_in_order_for_any_block_size(counts: tuple[int, 
     np.testing.assert_array_equal(columns["loss"][-1000:], losses[-1000:])
     packed = b"".join(packed for part in parts for packed in part.losses)
     np.testing.assert_array_equal(
-        columns.losses[-1000:].ravel(), np.frombuffer(packed, "<f4")[-columns.losses[-1000:].size :]
+        columns["losses"][-1000:].ravel(), np.frombuffer(packed, "<f4")[-columns["losses"][-1000:].size :]
     )
     assert columns.read_until_ms == newest[-1]
 
@@ -142,7 +142,7 @@ def test_challengers_are_among_the_experts_and_are_no_baseline() -> None:
     found = assess(every(columns), origins(400), Request())
     by_name = {each.name: each for each in found.experts}
     for name in experts.challengers:
-        own = columns.losses[:, experts.loss_rows.index(name)].astype(np.float64)
+        own = columns["losses"][:, experts.loss_rows.index(name)].astype(np.float64)
         assert by_name[name].close == pytest.approx(own[:, Quantity.CLOSE].mean())
         assert by_name[name].range == pytest.approx(own[:, Quantity.RANGE].mean())
     assert found.close.best_baseline in EXPERTS
