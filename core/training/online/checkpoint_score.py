@@ -16,7 +16,7 @@ from core.forecast.score import pinball
 from core.storage.records import StoredScore
 from core.training.engine.engine import TrainingEngine
 from core.training.online.ledger import CheckpointScores, ScoreLedger, skill_of_both
-from core.training.recovery.failure import failure_of
+from core.training.recovery.failure import survived
 
 _NOW = 100
 """Number of the newest scored candles that the current weights forecast again."""
@@ -65,8 +65,7 @@ def score_checkpoint(
     try:
         now = _skill_now(ledger.newest(newest), history, engine, context)
     except Exception as error:
-        if failure_of(error).ends_process:
-            raise
+        survived(error)
         return replace(scores, model=Estimate(None, None, None, scores.model.n))  # weights that cannot forecast
     known = scores.model.value
     if known is None or not math.isfinite(known) or now.value is None or now.value >= known:

@@ -38,6 +38,14 @@ def failure_of(error: BaseException) -> Failure:
     return Failure(classify(error), is_in_place_error(error), in_short(error), details)
 
 
+def survived(error: BaseException) -> Failure:
+    """The same, of an error after which this process can work. Raises any other."""
+    failure = failure_of(error)
+    if failure.ends_process:
+        raise error
+    return failure
+
+
 def is_in_place_error(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and _MESSAGE in str(error)
 
@@ -54,8 +62,7 @@ def name_operation(run_again: Callable[[], object]) -> str:
             try:
                 run_again()
             except Exception as error:
-                if classify(error) in (DeviceFault.STICKY, DeviceFault.GONE):
-                    raise
+                survived(error)
                 # autograd issues the trace as a plain UserWarning, without a separate class
                 traces = [str(warning.message) for warning in caught if "Traceback" in str(warning.message)]
                 return "\n".join([*traces, _account(error)])

@@ -6,13 +6,14 @@ A candle is always forecast; if the model fails, the reference takes its place, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from core.domain.events import Severity
 from core.domain.incident_kinds import IncidentKind
 from core.forecast.experts import Quantiles
 from core.training.engine.device_faults import DeviceFault
-from core.training.recovery.failure import Failure, failure_of
+from core.training.recovery.failure import Failure, survived
 from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.ladder import Recovered, RecoveryLadder
 from core.training.recovery.step_watches import empty_caches
@@ -29,6 +30,15 @@ class _Missing(StrEnum):
     RESULT = "a pass that does not raise"
 
 
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """What the model gave: forecasts if nothing is missing; else the failure of its pass, if that raised."""
+
+    made: Forecasts | None
+    missing: _Missing | None = None
+    failure: Failure | None = None
+
+
 class ForecastGuard:
     """Remembers the model's newest failure, so that a lasting one is reported once and not with each candle."""
 
@@ -39,30 +49,22 @@ class ForecastGuard:
     def forecast(self, make: Callable[[], Forecasts], step: int) -> tuple[Forecasts | None, Recovered]:
         """The model's forecasts of each market, all finite, tried twice if that can help; None if it gave none for any.
         Raises only errors that end the process."""
-        made = _try(make)
-        missing = _missing(made)
-        if missing is None:
-            self._lasting = None
-        if missing is None or missing is self._lasting:
-            return _done(made)
-        return self._retry(make, step, made, missing)
+        first = _try(make)
+        if first.missing is None or first.missing is self._lasting:
+            self._lasting = first.missing
+            return first.made, Recovered((), must_pause=False)
+        back = self._prepare(first.missing, step)
+        again = _try(make)
+        if again.missing is not None:
+            self._lasting = again.missing
+            must_pause = back.must_pause or again.missing is not _Missing.MEMORY
+            return None, Recovered((*back.incidents, _without_model(again)), must_pause)
+        retried = () if first.failure is None else (_retried(first.failure, first.missing),)
+        return again.made, Recovered((*back.incidents, *retried), back.must_pause)
 
     def resumed(self) -> None:
         """The user resumed training: a lasting failure is tried and reported again."""
         self._lasting = None
-
-    def _retry(
-        self, make: Callable[[], Forecasts], step: int, first: Forecasts | Failure, missing: _Missing
-    ) -> tuple[Forecasts | None, Recovered]:
-        back = self._prepare(missing, step)
-        again = _try(make)
-        left = _missing(again)
-        if left is not None:
-            self._lasting = left
-            must_pause = back.must_pause or left is not _Missing.MEMORY
-            return _done(again, (*back.incidents, _without_model(again, left)), must_pause)
-        retried = (_retried(first, missing),) if isinstance(first, Failure) else ()
-        return _done(again, (*back.incidents, *retried), back.must_pause)
 
     def _prepare(self, missing: _Missing, step: int) -> Recovered:
         """Do what may help before the second try."""
@@ -73,31 +75,14 @@ class ForecastGuard:
         return Recovered((), must_pause=False)
 
 
-def _try(make: Callable[[], Forecasts]) -> Forecasts | Failure:
+def _try(make: Callable[[], Forecasts]) -> _Try:
     try:
-        return make()
+        made = make()
     except Exception as error:
-        failure = failure_of(error)
-        if failure.ends_process:
-            raise
-        return failure
-
-
-def _missing(made: Forecasts | Failure) -> _Missing | None:
-    if isinstance(made, Failure):
-        return _Missing.MEMORY if made.fault is DeviceFault.OUT_OF_MEMORY else _Missing.RESULT
-    return None if _are_finite(made) else _Missing.NUMBERS
-
-
-def _are_finite(made: Forecasts) -> bool:
-    return all(each.are_finite for each in made)
-
-
-def _done(
-    made: Forecasts | Failure, incidents: tuple[IncidentDraft, ...] = (), must_pause: bool = False
-) -> tuple[Forecasts | None, Recovered]:
-    sound = None if isinstance(made, Failure) or not _are_finite(made) else made
-    return sound, Recovered(incidents, must_pause)
+        failure = survived(error)
+        is_short = failure.fault is DeviceFault.OUT_OF_MEMORY
+        return _Try(None, _Missing.MEMORY if is_short else _Missing.RESULT, failure)
+    return _Try(made) if all(each.are_finite for each in made) else _Try(None, _Missing.NUMBERS)
 
 
 def _retried(failure: Failure, missing: _Missing) -> IncidentDraft:
@@ -112,11 +97,11 @@ def _retried(failure: Failure, missing: _Missing) -> IncidentDraft:
     )
 
 
-def _without_model(made: Forecasts | Failure, missing: _Missing) -> IncidentDraft:
-    happened = f"The pass failed twice: {made.sentence}." if isinstance(made, Failure) else "It was not finite twice."
+def _without_model(made: _Try) -> IncidentDraft:
+    happened = f"The pass failed twice: {made.failure.sentence}." if made.failure else "It was not finite twice."
     further = (
         "The model is tried again for each candle."
-        if missing is _Missing.MEMORY
+        if made.missing is _Missing.MEMORY
         else "Training is paused. Restore an earlier checkpoint, or press Resume to try again."
     )
     return IncidentDraft(
@@ -125,5 +110,5 @@ def _without_model(made: Forecasts | Failure, missing: _Missing) -> IncidentDraf
         f"The model could not forecast. {happened}",
         f"The reference's forecast takes the place of the model's until the model has one again. {further}",
         "The model's skill in the meantime: it is that of the reference.",
-        made.details if isinstance(made, Failure) else "",
+        made.failure.details if made.failure else "",
     )
