@@ -92,9 +92,8 @@ class TrainingDriver:
         self._run_id: str | None = None
         self._unanswered: deque[TrainerCommand] = deque()
         self._status: TrainerStatus | None = None
-        self._has_failed = False
         self._is_running = False
-        """Whether a host is running; between two of them none is."""
+        """Whether a host has given its first answer; between two of them none has."""
         self._first = FirstForecasts(spec, store, clock, shows_first) if shows_first else None
         self._stays = stays
         self._meter = CatchUpMeter(clock)
@@ -106,12 +105,14 @@ class TrainingDriver:
         Raises nothing for a failing host: that becomes an Incident and a restart, or TrainerFailed.
         """
         try:
-            if self._start():
-                while not self._is_finished():
-                    self._turn()
-                self._give_up_progress()
-                if self._is_running and not self._has_failed:
-                    self._stop()
+            while not self._is_finished():
+                try:
+                    self._turn() if self._is_running else self._start()
+                except HostDiedError as death:
+                    self._replace_host(death)
+            self._give_up_progress()
+            if self._is_running:
+                self._stop()
         finally:
             self._give_up_progress()
             self._device_watch.end()
@@ -120,30 +121,27 @@ class TrainingDriver:
                 store_incidents(rest, self._restarts.spec, self._run_id)
 
     def _is_finished(self) -> bool:
-        if self._inbox.is_stopped:
-            return True
+        if self._inbox.is_stopped or not self._is_running:
+            return self._inbox.is_stopped
         return not (self._stays or self._unanswered or self._inbox.has_commands) and self._queue.is_over
 
     def _turn(self) -> None:
-        """One round: send commands and candles, take an answer. A dead host is replaced."""
+        """One round: send commands and candles, take an answer. Raises HostDiedError."""
         if self._device_watch.turn():
             self._emit_event(self._restarts.gpu_is_back())
         self._forecast_first()
-        try:
-            self._pass_on()
-            if self._unanswered:
-                self._take_answer(_ANSWER_WAIT_S)
-            else:
-                self._host.receive(0.0)  # notices a host that died while idle
-                self._inbox.wait(min(_IDLE_WAIT_S, self._rest_left_s or _IDLE_WAIT_S))
-        except HostDiedError as death:
-            if not (self._replace_host(death) and self._start()):
-                self._inbox.stop()
+        self._pass_on()
+        if self._unanswered:
+            self._take_answer(_ANSWER_WAIT_S)
+        elif self._is_running:  # else its device was changed
+            self._host.receive(0.0)  # notices a host that died while idle
+            self._inbox.wait(min(_IDLE_WAIT_S, self._rest_left_s or _IDLE_WAIT_S))
 
     def _pass_on(self) -> None:
         while self._has_room_for_command and (command := self._inbox.take_command()) is not None:
             if isinstance(command, SetDevice):
                 self._change_device(command)
+                return
             elif isinstance(command, ShowMarket):
                 if self._first is not None:
                     self._first.show(self._spec.markets[command.market])
@@ -230,23 +228,13 @@ class TrainingDriver:
         if made is not None:
             self._emit_event(made)
 
-    def _start(self) -> bool:
-        """Start the host and publish its first answer. False if training cannot continue."""
-        self._is_running = False
-        while not self._inbox.is_stopped:
-            try:
-                self._unanswered.clear()
-                self._forecast_first()  # a host in this thread is silent until it has loaded
-                self._host.start()
-                while not self._take_first_answer():
-                    if self._inbox.is_stopped:
-                        return False
-                self._is_running = True
-                return True
-            except HostDiedError as death:
-                if not self._replace_host(death):
-                    return False
-        return False
+    def _start(self) -> None:
+        """Start the host and publish its first answer, unless a stop is requested meanwhile. Raises HostDiedError."""
+        self._unanswered.clear()
+        self._forecast_first()  # a host in this thread is silent until it has loaded
+        self._host.start()
+        while not (self._is_running or self._inbox.is_stopped):
+            self._is_running = self._take_first_answer()
 
     def _take_first_answer(self) -> bool:
         self._forecast_first()
@@ -274,16 +262,14 @@ class TrainingDriver:
             self._send(order)
 
     def _change_device(self, command: SetDevice) -> None:
-        """End the host with a checkpoint and make one on the other device. Raises HostDiedError."""
+        """End the host with a checkpoint and make one on the other device, to be started next. Raises HostDiedError."""
         self._restarts.use_device(command.device)  # first, in case the host dies on the way
         deadline_s = self._clock.monotonic_s() + _STOP_WITHIN_S
         self._send(SaveCheckpoint(EXIT))
         self._drain(deadline_s)
         self._renew_host()
-        if not self._start():
-            self._inbox.stop()
 
-    def _replace_host(self, death: HostDiedError) -> bool:
+    def _replace_host(self, death: HostDiedError) -> None:
         """Make a new host, unless the cause is final or there were too many crashes; report it either way."""
         self._host.close()
         self._is_running = False
@@ -291,18 +277,15 @@ class TrainingDriver:
         if to_set_aside is not None:
             self._store.set_aside(self._spec.markets[death.market], to_set_aside, death.sentence)
         unanswered, is_explained = tuple(self._unanswered), to_set_aside is not None
-        if not self._announce(self._restarts.after(death, unanswered, is_explained=is_explained)):
-            return False
-        self._renew_host()
-        self._inbox.wait(_RESTART_PAUSE_S)
-        return True
+        if self._announce(self._restarts.after(death, unanswered, is_explained=is_explained)):
+            self._renew_host()
+            self._inbox.wait(_RESTART_PAUSE_S)
 
     def _announce(self, decision: RestartDecision) -> bool:
         """Report it. False if no host follows."""
         for incident in decision.incidents:
             self._emit_event(incident)
         if decision.failure is not None:
-            self._has_failed = True
             self._give_up_progress()
             self._inbox.stop()  # first: a restart in reaction to the event waits for this run to end
             self._emit_event(decision.failure)
@@ -310,6 +293,7 @@ class TrainingDriver:
 
     def _renew_host(self) -> None:
         self._host.close()
+        self._is_running = False
         if self._status is not None:
             self._emit_event(replace(self._status, state=TrainerState.RESTARTING))
         self._host = self._make_host(self._restarts.spec)

@@ -8,11 +8,20 @@ from pathlib import Path
 
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.clock import ManualClock, SystemClock
-from core.domain.events import EventBatch, ForecastMade, StepDone, TrainerFailed, TrainerState, TrainerStatus
+from core.domain.events import (
+    EventBatch,
+    ForecastMade,
+    Incident,
+    StepDone,
+    TrainerEvent,
+    TrainerFailed,
+    TrainerState,
+    TrainerStatus,
+)
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.training.commands import ObserveClose, RescoreCandle, SetDuty, SetPaused, TrainerCommand
+from core.training.commands import ObserveClose, RescoreCandle, SetDevice, SetDuty, SetPaused, StepOnce, TrainerCommand
 from core.training.hosting.driver import TrainingDriver
 from core.training.hosting.host import HostDiedError, ThreadHost
 from core.training.hosting.inbox import Inbox
@@ -114,6 +123,26 @@ def test_a_command_is_answered_while_the_driver_sleeps(tmp_path: Path) -> None:
     db.close()
     assert seen[:4] == ["forecast", "forecast", "step", "paused"], "no candle between the step and the pause"
     assert seen.count("step") == 29 and seen.count("forecast") == 30
+
+
+def test_commands_behind_a_change_of_the_device_wait_for_the_next_trainer(tmp_path: Path) -> None:
+    store_candles(tmp_path, random_walk(5))
+    hosts, inbox, events = list[LateHost](), Inbox(), list[TrainerEvent]()
+
+    def make_host(spec: SessionSpec) -> LateHost:
+        hosts.append(LateHost(spec, dies_of_a_pause=False))
+        return hosts[-1]
+
+    inbox.send(SetDevice("cpu"))
+    inbox.send(StepOnce())
+    inbox.feed_ended()
+    db = open_database(DataFolder(tmp_path).database)
+    TrainingDriver(
+        rigs.spec(tmp_path), make_host, CandleStore(db), inbox, lambda batch: events.extend(batch.events), SystemClock()
+    ).run()
+    db.close()
+    assert len(hosts) == 2 and StepOnce() not in hosts[0].asked and hosts[1].asked[0] == StepOnce()
+    assert not [event for event in events if isinstance(event, TrainerFailed | Incident)]
 
 
 def test_fewer_closes_are_under_way_the_more_markets_they_have(tmp_path: Path) -> None:
