@@ -24,6 +24,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore, challenger_figures
+from core.training.commands import SetPaused
 from core.training.hosting.service import TrainingService
 from core.training.online.snapshot import pack, unpack_learned
 from tests.core.training import rigs
@@ -180,6 +181,16 @@ def test_nothing_later_changes_a_forecast_of_a_challenger(tmp_path: Path, challe
     other = run_over(tmp_path, settings_with(*NAMES), changed)
     np.testing.assert_array_equal(other.losses[:30], challenged.losses[:30])
     assert (other.losses[30] != challenged.losses[30]).any()
+
+
+def test_suspended_ones_take_part_again_when_training_is_resumed(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path, settings_with("nlinear", "gru"))
+    for challenger in session._session.challengers:
+        challenger.is_suspended = True
+    session.handle(SetPaused(True))
+    session.handle(SetPaused(False))
+    assert not any(challenger.is_suspended for challenger in session._session.challengers)
+    session.close()
 
 
 def test_a_checkpoint_without_challengers_lets_them_begin_new(tmp_path: Path, session_after: SessionAfter) -> None:
