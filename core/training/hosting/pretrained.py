@@ -8,8 +8,9 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field, TypeAdapter, ValidationError
 from torch import Tensor
 
 from core.domain.candle import Interval
@@ -45,11 +46,14 @@ class Pretrained:
     sha256: str
     size_bytes: int
     created_at_ms: int
-    interval_ms: int
+    interval_ms: Annotated[int, Field(gt=0)]
     seen_until_ms: int
     """Time up to which it has seen candles, in training or in validation."""
     epoch: int
     skill: float
+
+
+_DESCRIPTIONS = TypeAdapter(Pretrained)
 
 
 class PretrainedStore:
@@ -96,8 +100,8 @@ class PretrainedStore:
 
 def _read(path: Path) -> Pretrained | None:
     try:
-        return Pretrained(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        return _DESCRIPTIONS.validate_json(path.read_bytes(), strict=True)
+    except (OSError, ValidationError):
         return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import shutil
 from pathlib import Path
 
@@ -232,6 +233,15 @@ def test_an_unreadable_description_is_skipped(tmp_path: Path, text: str) -> None
     folder = tmp_path / "models" / "transformer" / "pretrained"
     folder.mkdir(parents=True)
     (folder / "pretrained-x.json").write_text(text)
+    session = service(tmp_path)
+    assert ready(session).resumed_from is None
+    session.close()
+
+
+@pytest.mark.parametrize(("name", "value"), [("interval_ms", 0), ("seen_until_ms", "soon"), ("skill", None)])
+def test_an_altered_description_is_skipped(tmp_path: Path, pretrained: str, name: str, value: object) -> None:
+    (path,) = (tmp_path / "models" / "transformer" / "pretrained").glob("*.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
     session = service(tmp_path)
     assert ready(session).resumed_from is None
     session.close()
