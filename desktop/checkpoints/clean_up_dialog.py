@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHeaderView, QPushButton, QTableWidget, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHeaderView, QPushButton, QWidget
 
 from core.checkpoints.retention import reasons_to_keep, rules_of
 from core.domain.checkpoint_info import CheckpointInfo
@@ -18,7 +18,7 @@ from desktop.ui.dialog_parts import Problem
 from desktop.ui.formatting import format_count, format_time
 from desktop.ui.plain_text import Label
 from desktop.ui.stacks import stacked
-from desktop.ui.tables import put_text, set_line_height, text_table
+from desktop.ui.tables import RIGHT, Column, RowsModel, text_table
 from desktop.ui.translation import translate
 
 _RULES = ("keep_newest", "keep_best", "keep_every_steps", "keep_hours", "undo_minutes")
@@ -56,7 +56,11 @@ class CleanUpDialog(QDialog):
         self.buttons = QDialogButtonBox(kinds.Save | kinds.Cancel)
         self.problem = Problem(self._list, self.buttons)
         self.summary = Label(wraps=True)
-        self.table = _table()
+        self._reasons: Mapping[str, Sequence[str]] = {}
+        """What keeps each checkpoint, in core's words, by its id."""
+        self.model = RowsModel(self._columns(), self)
+        self.table = text_table(self.model, translate("Checkpoints", "Checkpoints that a clean-up would delete"))
+        self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.now = QPushButton(translate("Checkpoints", "&Clean up now"))
         self.now.setToolTip(translate("Checkpoints", "Delete these files now; this cannot be undone"))
         self._build()
@@ -96,25 +100,27 @@ class CleanUpDialog(QDialog):
         self.table.setEnabled(False)
         self.summary.clear()
         data, infos = self._data, self._data.infos
-        reasons = reasons_to_keep(infos, rules_of(self.form.value()), data.now_ms, data.held, data.offered)
+        self._reasons = reasons_to_keep(infos, rules_of(self.form.value()), data.now_ms, data.held, data.offered)
         self.table.setEnabled(True)
-        goes = [info for info in infos if not reasons[info.checkpoint_id]]
+        goes = [info for info in infos if not self._reasons[info.checkpoint_id]]
         self.summary.setText(self._account(goes))
         self.now.setEnabled(bool(goes) and data.is_training)
-        listed = sorted(infos[:_MOST_LISTED], key=lambda info: bool(reasons[info.checkpoint_id]))
-        self.table.setRowCount(len(listed))
-        for row, info in enumerate(listed):
-            held = ", ".join(reasons[info.checkpoint_id])  # what keeps it, in core's words
-            kept = translate("Checkpoints", "kept: {0}").format(held)
-            texts = (
-                kept if held else translate("Checkpoints", "would be deleted"),
-                format_count(info.step),
-                format_time(info.created_at_ms),
-                score_text(info),
-                format_bytes(info.size_bytes),
-            )
-            for column, text in enumerate(texts):
-                put_text(self.table, row, column, text, is_number=column in (1, 4))
+        self.model.show(sorted(infos[:_MOST_LISTED], key=lambda info: bool(self._reasons[info.checkpoint_id])))
+
+    def _columns(self) -> tuple[Column[CheckpointInfo], ...]:
+        return (
+            Column(translate("Checkpoints", "Result"), self._fate),
+            Column(translate("Checkpoints", "Step"), lambda info: format_count(info.step), side=RIGHT),
+            Column(translate("Checkpoints", "Saved"), lambda info: format_time(info.created_at_ms)),
+            Column(translate("Checkpoints", "Score"), score_text),
+            Column(translate("Checkpoints", "Size"), lambda info: format_bytes(info.size_bytes), side=RIGHT),
+        )
+
+    def _fate(self, info: CheckpointInfo) -> str:
+        held = ", ".join(self._reasons[info.checkpoint_id])
+        return (
+            translate("Checkpoints", "kept: {0}").format(held) if held else translate("Checkpoints", "would be deleted")
+        )
 
     def _account(self, goes: Sequence[CheckpointInfo]) -> str:
         count = len(self._data.infos)
@@ -134,17 +140,3 @@ class CleanUpDialog(QDialog):
     def _accept(self, *, at_once: bool) -> None:
         self.kept_by.emit(self.form.value(), at_once)
         self.accept()
-
-
-def _table() -> QTableWidget:
-    titles = (
-        translate("Checkpoints", "Result"),
-        translate("Checkpoints", "Step"),
-        translate("Checkpoints", "Saved"),
-        translate("Checkpoints", "Score"),
-        translate("Checkpoints", "Size"),
-    )
-    table = text_table(titles, translate("Checkpoints", "Checkpoints that a clean-up would delete"))
-    set_line_height(table)
-    table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-    return table

@@ -25,7 +25,7 @@ from desktop.ui.formatting import MISSING, format_count
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import NumberAxis, apply_plot_palette, plot_widget
 from desktop.ui.stacks import stacked
-from desktop.ui.tables import put_text, text_table
+from desktop.ui.tables import LEFT, style_table
 from desktop.ui.theme import Palette
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -175,8 +175,11 @@ def _curve(steps: Sequence[StepDone]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _table(titles: Sequence[str], name: str) -> QTableWidget:
-    table = text_table(("", *titles), name)
+    table = QTableWidget(0, 1 + len(titles))
+    table.setHorizontalHeaderLabels(["", *titles])
+    style_table(table, name)
     header = table.horizontalHeader()
+    header.setDefaultAlignment(LEFT)
     header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
     return table
@@ -190,8 +193,10 @@ def _fill(table: QTableWidget, rows: Sequence[Row]) -> None:
     for place, (title, texts, best) in enumerate(rows):
         table.setItem(place, 0, QTableWidgetItem(title))
         for column, text in enumerate(texts):
-            item = put_text(table, place, column + 1, text)
+            item = QTableWidgetItem(plain(text))
+            is_best = translate("Checkpoints", "{0} (the best of these)").format(text)
+            item.setToolTip(paragraphs(is_best if column == best else text))
             if column == best:
-                item.setToolTip(paragraphs(translate("Checkpoints", "{0} (the best of these)").format(text)))
                 item.setFont(bold)
+            table.setItem(place, column + 1, item)
     table.resizeRowsToContents()

@@ -11,23 +11,20 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
 from core.domain.checkpoint_info import CheckpointInfo
-from core.domain.plain_text import plain
-from desktop.checkpoints.columns import COLUMNS, MOST_FIRST, marks_text, tooltip
-from desktop.ui.plain_text import paragraphs
-from desktop.ui.tables import Index, RowsModel
+from desktop.checkpoints.columns import COLUMNS, MOST_FIRST, Column, marks_text, tooltip
+from desktop.checkpoints.widths import WORDS_INDENT
+from desktop.ui import tables
 from desktop.ui.translation import translate
 
-INFO_ROLE = Qt.ItemDataRole.UserRole + 1
 
-
-class CheckpointTableModel(RowsModel[CheckpointRow]):
+class CheckpointTableModel(tables.RowsModel[CheckpointRow]):
     """Rows are checkpoints, as they were when they were last shown: what changes meanwhile is not half seen."""
 
     sorting_asked = Signal(int, object)
     """A column, and a Qt.SortOrder: a header was clicked."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__([translate("Checkpoints", column.title) for column in COLUMNS], parent)
+        super().__init__(tuple(map(_shown, COLUMNS)), parent, tooltip=tooltip)
         self._best = self._in_use = np.zeros(0)
         self._catalog: Catalog | None = None
         self._layout = -1
@@ -35,7 +32,7 @@ class CheckpointTableModel(RowsModel[CheckpointRow]):
         self._place: Rows = np.zeros(0, dtype=np.int64)
         """By row of the catalog: where it is shown, -1 where it is not."""
 
-    def show(self, catalog: Catalog, rows: Rows) -> bool:
+    def show_rows(self, catalog: Catalog, rows: Rows) -> bool:
         """Show these rows of the catalog. False where the same checkpoints stay in the same places."""
         is_same = self._catalog is catalog and self._layout == catalog.layout and np.array_equal(rows, self._shown)
         if not is_same:
@@ -51,14 +48,14 @@ class CheckpointTableModel(RowsModel[CheckpointRow]):
             self.repaint()
         return not is_same
 
-    def info(self, row: int) -> CheckpointInfo:
-        return self.kept(row).info
-
-    def kept(self, row: int) -> CheckpointRow:
+    def row(self, number: int) -> CheckpointRow:
         """The checkpoint in a row, with its market."""
-        kept = self.rows[row]
-        is_best, is_in_use = bool(self._best[row]), bool(self._in_use[row])
+        kept = self.rows[number]
+        is_best, is_in_use = bool(self._best[number]), bool(self._in_use[number])
         return replace(kept, info=replace(kept.info, is_best=is_best, is_in_use=is_in_use))
+
+    def info(self, number: int) -> CheckpointInfo:
+        return self.row(number).info
 
     def ids(self, rows: Iterable[int]) -> list[str]:
         return [self.rows[row].info.checkpoint_id for row in rows]
@@ -76,43 +73,29 @@ class CheckpointTableModel(RowsModel[CheckpointRow]):
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         self.sorting_asked.emit(column, order)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        column = COLUMNS[index.column()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return plain(column.text(self.kept(index.row())))
-        if role == INFO_ROLE:
-            return self.info(index.row())
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return self.side(index.column())
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return paragraphs(tooltip(self.kept(index.row())))
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            kept = self.kept(index.row())
-            return plain(column.text(kept) or marks_text(kept.info))
-        return None
-
-    def side(self, column: int) -> Qt.AlignmentFlag:
-        side = Qt.AlignmentFlag.AlignRight if COLUMNS[column].is_number else Qt.AlignmentFlag.AlignLeft
-        return side | Qt.AlignmentFlag.AlignVCenter
-
-    def meaning(self, column: int) -> str:
-        return translate("Checkpoints", COLUMNS[column].meaning)
-
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         shown = super().headerData(section, orientation, role)
         if orientation is not Qt.Orientation.Horizontal:
             return shown
         column = COLUMNS[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return shown if column.is_number else f"  {shown}"
+            return shown if column.is_number else f"{WORDS_INDENT}{shown}"
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self._titles[section] or self.meaning(section)
+            return self.columns[section].title or self.columns[section].meaning
         if role == Qt.ItemDataRole.InitialSortOrderRole:  # the first click brings what is looked for to the top
             is_most_first = column.name in MOST_FIRST
             return Qt.SortOrder.DescendingOrder if is_most_first else Qt.SortOrder.AscendingOrder
         return shown
+
+
+def _shown(column: Column) -> tables.Column[CheckpointRow]:
+    return tables.Column(
+        translate("Checkpoints", column.title),
+        column.text,
+        translate("Checkpoints", column.meaning),
+        tables.RIGHT if column.is_number else tables.LEFT,
+        spoken=(lambda kept: marks_text(kept.info)) if column.name == "marks" else None,
+    )
 
 
 def stretches(rows: Sequence[int]) -> list[tuple[int, int]]:

@@ -189,7 +189,7 @@ class CheckpointsPanel(Panel):
         self.filter.setText(_filter_of_run(run_id, is_archived=self._source.is_archived(run_id)))
 
     def _kept(self) -> list[CheckpointRow]:
-        return [self.model.kept(row) for row in self.table.selected_rows()]
+        return [self.model.row(row) for row in self.table.selected_rows()]
 
     def _toggle_ghosts(self) -> None:
         is_on = self.actions_of_panel[ActionId.CHECKPOINT_GHOSTS].isChecked()
@@ -235,7 +235,7 @@ class CheckpointsPanel(Panel):
         self._offer_restore(rows)
         for action_id in _SINGLE:
             actions[action_id].setEnabled(is_one)
-        found = self.model.kept(rows[0]).evaluation if is_one else None
+        found = self.model.row(rows[0]).evaluation if is_one else None
         actions[ActionId.CHECKPOINT_REPORT].setEnabled(found is not None and bool(found.page))
         for action_id in _ANY:
             actions[action_id].setEnabled(bool(rows))

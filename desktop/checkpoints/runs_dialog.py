@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
@@ -17,19 +16,9 @@ from desktop.ui.dialog_parts import close_button
 from desktop.ui.formatting import MISSING, format_count, format_time
 from desktop.ui.plain_text import Label
 from desktop.ui.stacks import stacked
-from desktop.ui.tables import put_text, set_line_height, text_table
-from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.tables import RIGHT, Column, RowsModel, text_table
+from desktop.ui.translation import translate
 
-_TITLES = (
-    QT_TRANSLATE_NOOP("Checkpoints", "Run"),
-    QT_TRANSLATE_NOOP("Checkpoints", "Symbol"),
-    QT_TRANSLATE_NOOP("Checkpoints", "Interval"),
-    QT_TRANSLATE_NOOP("Checkpoints", "Checkpoints"),
-    QT_TRANSLATE_NOOP("Checkpoints", "Size"),
-    QT_TRANSLATE_NOOP("Checkpoints", "Newest"),
-    QT_TRANSLATE_NOOP("Checkpoints", "Best score"),
-    QT_TRANSLATE_NOOP("Checkpoints", "State"),
-)
 MOST_COMPARED = 6
 
 
@@ -43,6 +32,10 @@ class RunLine:
     count: int
     size_bytes: int
     is_archived: bool
+
+    @property
+    def market(self) -> Market:
+        return Market(self.newest.venue, self.newest.symbol, Interval(self.newest.interval_ms))
 
 
 def run_lines(catalog: Catalog) -> list[RunLine]:
@@ -70,10 +63,9 @@ class RunsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Checkpoints", "Runs"))
         self._source = source
-        self._lines: list[RunLine] = []
-        titles = [translate("Checkpoints", title) for title in _TITLES]
-        self.table = text_table(titles, translate("Checkpoints", "Runs"))
-        set_line_height(self.table)
+        self._symbols: dict[Market, str] = {}
+        self.model = RowsModel(self._columns(), self, key=lambda line: line.run_id)
+        self.table = text_table(self.model, translate("Checkpoints", "Runs"))
         self.table.horizontalHeader().setStretchLastSection(True)
         self.show_button = QPushButton(translate("Checkpoints", "&Show checkpoints"))
         self.compare_button = QPushButton(translate("Checkpoints", "&Compare best"))
@@ -84,7 +76,31 @@ class RunsDialog(QDialog):
 
     def selected(self) -> list[RunLine]:
         """What is selected, in the order of the table."""
-        return [self._lines[row] for row in sorted({index.row() for index in self.table.selectedIndexes()})]
+        return self.model.chosen(self.table)
+
+    def _columns(self) -> tuple[Column[RunLine], ...]:
+        return (
+            Column(translate("Checkpoints", "Run"), lambda line: line.run_id),
+            Column(
+                translate("Checkpoints", "Symbol"), lambda line: symbols_text(line.newest, self._symbols[line.market])
+            ),
+            Column(translate("Checkpoints", "Interval"), lambda line: str(line.market.interval)),
+            Column(translate("Checkpoints", "Checkpoints"), lambda line: format_count(line.count), side=RIGHT),
+            Column(translate("Checkpoints", "Size"), lambda line: format_bytes(line.size_bytes), side=RIGHT),
+            Column(translate("Checkpoints", "Newest"), lambda line: format_time(line.newest.info.created_at_ms)),
+            Column(
+                translate("Checkpoints", "Best score"),
+                lambda line: MISSING if line.best is None else score_text(line.best.info),
+            ),
+            Column(translate("Checkpoints", "State"), self._state),
+        )
+
+    def _state(self, line: RunLine) -> str:
+        states = (
+            (translate("Checkpoints", "watched"), line.run_id == self._source.run_id),
+            (translate("Checkpoints", "archived"), line.is_archived),
+        )
+        return ", ".join(words for words, holds in states if holds)
 
     def _build(self) -> None:
         about = Label(
@@ -97,8 +113,8 @@ class RunsDialog(QDialog):
         for button in (self.show_button, self.compare_button, self.archive_button):
             button.setAutoDefault(False)
             buttons.addButton(button, QDialogButtonBox.ButtonRole.ActionRole)
-        self.table.itemSelectionChanged.connect(self._update_buttons)
-        self.table.itemActivated.connect(lambda _item: self._show())
+        self.table.selectionModel().selectionChanged.connect(self._update_buttons)
+        self.table.activated.connect(lambda _index: self._show())
         self.show_button.clicked.connect(self._show)
         self.compare_button.clicked.connect(self._compare)
         self.archive_button.clicked.connect(self._archive)
@@ -106,15 +122,9 @@ class RunsDialog(QDialog):
         self.resize(900, 380)
 
     def _fill(self) -> None:
-        chosen = {line.run_id for line in self.selected()}
-        self._lines = run_lines(self._source.catalog)
-        self.table.setRowCount(len(self._lines))
-        self.table.clearSelection()
-        symbols = symbols_apart(_market(line) for line in self._lines)
-        for row, line in enumerate(self._lines):
-            for column, text in enumerate(_texts(line, symbols[_market(line)], self._source.run_id)):
-                item = put_text(self.table, row, column, text, is_number=column in (3, 4))
-                item.setSelected(line.run_id in chosen)
+        lines = run_lines(self._source.catalog)
+        self._symbols = symbols_apart(line.market for line in lines)
+        self.model.show(lines)
         self._update_buttons()
 
     def _update_buttons(self) -> None:
@@ -141,25 +151,3 @@ class RunsDialog(QDialog):
         chosen = self.selected()
         is_archived = not all(line.is_archived for line in chosen)
         self._source.set_archived([line.run_id for line in chosen], is_archived)
-
-
-def _market(line: RunLine) -> Market:
-    return Market(line.newest.venue, line.newest.symbol, Interval(line.newest.interval_ms))
-
-
-def _texts(line: RunLine, symbol: str, watched: str | None) -> Sequence[str]:
-    newest = line.newest
-    states = (
-        (translate("Checkpoints", "watched"), line.run_id == watched),
-        (translate("Checkpoints", "archived"), line.is_archived),
-    )
-    return (
-        line.run_id,
-        symbols_text(newest, symbol),
-        str(Interval(newest.interval_ms)),
-        format_count(line.count),
-        format_bytes(line.size_bytes),
-        format_time(newest.info.created_at_ms),
-        MISSING if line.best is None else score_text(line.best.info),
-        ", ".join(words for words, holds in states if holds),
-    )

@@ -35,10 +35,10 @@ from desktop.checkpoints.columns import (
     WRECKED,
     marks,
 )
-from desktop.checkpoints.model import INFO_ROLE, CheckpointTableModel, stretches
+from desktop.checkpoints.model import CheckpointTableModel, stretches
 from desktop.checkpoints.widths import ICON_SIZE, WORDS_INDENT, ColumnWidths
 from desktop.ui.icons import icon
-from desktop.ui.tables import Index, style_table
+from desktop.ui.tables import ROW_ROLE, Index, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
@@ -118,7 +118,7 @@ class CheckpointTable(QTableView):
         if unfilled != self._unfilled:
             self._unfilled = unfilled
             self.fit_columns()
-        if self.rows.show(catalog, rows):
+        if self.rows.show_rows(catalog, rows):
             self.select_ids(ids, current[0] if current else None)
             self.verticalScrollBar().setValue(scrolled)
             self.horizontalScrollBar().setValue(sideways)
@@ -260,7 +260,7 @@ class MarksDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
         palette = self._theme.palette
-        held = marks(index.data(INFO_ROLE))
+        held = marks(index.data(ROW_ROLE).info)
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
         icons = (
             (WRECKED, "alert-outline", palette.bad),  # in the place of the best, which it cannot be

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 
 from core.domain.plain_text import plain
 from desktop.finder.search import Entry, EntryKind, found
-from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plain_text import Label
 from desktop.ui.stacks import NO_MARGINS, stacked
-from desktop.ui.tables import Index, RowsModel
+from desktop.ui.tables import ROW_ROLE, Column, Index, RowsModel
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -31,7 +31,6 @@ _SIZE = QSize(640, 420)
 _MARGIN = 10
 _LINE_PADDING = 5
 _TO_LIST = frozenset({Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown})
-_ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class FinderDialog(QDialog):
         self.list.setAccessibleName(translate("Finder", "Matches"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.model = _FoundModel(("",), self)
+        self.model = _FoundModel(self)
         self.list.setModel(self.model)
         self.list.setItemDelegate(_LineDelegate(theme.palette, self.list))
         self.empty = Label(translate("Finder", question.nothing), alignment=Qt.AlignmentFlag.AlignCenter)
@@ -138,7 +137,7 @@ class FinderDialog(QDialog):
             self.list.scrollToTop()
 
     def _choose(self, index: QModelIndex) -> None:
-        entry = index.data(_ENTRY_ROLE) if index.isValid() else None
+        entry = index.data(ROW_ROLE) if index.isValid() else None
         if isinstance(entry, Entry) and entry.is_enabled:
             self._chosen = entry
             self.accept()
@@ -158,25 +157,26 @@ def _is_another_market(typed: str, entries: Sequence[Entry]) -> bool:
 
 
 class _FoundModel(RowsModel[Entry]):
-    def show(self, entries: Sequence[Entry]) -> None:
-        self.beginResetModel()
-        self.rows = list(entries)
-        self.endResetModel()
+    """What cannot be done now cannot be chosen."""
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        entry = self.rows[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return plain(entry.text)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return paragraphs(entry.details)
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return " · ".join(part for part in (entry.text, entry.kind.shown, entry.keys) if part)
-        return entry if role == _ENTRY_ROLE else None
+    def __init__(self, parent: QObject) -> None:
+        line: Column[Entry] = Column("", lambda entry: entry.text, spoken=_spoken)
+        super().__init__((line,), parent, tooltip=lambda entry: entry.details)
+
+    def show(self, rows: Sequence[Entry]) -> None:
+        """None of them stays chosen: other words were typed."""
+        self.beginResetModel()
+        self.rows = list(rows)
+        self.endResetModel()
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         is_enabled = self.rows[index.row()].is_enabled
         selectable = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
         return selectable | Qt.ItemFlag.ItemIsEnabled if is_enabled else selectable
+
+
+def _spoken(entry: Entry) -> str:
+    return " · ".join(part for part in (entry.text, entry.kind.shown, entry.keys) if part)
 
 
 class _LineDelegate(QStyledItemDelegate):
@@ -190,7 +190,7 @@ class _LineDelegate(QStyledItemDelegate):
         return QSize(0, self._view.fontMetrics().height() + 2 * _LINE_PADDING)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        entry, palette = index.data(_ENTRY_ROLE), self._palette
+        entry, palette = index.data(ROW_ROLE), self._palette
         if not isinstance(entry, Entry):
             return
         rectangle: QRect = option.rect  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QMenu, QToolButton
 
 from desktop.actions import ActionId, ActionRegistry, panel_actions
-from desktop.jobs.table import JobsModel, make_table
+from desktop.jobs.table import job_words, jobs_model, make_table
 from desktop.state.job_list import Job, JobState
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_count, format_duration, format_time
@@ -35,7 +35,7 @@ class JobsPanel(Panel):
         self._state = state
         self.can_cancel: Callable[[str], bool] = lambda job_id: False
         """Whether somebody would answer a request to cancel this one."""
-        self.model = JobsModel(theme, self)
+        self.model = jobs_model(theme, self)
         self.table = make_table(self.model, theme, translate("Jobs", "Jobs, running ones first"))
         self.count = Label()
         mute(self.count)
@@ -122,7 +122,7 @@ class JobsPanel(Panel):
         until_ms = job.ended_at_ms or self._state.clock.now_ms()
         took = format_duration(max(until_ms - job.started_at_ms, 0) / 1000.0)
         lasted = translate("Jobs", "took {0}") if job.state.is_over else translate("Jobs", "running for {0}")
-        account = f"{job.report.title}\n{began}, {lasted.format(took)}\n\n{self.model.words(job)}"
+        account = f"{job.report.title}\n{began}, {lasted.format(took)}\n\n{job_words(job)}"
         return account if job.state.is_over or not job.result else f"{account}\n{job.result}"
 
     def _cancel(self) -> None:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
-from PySide6.QtGui import QColor, QPainter, QResizeEvent
+from PySide6.QtGui import QColor, QIcon, QPainter, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
-from core.domain.plain_text import plain
 from desktop.state.job_list import Job, JobState
 from desktop.ui.formatting import MISSING, format_count, format_duration, format_percent
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import follow_interface_size, space_rows
-from desktop.ui.plain_text import ElidedCells, paragraphs
-from desktop.ui.tables import Index, KeyedRowsModel, style_table
+from desktop.ui.plain_text import ElidedCells
+from desktop.ui.tables import ROW_ROLE, Column, RowsModel, style_table
 from desktop.ui.theme import Palette, Theme
-from desktop.ui.translation import translate
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-JOB, PROGRESS, LEFT, RESULT = range(4)
+JOB, PROGRESS, TIME_LEFT, RESULT = range(4)
 _BAR_PX, _BAR_WIDTH_PX, _GAP_PX = 8, 130, 8
 _SHARE_OF_JOB = 0.62
 _ICONS = {
@@ -29,6 +29,14 @@ _ICONS = {
     JobState.CANCELLED: "cancel",
     JobState.FAILED: "alert-circle-outline",
 }
+_STATES = {
+    JobState.RUNNING: QT_TRANSLATE_NOOP("Jobs", "Running"),
+    JobState.CANCELLING: QT_TRANSLATE_NOOP("Jobs", "Cancelling…"),
+    JobState.DONE: QT_TRANSLATE_NOOP("Jobs", "Done"),
+    JobState.ENDED: QT_TRANSLATE_NOOP("Jobs", "Interrupted"),
+    JobState.CANCELLED: QT_TRANSLATE_NOOP("Jobs", "Cancelled"),
+    JobState.FAILED: QT_TRANSLATE_NOOP("Jobs", "Failed"),
+}
 
 
 def share_of(job: Job) -> float | None:
@@ -37,72 +45,57 @@ def share_of(job: Job) -> float | None:
     return None if report.total <= 0 else min(max(report.done / report.total, 0.0), 1.0)
 
 
-class JobsModel(KeyedRowsModel[Job]):
+def jobs_model(theme: Theme, parent: QObject) -> RowsModel[Job]:
     """Jobs in the order of the list: those under way first."""
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        titles = (
-            translate("Jobs", "Job"),
-            translate("Jobs", "Progress"),
-            translate("Jobs", "Time left"),
-            translate("Jobs", "State"),
-        )
-        super().__init__(titles, parent)
-        self._theme = theme
-        self._states = {
-            JobState.RUNNING: translate("Jobs", "Running"),
-            JobState.CANCELLING: translate("Jobs", "Cancelling…"),
-            JobState.DONE: translate("Jobs", "Done"),
-            JobState.ENDED: translate("Jobs", "Interrupted"),
-            JobState.CANCELLED: translate("Jobs", "Cancelled"),
-            JobState.FAILED: translate("Jobs", "Failed"),
-        }
+    def sign(job: Job) -> QIcon:
+        return icon(_ICONS[job.state], colour_of(job, theme.palette), theme.palette.inverse_text)
 
-    def key(self, row: Job) -> object:
-        return row.job_id, row.started_at_ms
+    def column(title: str, text: Callable[[Job], str]) -> Column[Job]:
+        return Column(title, text, spoken=lambda job: f"{title}: {text(job)}")
 
-    def words(self, job: Job) -> str:
-        """The job's state, with its current activity or its result."""
-        state = self._states[job.state]
-        if job.state is JobState.RUNNING:
-            return self._under_way(job) or state
-        if job.state is JobState.CANCELLING:
-            return state
-        return f"{state}. {job.result}" if job.result else f"{state}."
+    columns = (
+        replace(column(translate("Jobs", "Job"), lambda job: job.report.title), icon=sign),
+        column(translate("Jobs", "Progress"), _progress),
+        column(translate("Jobs", "Time left"), _time_left),
+        column(translate("Jobs", "State"), lambda job: " ".join(job_words(job).split())),
+    )
+    return RowsModel(
+        columns,
+        parent,
+        tooltip=lambda job: f"{job.report.title}\n{job_words(job)}",
+        key=lambda job: (job.job_id, job.started_at_ms),
+    )
 
-    def _under_way(self, job: Job) -> str:
-        report = job.report
-        if report.total <= 0:
-            return job.doing
-        count = translate("Jobs", "{0} of {1}").format(format_count(report.done), format_count(report.total))
-        return f"{job.doing}: {count}" if job.doing else count
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        job, column = self.rows[index.row()], index.column()
-        if role == Qt.ItemDataRole.DisplayRole:
-            return plain(self._text(job, column))
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return paragraphs(f"{job.report.title}\n{self.words(job)}")
-        if role == Qt.ItemDataRole.DecorationRole and column == JOB:
-            return icon(_ICONS[job.state], colour_of(job, self._theme.palette), self._theme.palette.inverse_text)
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{self._titles[column]}: {self._text(job, column)}"
-        return None
+def job_words(job: Job) -> str:
+    """The job's state, with its current activity or its result."""
+    state = translate("Jobs", _STATES[job.state])
+    if job.state is JobState.RUNNING:
+        return _under_way(job) or state
+    if job.state is JobState.CANCELLING:
+        return state
+    return f"{state}. {job.result}" if job.result else f"{state}."
 
-    def _text(self, job: Job, column: int) -> str:
-        if column == JOB:
-            return job.report.title
-        if column == PROGRESS:
-            share = share_of(job)
-            if job.state is JobState.DONE:
-                return format_percent(1.0, 0)
-            return MISSING if share is None else format_percent(share, 0)
-        if column == LEFT:
-            left = job.report.seconds_left
-            if job.state.is_over:
-                return ""
-            return MISSING if left is None else format_duration(left)
-        return " ".join(self.words(job).split())
+
+def _under_way(job: Job) -> str:
+    report = job.report
+    if report.total <= 0:
+        return job.doing
+    count = translate("Jobs", "{0} of {1}").format(format_count(report.done), format_count(report.total))
+    return f"{job.doing}: {count}" if job.doing else count
+
+
+def _progress(job: Job) -> str:
+    share = 1.0 if job.state is JobState.DONE else share_of(job)
+    return MISSING if share is None else format_percent(share, 0)
+
+
+def _time_left(job: Job) -> str:
+    if job.state.is_over:
+        return ""
+    left = job.report.seconds_left
+    return MISSING if left is None else format_duration(left)
 
 
 class ProgressDelegate(QStyledItemDelegate):
@@ -119,10 +112,8 @@ class ProgressDelegate(QStyledItemDelegate):
         widget: QWidget = option.widget  # type: ignore[attr-defined]
         style, rectangle = widget.style(), option.rect  # type: ignore[attr-defined]
         style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, widget)
-        model = index.model()
-        if not isinstance(model, JobsModel):
-            return
-        job, palette, room = model.rows[index.row()], self._theme.palette, rectangle.adjusted(6, 0, -6, 0)
+        job: Job = index.data(ROW_ROLE)
+        palette, room = self._theme.palette, rectangle.adjusted(6, 0, -6, 0)
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
         text = palette.inverse_text if is_selected else palette.text
         words = str(index.data())
@@ -170,11 +161,11 @@ class _JobsTable(QTableView):
 
     def fit(self) -> None:
         """The titles or the width have changed."""
-        room = self.viewport().width() - self.columnWidth(PROGRESS) - self.columnWidth(LEFT)
+        room = self.viewport().width() - self.columnWidth(PROGRESS) - self.columnWidth(TIME_LEFT)
         self.setColumnWidth(JOB, max(min(self.sizeHintForColumn(JOB) + 8, round(_SHARE_OF_JOB * room)), 60))
 
 
-def make_table(model: JobsModel, theme: Theme, name: str) -> QTableView:
+def make_table(model: RowsModel[Job], theme: Theme, name: str) -> QTableView:
     """The view of a model. name: what a screen reader calls it."""
     table = _JobsTable()
     table.setModel(model)
@@ -187,11 +178,11 @@ def make_table(model: JobsModel, theme: Theme, name: str) -> QTableView:
     header.setMinimumSectionSize(60)
     header.setSectionResizeMode(JOB, QHeaderView.ResizeMode.Fixed)
     header.setSectionResizeMode(RESULT, QHeaderView.ResizeMode.Stretch)
-    for column in (PROGRESS, LEFT):
+    for column in (PROGRESS, TIME_LEFT):
         header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
     table.setColumnWidth(PROGRESS, _BAR_WIDTH_PX)
     follow_interface_size(
-        table, lambda: table.setColumnWidth(LEFT, table.fontMetrics().horizontalAdvance("59 min 59 s") + 24)
+        table, lambda: table.setColumnWidth(TIME_LEFT, table.fontMetrics().horizontalAdvance("59 min 59 s") + 24)
     )
     model.layoutChanged.connect(table.fit)
     return table

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtGui import QGuiApplication, QIcon, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from core.domain.events import Incident
-from core.domain.plain_text import plain
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.state.incident_history import identity
 from desktop.state.run_state import RunState
@@ -18,47 +16,32 @@ from desktop.ui.formatting import format_count, format_time
 from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import follow_interface_size, space_rows
 from desktop.ui.panel_base import EmptyState, Panel
-from desktop.ui.plain_text import ElidedCells, TextView, paragraphs, with_whole_figures
+from desktop.ui.plain_text import ElidedCells, TextView, with_whole_figures
 from desktop.ui.stacks import NO_MARGINS, divided, stacked
-from desktop.ui.tables import Index, KeyedRowsModel, style_table
+from desktop.ui.tables import Column, RowsModel, style_table
 from desktop.ui.theme import Theme
-from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.translation import translate
 from desktop.ui.words import word
 
-_TITLES = (
-    "",
-    QT_TRANSLATE_NOOP("Panels", "When"),
-    QT_TRANSLATE_NOOP("Panels", "Event"),
-    QT_TRANSLATE_NOOP("Panels", "Action taken"),
-)
 _DONE = 3
 _DONE_FROM_CHARACTERS = 90
 """Narrower, the list shows only the event: the action taken is in the details beside it."""
 
 
-class IncidentsModel(KeyedRowsModel[Incident]):
+def _model(theme: Theme, parent: QObject) -> RowsModel[Incident]:
     """Newest first. The newest may be one more time of its episode."""
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(("", *(translate("Panels", title) for title in _TITLES[1:])), parent)
-        self._theme = theme
+    def sign(incident: Incident) -> QIcon:
+        colour = severity_colour(incident.severity, theme.palette)
+        return icon(severity_icon_name(incident.severity), colour, theme.palette.inverse_text)
 
-    def key(self, row: Incident) -> object:
-        return identity(row)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        incident = self.rows[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            texts = ("", format_time(incident.newest_at_ms), _happened(incident), incident.what_was_done)
-            return plain(texts[index.column()])
-        if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
-            palette, severity = self._theme.palette, incident.severity
-            return icon(severity_icon_name(severity), severity_colour(severity, palette), palette.inverse_text)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return paragraphs("\n".join(map(plain, _sentences(incident))))
-        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 0:
-            return word(incident.severity)
-        return None
+    columns: tuple[Column[Incident], ...] = (
+        Column("", lambda incident: "", icon=sign, spoken=lambda incident: word(incident.severity)),
+        Column(translate("Panels", "When"), lambda incident: format_time(incident.newest_at_ms)),
+        Column(translate("Panels", "Event"), _happened),
+        Column(translate("Panels", "Action taken"), lambda incident: incident.what_was_done),
+    )
+    return RowsModel(columns, parent, tooltip=lambda incident: "\n".join(_sentences(incident)), key=identity)
 
 
 class IncidentsPanel(Panel):
@@ -67,7 +50,7 @@ class IncidentsPanel(Panel):
     def __init__(self, state: RunState, theme: Theme) -> None:
         super().__init__(theme)
         self._state = state
-        self.model = IncidentsModel(theme, self)
+        self.model = _model(theme, self)
         self.table = _table(self.model)
         name = translate("Panels", "Full text of the selected incidents")
         self.details = TextView(name, translate("Panels", "Select an incident to read about it."))
@@ -156,7 +139,7 @@ class _IncidentsTable(QTableView):
         self.setColumnHidden(_DONE, is_narrow)
 
 
-def _table(model: IncidentsModel) -> QTableView:
+def _table(model: RowsModel[Incident]) -> QTableView:
     table = _IncidentsTable()
     table.setModel(model)
     style_table(table, translate("Panels", "Incidents, newest first"))

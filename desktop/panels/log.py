@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QIcon
 from PySide6.QtWidgets import QComboBox, QHeaderView, QLineEdit, QTableView
 
 from core.domain.events import Severity
-from core.domain.plain_text import plain
 from core.logs.reading import LogBook, LogEntry
 from desktop.actions import ActionId, ActionRegistry, panel_actions
 from desktop.panels.feed.words import moment
@@ -20,9 +18,9 @@ from desktop.ui.formatting import format_count, format_time
 from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import space_rows
 from desktop.ui.panel_base import EmptyState, Panel, mute, set_text
-from desktop.ui.plain_text import Label, TextView, paragraphs
+from desktop.ui.plain_text import Label, TextView
 from desktop.ui.stacks import beside, divided, stacked
-from desktop.ui.tables import Index, NewestFirstModel, style_table
+from desktop.ui.tables import Column, RowsModel, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
@@ -37,27 +35,22 @@ _NONE_MATCHES = QT_TRANSLATE_NOOP("Panels", "No log line matches the level and t
 _ROOT = "ghostcandle"
 
 
-class LogModel(NewestFirstModel[LogEntry]):
+def _model(theme: Theme, now_ms: Callable[[], int], parent: QObject) -> RowsModel[LogEntry]:
     """Time, source and message."""
 
-    def __init__(self, theme: Theme, now_ms: Callable[[], int], parent: QObject | None = None) -> None:
-        super().__init__(
-            (translate("Panels", "When"), translate("Panels", "Source"), translate("Panels", "Message")), parent
-        )
-        self._theme, self._now_ms = theme, now_ms
+    def sign(entry: LogEntry) -> QIcon:
+        severity = severity_of(entry)
+        return icon(severity_icon_name(severity), severity_colour(severity, theme.palette), theme.palette.inverse_text)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        entry = self.rows[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return plain((moment(entry.at_ms, self._now_ms()), part_of(entry), entry.text)[index.column()])
-        if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
-            palette, severity = self._theme.palette, severity_of(entry)
-            return icon(severity_icon_name(severity), severity_colour(severity, palette), palette.inverse_text)
-        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 0:
-            return f"{word(severity_of(entry))}, {format_time(entry.at_ms, seconds=True)}"
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return paragraphs(entry.text)
-        return None
+    def spoken(entry: LogEntry) -> str:
+        return f"{word(severity_of(entry))}, {format_time(entry.at_ms, seconds=True)}"
+
+    columns: tuple[Column[LogEntry], ...] = (
+        Column(translate("Panels", "When"), lambda entry: moment(entry.at_ms, now_ms()), icon=sign, spoken=spoken),
+        Column(translate("Panels", "Source"), part_of),
+        Column(translate("Panels", "Message"), lambda entry: entry.text),
+    )
+    return RowsModel(columns, parent, tooltip=lambda entry: entry.text)
 
 
 class LogPanel(Panel):
@@ -68,7 +61,7 @@ class LogPanel(Panel):
     def __init__(self, book: LogBook, theme: Theme, now_ms: Callable[[], int]) -> None:
         super().__init__(theme)
         self._book = book
-        self.model = LogModel(theme, now_ms, self)
+        self.model = _model(theme, now_ms, self)
         self.table = _table(self.model)
         self.level = QComboBox()
         name_box(self.level, translate("Panels", "Level"))
@@ -158,7 +151,7 @@ def as_text(entry: LogEntry) -> str:
     return f"{as_line(entry)}\n{entry.details}" if entry.details else as_line(entry)
 
 
-def _table(model: LogModel) -> QTableView:
+def _table(model: RowsModel[LogEntry]) -> QTableView:
     table = QTableView()
     table.setModel(model)
     style_table(table, translate("Panels", "Lines of the log, newest first"))

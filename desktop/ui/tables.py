@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Generic, Self, TypeVar
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTableWidget, QTableWidgetItem
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from core.domain.plain_text import plain
 from desktop.ui.icons import tabular
+from desktop.ui.interface_size import space_rows
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.translation import translate
 
 Index = QModelIndex | QPersistentModelIndex
 ROOT = QModelIndex()
+LEFT, RIGHT, CENTRE = (
+    side | Qt.AlignmentFlag.AlignVCenter
+    for side in (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight, Qt.AlignmentFlag.AlignHCenter)
+)
+ROW_ROLE = Qt.ItemDataRole.UserRole
+"""The row itself, for who paints a cell."""
 Row = TypeVar("Row")
 
 
@@ -36,43 +45,46 @@ def style_table(table: QTableView, name: str, *, several: bool = True) -> None:
     header.setTextElideMode(Qt.TextElideMode.ElideRight)  # a header's own is to cut without a sign
 
 
-def text_table(titles: Sequence[str], name: str) -> QTableWidget:
-    """A table of texts, one line high, with its titles to the left; no rows yet. name: as of `style_table`."""
-    table = QTableWidget(0, len(titles))
-    table.setHorizontalHeaderLabels(list(titles))
+def text_table(model: QAbstractTableModel, name: str) -> QTableView:
+    """A table of texts, a line a row, with columns as wide as these. name: as of `style_table`."""
+    table = QTableView()
+    table.setModel(model)
     style_table(table, name)
-    header = table.horizontalHeader()
-    header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    space_rows(table, 6)
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # Qt need not ask each of many
+    table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     return table
 
 
-def put_text(table: QTableWidget, row: int, column: int, text: str, *, is_number: bool = False) -> QTableWidgetItem:
-    """Show a text in a cell, and all of it in its tooltip; numbers are aligned right."""
-    item = QTableWidgetItem(plain(text))
-    item.setToolTip(paragraphs(text))
-    if is_number:
-        item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-    table.setItem(row, column, item)
-    return item
+@dataclass(frozen=True, slots=True)
+class Column(Generic[Row]):
+    """One of a table: its title, what a cell shows of a row, the title's tooltip where that says more, and the side of
+    both. icon: before a cell's text; spoken: what a screen reader reads in place of it."""
+
+    title: str
+    text: Callable[[Row], str]
+    meaning: str = ""
+    side: Qt.AlignmentFlag = LEFT
+    icon: Callable[[Row], QIcon] | None = None
+    spoken: Callable[[Row], str] | None = None
 
 
-def set_line_height(table: QTableWidget) -> None:
-    """Every row is as high as a line: Qt need not ask each of many."""
-    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
-
-
-class TitledColumn(IntEnum):
-    """A column of a table, numbered from the left."""
+class NamedColumn(IntEnum):
+    """A `Column` that code knows by its name, numbered from the left: title, meaning, what a cell shows, and its side;
+    perhaps what is spoken."""
 
     english: tuple[str, str]
-    """Its title and what it means; both go through `translate` where they are shown."""
+    """Title and meaning; both go through `translate` where they are shown."""
+    text: Callable[[Any], str]
+    side: Qt.AlignmentFlag
+    icon: Callable[[Any], QIcon] | None
+    spoken: Callable[[Any], str] | None
 
-    def __new__(cls, *english: Any) -> Self:  # mypy takes it for the look-up of a number too
+    def __new__(cls, *facts: Any) -> Self:  # mypy takes it for the look-up of a number too
         column = int.__new__(cls, len(cls.__members__))
         column._value_ = len(cls.__members__)
-        column.english = english
+        column.english, column.icon = facts[:2], None
+        column.text, column.side, column.spoken = (*facts[2:], None)[:3]
         return column
 
     @property
@@ -85,57 +97,26 @@ class TitledColumn(IntEnum):
 
 
 class RowsModel(QAbstractTableModel, Generic[Row]):
-    """Rows under columns with titles, to the left unless a subclass says otherwise; so it does what a cell shows."""
+    """Rows under columns. In another order, or among others, what is selected stays on its row."""
 
-    def __init__(self, titles: Sequence[str], parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        columns: Sequence[Column[Row] | NamedColumn],
+        parent: QObject | None = None,
+        *,
+        tooltip: Callable[[Row], str] | None = None,
+        key: Callable[[Row], object] = lambda row: row,
+    ) -> None:
+        """tooltip: of every cell of a row; None: a cell's whole text. key: equal for two states of the same row, and
+        hashable."""
         super().__init__(parent)
-        self._titles = titles
+        self.columns, self._tooltip, self._key = tuple(columns), tooltip, key
         self.rows: list[Row] = []
         """What is shown."""
 
-    def repaint(self) -> None:
-        """Rows or palette changed."""
-        if self.rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(self._titles) - 1))
-
-    def chosen(self, view: QAbstractItemView) -> list[Row]:
-        """What is selected in a view of it, from the top down."""
-        return [self.rows[row] for row in sorted(index.row() for index in view.selectionModel().selectedRows())]
-
-    def rowCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(self._titles)
-
-    def side(self, column: int) -> Qt.AlignmentFlag:
-        """Of a column's title; and of its cells, where `data` says so."""
-        return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-
-    def meaning(self, column: int) -> str:
-        """The tooltip of a column's title."""
-        return self._titles[column]
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return self.side(section)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return paragraphs(self.meaning(section))
-        return self._titles[section] if role == Qt.ItemDataRole.DisplayRole else None
-
-
-class KeyedRowsModel(RowsModel[Row]):
-    """Rows that are known by a key: in another order, or among others, what is selected stays on its row."""
-
-    def key(self, row: Row) -> object:
-        """Equal for two states of the same row, and hashable."""
-        raise NotImplementedError
-
     def show(self, rows: Sequence[Row]) -> None:
         """Show these instead."""
-        keys, former_keys = [self.key(row) for row in rows], [self.key(row) for row in self.rows]
+        keys, former_keys = list(map(self._key, rows)), list(map(self._key, self.rows))
         if keys == former_keys:
             self.rows = list(rows)
             self.repaint()
@@ -147,33 +128,49 @@ class KeyedRowsModel(RowsModel[Row]):
         self.changePersistentIndexList(former, moved)
         self.layoutChanged.emit()
 
+    def repaint(self) -> None:
+        """Rows or palette changed."""
+        if self.rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(self.columns) - 1))
 
-class NewestFirstModel(RowsModel[Row]):
-    """Rows that come in at the top and leave at the bottom, so that the selection stays on its row."""
+    def row(self, number: int) -> Row:
+        """As it is shown."""
+        return self.rows[number]
 
-    def show(self, newest_first: Sequence[Row]) -> None:
-        rows = list(newest_first)
-        if rows == self.rows:
-            return
-        added = self._added(rows)
-        if added is None:
-            self.beginResetModel()
-            self.rows = rows
-            self.endResetModel()
-            return
-        if added:
-            self.beginInsertRows(QModelIndex(), 0, added - 1)
-            self.rows[:0] = rows[:added]
-            self.endInsertRows()
-        if len(self.rows) > len(rows):
-            self.beginRemoveRows(QModelIndex(), len(rows), len(self.rows) - 1)
-            del self.rows[len(rows) :]
-            self.endRemoveRows()
+    def chosen(self, view: QAbstractItemView) -> list[Row]:
+        """What is selected in a view of it, from the top down."""
+        return [self.row(number) for number in sorted(index.row() for index in view.selectionModel().selectedRows())]
 
-    def _added(self, rows: list[Row]) -> int | None:
-        """How many rows lie before those that are shown; None where it is not as simple as that."""
-        if not self.rows or self.rows[0] not in rows:
+    def rowCount(self, parent: Index = ROOT) -> int:
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = ROOT) -> int:
+        return 0 if parent.isValid() else len(self.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        number, column = index.row(), self.columns[index.column()]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return plain(column.text(self.row(number)))
+            case Qt.ItemDataRole.ToolTipRole:
+                return paragraphs((self._tooltip or column.text)(self.row(number)))
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return column.side
+            case Qt.ItemDataRole.DecorationRole if column.icon is not None:
+                return column.icon(self.row(number))
+            case Qt.ItemDataRole.AccessibleTextRole if column.spoken is not None:
+                return plain(column.spoken(self.row(number)))
+        return self.row(number) if role == ROW_ROLE else None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
             return None
-        added = rows.index(self.rows[0])
-        kept = len(rows) - added
-        return added if rows[added:] == self.rows[:kept] else None
+        column = self.columns[section]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return column.title
+            case Qt.ItemDataRole.ToolTipRole:
+                return paragraphs(column.meaning or column.title)
+            case Qt.ItemDataRole.TextAlignmentRole:
+                return column.side
+        return None

@@ -81,7 +81,7 @@ async def find_the_best_of_last_week(user: User) -> str:
     await user.picture("14-of-last-week")
     await user.click("Score", within="Checkpoints")
     await user.picture("15-best-of-last-week")
-    first = table().rows.kept(0).info
+    first = table().rows.row(0).info
     scores = [kept.info.skill for kept in rows()]
     assert first.skill is not None and first.skill == max(score for score in scores if score is not None)
     assert all(kept.info.created_at_ms < end_of_last_week_ms(wall_ms()) + 1_000 for kept in rows())
@@ -156,4 +156,4 @@ def table() -> CheckpointTable:
 
 
 def rows() -> list[CheckpointRow]:
-    return [table().rows.kept(row) for row in range(table().rows.rowCount())]
+    return [table().rows.row(row) for row in range(table().rows.rowCount())]

@@ -69,7 +69,7 @@ async def _begin(application: Application, folder: Path, aside: Path) -> None:
     panel.refresh()
     panel.reveal(application.source.checkpoints()[0].checkpoint_id)
     application.source.set_name(application.source.checkpoints()[0].checkpoint_id, "Calm evening")
-    dialog = jobs.ask_evaluation(panel.model.kept(panel.table.selected_rows()[0]))
+    dialog = jobs.ask_evaluation(panel.model.row(panel.table.selected_rows()[0]))
     dialog.picker.line.setText(str(later))
     _wear(application, "light")
     await asyncio.sleep(0.8)

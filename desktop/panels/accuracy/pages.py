@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QHeaderView,
-    QTableWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QHeaderView, QTableView, QWidget
 
 from core.domain.events import ExpertShares
 from core.evaluation.findings import HorizonAccuracy, HorizonSkill, QuantityAccuracy, RunAccuracy
@@ -34,7 +29,7 @@ from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
-from desktop.ui.tables import put_text, style_table
+from desktop.ui.tables import RIGHT, Column, RowsModel, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -96,7 +91,6 @@ _SKILL_OF_CLOSE = QT_TRANSLATE_NOOP("Panels", "The skill of the close")
 _SKILL_OF_RANGE = QT_TRANSLATE_NOOP("Panels", "The skill of the range")
 _THAT_IT_HELPS = QT_TRANSLATE_NOOP("Panels", "That it helps")
 """What `proof_in_full` speaks of."""
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class SkillPage(Page):
@@ -136,7 +130,7 @@ class SkillPage(Page):
             cells = tuple(tuple(self._line(name, line) for line in range(lines)) for _ in range(2))
             for column, labels in enumerate(cells, start=1):
                 for line, label in enumerate(labels):
-                    grid.addWidget(label, row + line, column, _RIGHT)
+                    grid.addWidget(label, row + line, column, RIGHT)
             self.cells[name] = (cells[0], cells[1])
             row += lines
         return grid
@@ -149,7 +143,7 @@ class SkillPage(Page):
             below = {"Direction": self.direction_proof, "90 % band": self._extremes}.get(name)
             if below is not None:
                 self._make_small(below)
-                grid.addWidget(below, row, 1, 1, 3, _RIGHT)
+                grid.addWidget(below, row, 1, 1, 3, RIGHT)
                 row += 1
         return grid
 
@@ -167,14 +161,14 @@ class SkillPage(Page):
         grid.setVerticalSpacing(1)
         for column, text in enumerate(heads, start=1):
             grid.setColumnStretch(column, 1)
-            grid.addWidget(self._small(text), 0, column, _RIGHT)
+            grid.addWidget(self._small(text), 0, column, RIGHT)
         return grid
 
     def _measured_row(self, grid: QGridLayout, row: int, name: str) -> tuple[Label, Label, Label]:
         grid.addWidget(self._named(name), row, 0)
         labels = self._line(name, 0), self._line(name, 1), self._line(name, 1)
         for column, label in enumerate(labels, start=1):
-            grid.addWidget(label, row, column, _RIGHT)
+            grid.addWidget(label, row, column, RIGHT)
         return labels
 
     def _named(self, name: str) -> Label:
@@ -254,7 +248,7 @@ def _extremes(chosen: HorizonAccuracy) -> str:
     return translate("Panels", "500 in a row: worst {0}, best {1}").format(worst, best)
 
 
-class _WideTable(QTableWidget):
+class _WideTable(QTableView):
     """Two columns share what room the others leave, and take no less than their numbers need: it scrolls then."""
 
     WIDE = (1, 2)
@@ -265,7 +259,7 @@ class _WideTable(QTableWidget):
 
     def fit(self) -> None:
         header = self.horizontalHeader()
-        others = sum(header.sectionSize(column) for column in range(self.columnCount()) if column not in self.WIDE)
+        others = sum(header.sectionSize(column) for column in range(header.count()) if column not in self.WIDE)
         share = (self.viewport().width() - others) // len(self.WIDE)
         for column in self.WIDE:
             needed = max(self.sizeHintForColumn(column), header.sectionSizeHint(column))
@@ -279,50 +273,54 @@ class HorizonsPage(Page):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        self.table = _WideTable(0, 4, self)
-        heads = (
-            translate("Panels", "Ahead"),
-            translate("Panels", "Close skill, %"),
-            translate("Panels", "Range skill, %"),
-        )
-        self.table.setHorizontalHeaderLabels([*heads, "n"])
+        self._is_whole = False
+        """Whether all horizons have been read."""
+        self.model = RowsModel(self._columns(), self, tooltip=_in_sentences, key=lambda of: of.horizon)
+        self.table = _WideTable()
+        self.table.setModel(self.model)
         style_table(self.table, translate("Panels", "Skill by candles ahead"), several=False)
         self.table.verticalHeader().setMinimumSectionSize(1)  # the default is a larger one
         space_rows(self.table, 5)
         header = self.table.horizontalHeader()
         header.setMinimumSectionSize(30)
-        for column in range(4):
+        for column in range(header.count()):
             is_wide = column in _WideTable.WIDE
             mode = QHeaderView.ResizeMode.Fixed if is_wide else QHeaderView.ResizeMode.ResizeToContents
             header.setSectionResizeMode(column, mode)
         stacked(self, self.table, margins=NO_MARGINS)
-        self.table.currentCellChanged.connect(self._on_current)
+        self.table.selectionModel().currentRowChanged.connect(self._on_current)
         self._is_filling = False
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
-        self._is_filling = True
-        self.table.setRowCount(len(found.horizons))
-        for row, of in enumerate(found.horizons):
-            texts = (str(of.horizon), measured(of.close, 1), measured(of.range, 1), format_count(of.n))
-            if not (found.is_whole or of.n > 0):  # not read yet
-                texts = (str(of.horizon), "…", "…", "…")
-            tooltip = not_yet(of.n) if of.close.value is None else _in_sentences(of)
-            for column, text in enumerate(texts):
-                put_text(self.table, row, column, text, is_number=True).setToolTip(paragraphs(tooltip))
+        self._is_filling, self._is_whole = True, found.is_whole
+        self.model.show(found.horizons)
         self.table.fit()
         horizons = [of.horizon for of in found.horizons]
         if found.chosen.request.horizon in horizons:
             self.table.selectRow(horizons.index(found.chosen.request.horizon))
         self._is_filling = False
 
-    def _on_current(self, row: int, _column: int, _row_before: int, _column_before: int) -> None:
-        item = self.table.item(row, 0)
-        if item is not None and not self._is_filling:
-            self.chosen.emit(int(item.text()))
+    def _columns(self) -> tuple[Column[HorizonSkill], ...]:
+        return (
+            Column(translate("Panels", "Ahead"), lambda of: str(of.horizon), side=RIGHT),
+            Column(translate("Panels", "Close skill, %"), self._read(lambda of: measured(of.close, 1)), side=RIGHT),
+            Column(translate("Panels", "Range skill, %"), self._read(lambda of: measured(of.range, 1)), side=RIGHT),
+            Column("n", self._read(lambda of: format_count(of.n)), side=RIGHT),
+        )
+
+    def _read(self, text: Callable[[HorizonSkill], str]) -> Callable[[HorizonSkill], str]:
+        """An ellipsis in place of a text while its horizon has not been read yet."""
+        return lambda of: text(of) if self._is_whole or of.n > 0 else "…"
+
+    def _on_current(self, index: QModelIndex) -> None:
+        if index.isValid() and not self._is_filling:
+            self.chosen.emit(self.model.rows[index.row()].horizon)
 
 
 def _in_sentences(of: HorizonSkill) -> str:
     """What is known of one horizon, a line for each of its numbers."""
+    if of.close.value is None:
+        return not_yet(of.n)
     close = translate("Panels", "Close: {0} %.").format(measured(of.close))
     height = translate("Panels", "Range: {0} %.").format(measured(of.range))
     adds, helps = translate("Panels", "The model adds {0} to it."), translate("Panels", _THAT_IT_HELPS)

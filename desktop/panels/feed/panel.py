@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from core.domain.venue_names import venue_name
 from core.market.shown_names import shown_market
 from desktop.actions import ActionId, ActionRegistry, panel_actions
-from desktop.panels.feed.tables import ChangesModel, RejectedModel, feed_table
+from desktop.panels.feed.tables import changes_model, feed_table, rejected_model
 from desktop.panels.feed.words import moment, state_colour, state_word, story
 from desktop.state.feed_record import OTHER_REASONS
 from desktop.state.run_state import RunState
@@ -81,8 +81,8 @@ class FeedPanel(Panel):
         put_icon(self.try_again, "refresh", theme)
         put_icon(self.use_next, "swap-horizontal", theme)
         self.numbers = NumberGrid(MEANINGS, _MOST_IN_A_ROW, is_by_column=True)
-        self.changes = ChangesModel(theme, state.clock.now_ms, self)
-        self.rejected = RejectedModel(state.clock.now_ms, self)
+        self.changes = changes_model(theme, state.clock.now_ms, self)
+        self.rejected = rejected_model(state.clock.now_ms, self)
         self.changes_table = feed_table(self.changes, translate("Panels", "Feed events"))
         self.rejected_table = feed_table(self.rejected, translate("Panels", "Rejected messages"))
         name = translate("Panels", "Selected rejected messages, as received")

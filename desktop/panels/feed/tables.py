@@ -5,64 +5,55 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QLocale, QObject, QSize, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QLocale, QObject, QSize
+from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QTableView
 
-from core.domain.plain_text import plain
 from core.market.feeds.base import RejectedMessage
 from desktop.panels.feed.words import Line, in_one_line, moment, state_colour
 from desktop.ui.formatting import format_time
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import follow_interface_size
-from desktop.ui.plain_text import paragraphs, with_whole_figures
-from desktop.ui.tables import Index, NewestFirstModel, style_table
+from desktop.ui.plain_text import with_whole_figures
+from desktop.ui.tables import Column, RowsModel, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
 _DOT = 9
 
 
-class ChangesModel(NewestFirstModel[Line]):
+def changes_model(theme: Theme, now_ms: Callable[[], int], parent: QObject) -> RowsModel[Line]:
     """When, and what happened."""
 
-    def __init__(self, theme: Theme, now_ms: Callable[[], int], parent: QObject | None = None) -> None:
-        super().__init__((translate("Panels", "When"), translate("Panels", "Event")), parent)
-        self._theme = theme
-        self._now_ms = now_ms
+    def dot(line: Line) -> QIcon:
+        _at_ms, state, _sentence = line
+        name = "circle-outline" if state is None else "circle"
+        return icon(name, state_colour(state, theme.palette), theme.palette.inverse_text)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        at_ms, state, sentence = self.rows[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return plain((moment(at_ms, self._now_ms()), sentence)[index.column()])
-        if role == Qt.ItemDataRole.ToolTipRole:
-            said = sentence if state is None else in_one_line(state, sentence)
-            return paragraphs(f"{format_time(at_ms, seconds=True)}\n{said}")
-        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 1 and state is not None:
-            return in_one_line(state, sentence)
-        if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
-            palette = self._theme.palette
-            name = "circle-outline" if state is None else "circle"
-            return icon(name, state_colour(state, palette), palette.inverse_text)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        return None
+    def in_full(line: Line) -> str:
+        _at_ms, state, sentence = line
+        return sentence if state is None else in_one_line(state, sentence)
+
+    columns: tuple[Column[Line], ...] = (
+        Column(translate("Panels", "When"), lambda line: moment(line[0], now_ms()), icon=dot),
+        Column(translate("Panels", "Event"), lambda line: line[2], spoken=in_full),
+    )
+    return RowsModel(columns, parent, tooltip=lambda line: f"{format_time(line[0], seconds=True)}\n{in_full(line)}")
 
 
-class RejectedModel(NewestFirstModel[RejectedMessage]):
+def rejected_model(now_ms: Callable[[], int], parent: QObject) -> RowsModel[RejectedMessage]:
     """When, and why it was not believed; what it was is shown beside the list."""
 
-    def __init__(self, now_ms: Callable[[], int], parent: QObject | None = None) -> None:
-        super().__init__((translate("Panels", "When"), translate("Panels", "Why")), parent)
-        self._now_ms = now_ms
+    def why(message: RejectedMessage) -> str:
+        return message.reason.capitalize()
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        message = self.rows[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return plain((moment(message.at_ms, self._now_ms()), message.reason.capitalize())[index.column()])
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return paragraphs(f"{format_time(message.at_ms, seconds=True)}\n{message.reason.capitalize()}")
-        return None
+    columns: tuple[Column[RejectedMessage], ...] = (
+        Column(translate("Panels", "When"), lambda message: moment(message.at_ms, now_ms())),
+        Column(translate("Panels", "Why"), why),
+    )
+    return RowsModel(
+        columns, parent, tooltip=lambda message: f"{format_time(message.at_ms, seconds=True)}\n{why(message)}"
+    )
 
 
 class SentenceDelegate(QStyledItemDelegate):
@@ -79,8 +70,7 @@ class SentenceTable(QTableView):
     def setModel(self, model: QAbstractItemModel | None) -> None:
         super().setModel(model)
         if model is not None:
-            model.rowsInserted.connect(self.fit_rows)
-            model.modelReset.connect(self.fit_rows)
+            model.layoutChanged.connect(self.fit_rows)
             self.verticalScrollBar().valueChanged.connect(self.fit_rows)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

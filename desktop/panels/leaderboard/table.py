@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, Qt, Signal
@@ -18,46 +19,81 @@ from desktop.ui.formatting import MISSING, format_count, format_number, format_t
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import follow_interface_size, space_rows
 from desktop.ui.plain_text import paragraphs
-from desktop.ui.tables import Index, KeyedRowsModel, TitledColumn, style_table
+from desktop.ui.tables import LEFT, RIGHT, Index, NamedColumn, RowsModel, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
 _CHECK = Qt.ItemDataRole.CheckStateRole
 
 
-class Column(TitledColumn):
+class Column(NamedColumn):
     """From the left."""
 
-    GHOSTS = "Ghosts", "Draws its ghosts beside the combination's. Click or Space: switch"
-    RANK = "Rank", "One more than the number of rows that are proven better: equals share a rank"
-    NAME = "Forecaster", "A model or a baseline alone, or the combination of all, whose ghosts are on the chart"
+    GHOSTS = "Ghosts", "Draws its ghosts beside the combination's. Click or Space: switch", lambda entry: "", RIGHT
+    RANK = (
+        "Rank",
+        "One more than the number of rows that are proven better: equals share a rank",
+        lambda entry: format_count(entry.row.rank),
+        RIGHT,
+    )
+    NAME = (
+        "Forecaster",
+        "A model or a baseline alone, or the combination of all, whose ghosts are on the chart",
+        lambda entry: expert_name(entry.row.name),
+        LEFT,
+    )
     CLOSE = (
         "Close skill, %",
         "How much smaller its loss of the next close is than that of “no change”, with the interval",
+        lambda entry: _measured(entry.row.close, 2, signed=True),
+        RIGHT,
     )
-    RANGE = "Range skill, %", "The same for the range of the next candle, from low to high"
+    RANGE = (
+        "Range skill, %",
+        "The same for the range of the next candle, from low to high",
+        lambda entry: _measured(entry.row.range, 2, signed=True),
+        RIGHT,
+    )
     BEHIND = (
         "Behind the leader, %",
         "By how much it loses more than the leader, as a share of what “no change” loses. Indistinguishable: the "
         "interval includes 0",
+        lambda entry: _behind(entry.row),
+        LEFT,
     )
-    BAND = "90 % band, %", "How often the next close was inside its 90 % band"
+    BAND = (
+        "90 % band, %",
+        "How often the next close was inside its 90 % band",
+        lambda entry: _measured(entry.row.coverage_90, 1),
+        RIGHT,
+    )
     DIRECTION = (
         "Direction, %",
         "How often the next close was on its side of the last one, without flat candles. Coin flip: 50 %",
+        lambda entry: _measured(entry.row.direction, 1),
+        RIGHT,
     )
     COST = (
         "ms",
         "Milliseconds a candle: of the model a training step, of a challenger all its work. The baselines together "
         "take less than one and are not measured",
+        lambda entry: format_number(entry.row.cost_ms, 1),
+        RIGHT,
     )
     ANSWERED = (
         "Answered, %",
         "How many of the forecasts that were due a challenger gave, in all markets of its model. At the others the "
         "forecast without any model is scored in its place",
+        lambda entry: format_number(None if entry.row.answered is None else floored_percent(entry.row.answered), 1),
+        RIGHT,
     )
-    N = "n", "Scored candles, in full blocks of 50"
-    SINCE = "Since", "The first of these candles"
+    N = "n", "Scored candles, in full blocks of 50", lambda entry: format_count(entry.row.n), RIGHT
+    SINCE = "Since", "The first of these candles", lambda entry: format_time(entry.row.since_ms), RIGHT
+
+    @property
+    def meaning(self) -> str:
+        """After the title, which may be cut."""
+        return f"{self.title}\n{super().meaning}"
 
 
 BY_IMPORTANCE = (
@@ -75,56 +111,25 @@ BY_IMPORTANCE = (
     Column.SINCE,
 )
 """Where there is no room for all columns, the last ones go; a row's tooltip has all of them."""
-LEFT = frozenset({Column.NAME, Column.BEHIND})
+_ESTIMATES = {
+    Column.CLOSE: attrgetter("row.close"),
+    Column.RANGE: attrgetter("row.range"),
+    Column.BAND: attrgetter("row.coverage_90"),
+    Column.DIRECTION: attrgetter("row.direction"),
+}
+"""Of the columns that show a number with its interval."""
 
 
-def text(row: LeaderboardRow, column: Column) -> str:
-    """What a cell shows."""
-    match column:
-        case Column.RANK:
-            return MISSING if row.rank is None else format_count(row.rank)
-        case Column.NAME:
-            return expert_name(row.name)
-        case Column.BEHIND:
-            return _behind(row)
-        case Column.COST:
-            return format_number(row.cost_ms, 1)
-        case Column.ANSWERED:
-            return format_number(None if row.answered is None else floored_percent(row.answered), 1)
-        case Column.N:
-            return format_count(row.n)
-        case Column.SINCE:
-            return MISSING if row.since_ms is None else format_time(row.since_ms)
-        case _:
-            estimate = estimate_of(row, column)
-            return "" if column is Column.GHOSTS else _measured(estimate, signed=column in _SKILLS)
-
-
-_SKILLS = frozenset({Column.CLOSE, Column.RANGE})
-
-
-def estimate_of(row: LeaderboardRow, column: Column) -> Estimate | None:
-    """The number with its interval that a cell shows; None in other columns, and where there is none."""
-    estimates = {
-        Column.CLOSE: row.close,
-        Column.RANGE: row.range,
-        Column.BAND: row.coverage_90,
-        Column.DIRECTION: row.direction,
-    }
-    return estimates.get(column)
-
-
-def in_sentences(row: LeaderboardRow) -> str:
+def in_sentences(entry: Entry) -> str:
     """All cells, each with its title."""
     shown = (column for column in Column if column not in (Column.GHOSTS, Column.NAME))
-    return "\n".join([text(row, Column.NAME), *(f"{column.title}: {text(row, column)}" for column in shown)])
+    return "\n".join([Column.NAME.text(entry), *(f"{column.title}: {column.text(entry)}" for column in shown)])
 
 
-def _measured(estimate: Estimate | None, *, signed: bool) -> str:
+def _measured(estimate: Estimate | None, decimals: int, *, signed: bool = False) -> str:
     """The value alone before there is an interval."""
     if estimate is None or estimate.value is None:
         return MISSING
-    decimals = 2 if signed else 1
     if value_of(estimate) is None:
         return points(estimate.value, decimals, signed=signed)
     return measured(estimate, decimals, signed=signed)
@@ -152,24 +157,14 @@ class Entry:
     """Why the tick cannot be changed; empty if it can."""
 
 
-class LeaderboardModel(KeyedRowsModel[Entry]):
+class LeaderboardModel(RowsModel[Entry]):
     """`tick_changed` carries a row's name, and whether its ghosts are wanted."""
 
     tick_changed = Signal(str, bool)
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__([column.title for column in Column], parent)
+        super().__init__(tuple(Column), parent, tooltip=in_sentences, key=lambda entry: entry.row.name)
         self._theme = theme
-
-    def key(self, row: Entry) -> object:
-        return row.row.name
-
-    def side(self, column: int) -> Qt.AlignmentFlag:
-        side = Qt.AlignmentFlag.AlignLeft if column in LEFT else Qt.AlignmentFlag.AlignRight
-        return side | Qt.AlignmentFlag.AlignVCenter
-
-    def meaning(self, column: int) -> str:
-        return f"{Column(column).title}\n{Column(column).meaning}"
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         flags = super().flags(index)
@@ -185,20 +180,13 @@ class LeaderboardModel(KeyedRowsModel[Entry]):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         entry, column = self.rows[index.row()], Column(index.column())
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return text(entry.row, column)
-            case Qt.ItemDataRole.ToolTipRole:
-                of_tick = entry.why_not or column.meaning
-                return paragraphs(of_tick if column is Column.GHOSTS else in_sentences(entry.row))
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return self.side(column)
-            case Qt.ItemDataRole.ForegroundRole:
-                estimate = estimate_of(entry.row, column)
-                has_no_interval = estimate is not None and estimate.low is None
-                is_faint = has_no_interval or text(entry.row, column) == MISSING
-                return self._theme.palette.muted_text if is_faint else None
-        return self._tick_data(entry, role) if column is Column.GHOSTS else None
+        found = self._tick_data(entry, role) if column is Column.GHOSTS else None
+        if found is None and role == Qt.ItemDataRole.ForegroundRole:
+            estimate = _ESTIMATES[column](entry) if column in _ESTIMATES else None
+            has_no_interval = estimate is not None and estimate.low is None
+            is_faint = has_no_interval or column.text(entry) == MISSING
+            return self._theme.palette.muted_text if is_faint else None
+        return super().data(index, role) if found is None else found
 
     def _tick_data(self, entry: Entry, role: int) -> Any:
         match role:
@@ -206,8 +194,10 @@ class LeaderboardModel(KeyedRowsModel[Entry]):
                 return Qt.CheckState.Checked if entry.is_ticked else Qt.CheckState.Unchecked
             case Qt.ItemDataRole.DecorationRole:
                 return self._box(entry)
+            case Qt.ItemDataRole.ToolTipRole:
+                return paragraphs(entry.why_not or Column.GHOSTS.meaning)
             case Qt.ItemDataRole.AccessibleTextRole:
-                return translate("Panels", "Ghosts of: {0}").format(text(entry.row, Column.NAME))
+                return translate("Panels", "Ghosts of: {0}").format(expert_name(entry.row.name))
             case Qt.ItemDataRole.AccessibleDescriptionRole:
                 return entry.why_not or None
         return None

@@ -6,11 +6,11 @@ from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
-from desktop.panels.markets.model import ROW_ROLE, Column
+from desktop.panels.markets.model import Column
 from desktop.panels.markets.row import Row, change_colour, proof_text, worth_colour, worth_text
 from desktop.panels.markets.small_chart import SmallCharts
 from desktop.ui.icons import tabular
-from desktop.ui.tables import Index
+from desktop.ui.tables import ROW_ROLE, Index
 from desktop.ui.theme import Palette, Theme, mixed
 
 DOT_PX, BAR_PX, PADDING_PX, CELL_MARGIN_PX = 8, 3, 5, 10

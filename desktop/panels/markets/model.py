@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 
 from core.domain.candle import Market
 from core.domain.events import Estimate
@@ -13,38 +13,103 @@ from core.domain.venue_names import venue_name
 from core.market.shown_names import name_order
 from desktop.panels.accuracy.words import value_of
 from desktop.panels.markets.row import Row, proof_text, worth_text
-from desktop.ui.plain_text import paragraphs
-from desktop.ui.tables import Index, KeyedRowsModel, TitledColumn
+from desktop.ui.tables import CENTRE, LEFT, RIGHT, NamedColumn, RowsModel
 from desktop.ui.translation import translate
 
 
-class Column(TitledColumn):
+def _spoken_name(row: Row) -> str:
+    name = f"{row.symbol}, {row.where} · {row.state_words}"
+    return translate("Panels", "{0}, on the chart").format(name) if row.is_on_chart else name
+
+
+def _spoken_chart(row: Row) -> str:
+    if row.known.forecast is not None and row.known.candles:
+        return translate("Panels", "{0} candles, {1} ghosts").format(
+            len(row.known.candles), len(row.known.forecast.ghosts)
+        )
+    if not row.closes:
+        return translate("Panels", "no prices for the last day")
+    return translate("Panels", "{0} in 24 hours").format(row.change_text)
+
+
+def _spoken_worth(words: str, estimate: Estimate | None) -> str:
+    text, proof = words.format(worth_text(estimate)), proof_text(estimate)
+    return f"{text}, {proof}" if proof else text
+
+
+class Column(NamedColumn):
     """Of the table, from the left."""
 
-    MARKET = "Market", "Symbol; below it the exchange and the candle interval"
+    MARKET = (
+        "Market",
+        "Symbol; below it the exchange and the candle interval",
+        lambda row: row.symbol,
+        LEFT,
+        _spoken_name,
+    )
     CHART = (
         "Chart",
         "Markets of the run: the newest candles, and the ghosts with their 90 % band. Others: the closes of the last "
         "24 hours; the faint line is the price a day ago",
+        lambda row: "",
+        LEFT,
+        _spoken_chart,
     )
-    LAST = "Last", "Last price, in the quote currency; below it how current it is"
+    LAST = (
+        "Last",
+        "Last price, in the quote currency; below it how current it is",
+        lambda row: row.price_text,
+        RIGHT,
+        lambda row: translate("Panels", "last price {0}").format(row.price_text),
+    )
     CHANGE = (
         "Change",
         "Price change over the last 24 hours, accurate to 15 minutes; to 30 or 60 where the exchange has no shorter "
         "candles",
+        lambda row: row.change_text,
+        RIGHT,
+        lambda row: translate("Panels", "change {0}").format(row.change_text),
     )
-    LEARNED = "Learn", "Whether the model learns from the market. Click or Space: switch"
+    LEARNED = (
+        "Learn",
+        "Whether the model learns from the market. Click or Space: switch",
+        lambda row: "",
+        CENTRE,
+        lambda row: row.learning_words,
+    )
     SKILL = (
         "Skill",
         "How much better the ghosts' closes are than “no change”, with the 95 % interval in percent. Not proven while "
         "the interval includes 0. Green: the model has a proven part in it. Blue: the simple rules alone, or a "
         "result of a replay or a simulation",
+        lambda row: worth_text(row.known.skill),
+        RIGHT,
+        lambda row: _spoken_worth(translate("Panels", "skill of the ghosts {0}"), row.known.skill),
     )
     GAIN = (
         "Gain",
         "What the model adds to the simple rules, close and range in equal parts, with the 95 % interval in percent",
+        lambda row: worth_text(row.known.model_gain),
+        RIGHT,
+        lambda row: _spoken_worth(translate("Panels", "gain from the model {0}"), row.known.model_gain),
     )
-    FEED = "Feed", "What the feed of the market is doing, or how current its price is"
+    FEED = (
+        "Feed",
+        "What the feed of the market is doing, or how current its price is",
+        lambda row: row.state_words,
+        LEFT,
+        lambda row: translate("Panels", "feed: {0}").format(row.state_words),
+    )
+
+
+def texts_below(row: Row) -> dict[Column, tuple[str, ...]]:
+    """What the second line of a cell may be."""
+    return {
+        Column.MARKET: (row.where,),
+        Column.LAST: (row.state_words, row.change_text),
+        Column.SKILL: (proof_text(row.known.skill),),
+        Column.GAIN: (proof_text(row.known.model_gain),),
+    }
 
 
 def _value(estimate: Estimate | None) -> float | None:
@@ -83,26 +148,19 @@ def arranged(rows: Sequence[Row], text: str, column: Column | None, *, is_descen
     return known + [row for row in found if value(row) is None]
 
 
-ROW_ROLE = Qt.ItemDataRole.UserRole
-_ON_THE_RIGHT = frozenset({Column.LAST, Column.CHANGE, Column.SKILL, Column.GAIN})
-
-
-class MarketsModel(KeyedRowsModel[Row]):
+class MarketsModel(RowsModel[Row]):
     """Rows as they are shown. Changes are signalled cell by cell: for a range Qt repaints the row below it too."""
 
     members_changed = Signal()
     """Other markets are shown than before, in whichever order."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__([column.title for column in Column], parent)
+        super().__init__(tuple(Column), parent, tooltip=Row.tooltip, key=lambda row: row.market)
         self._places: dict[Market, int] = {}
 
     def place_of(self, market: Market | None) -> int:
         """The number of its row; -1 if it is not shown."""
         return -1 if market is None else self._places.get(market, -1)
-
-    def key(self, row: Row) -> object:
-        return row.market
 
     def show(self, rows: Sequence[Row]) -> None:
         places = {row.market: number for number, row in enumerate(rows)}
@@ -127,28 +185,6 @@ class MarketsModel(KeyedRowsModel[Row]):
             if now[column] != former[column]:
                 self.dataChanged.emit(self.index(number, column), self.index(number, column))
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        row, column = self.rows[index.row()], Column(index.column())
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return _text(row, column)
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return self.side(column)
-            case Qt.ItemDataRole.ToolTipRole:
-                return paragraphs(row.tooltip())
-            case Qt.ItemDataRole.AccessibleTextRole:
-                return _spoken(row, column)
-        return row if role == ROW_ROLE else None
-
-    def side(self, column: int) -> Qt.AlignmentFlag:
-        if column == Column.LEARNED:
-            return Qt.AlignmentFlag.AlignCenter
-        side = Qt.AlignmentFlag.AlignRight if column in _ON_THE_RIGHT else Qt.AlignmentFlag.AlignLeft
-        return side | Qt.AlignmentFlag.AlignVCenter
-
-    def meaning(self, column: int) -> str:
-        return Column(column).meaning
-
 
 def _facts(row: Row) -> tuple[object, ...]:
     """What each cell is painted from, in the order of the columns."""
@@ -164,51 +200,3 @@ def _facts(row: Row) -> tuple[object, ...]:
         known.model_gain,
         (row.state_words, standing, known.feed_sentence) if not row.is_usual else row.state_words,
     )
-
-
-def cell_texts(row: Row) -> dict[Column, tuple[str, ...]]:
-    """The first line of each cell that has texts, and what its second may be."""
-    skill, gain = row.known.skill, row.known.model_gain
-    return {
-        Column.MARKET: (row.symbol, row.where),
-        Column.LAST: (row.price_text, row.state_words, row.change_text),
-        Column.CHANGE: (row.change_text,),
-        Column.SKILL: (worth_text(skill), proof_text(skill)),
-        Column.GAIN: (worth_text(gain), proof_text(gain)),
-        Column.FEED: (row.state_words,),
-    }
-
-
-def _text(row: Row, column: Column) -> str:
-    return cell_texts(row).get(column, ("",))[0]
-
-
-def _spoken(row: Row, column: Column) -> str:
-    known = row.known
-    if column is Column.MARKET:
-        name = f"{row.symbol}, {row.where} · {row.state_words}"
-        return translate("Panels", "{0}, on the chart").format(name) if row.is_on_chart else name
-    if column is Column.CHART:
-        return _spoken_chart(row)
-    if column is Column.LEARNED:
-        return row.learning_words
-    words = {
-        Column.LAST: translate("Panels", "last price {0}"),
-        Column.CHANGE: translate("Panels", "change {0}"),
-        Column.SKILL: translate("Panels", "skill of the ghosts {0}"),
-        Column.GAIN: translate("Panels", "gain from the model {0}"),
-        Column.FEED: translate("Panels", "feed: {0}"),
-    }[column]
-    text = words.format(_text(row, column))
-    proof = {Column.SKILL: proof_text(known.skill), Column.GAIN: proof_text(known.model_gain)}.get(column, "")
-    return f"{text}, {proof}" if proof else text
-
-
-def _spoken_chart(row: Row) -> str:
-    if row.known.forecast is not None and row.known.candles:
-        return translate("Panels", "{0} candles, {1} ghosts").format(
-            len(row.known.candles), len(row.known.forecast.ghosts)
-        )
-    if not row.closes:
-        return translate("Panels", "no prices for the last day")
-    return translate("Panels", "{0} in 24 hours").format(row.change_text)

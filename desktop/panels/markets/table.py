@@ -34,7 +34,7 @@ from desktop.panels.markets.cells import (
     WorthCell,
     small,
 )
-from desktop.panels.markets.model import SORTABLE, Column, MarketsModel, cell_texts
+from desktop.panels.markets.model import SORTABLE, Column, MarketsModel, texts_below
 from desktop.panels.markets.row import Row
 from desktop.ui.icons import put_icon
 from desktop.ui.interface_size import enlarged, follow_interface_size
@@ -159,10 +159,10 @@ class MarketsTable(QTableView):
         for row in rows:
             numbers = {Column.CHANGE: row.change, Column.SKILL: row.known.skill, Column.GAIN: row.known.model_gain}
             self._filled |= {column for column, number in numbers.items() if number is not None}
-            cells = cell_texts(row)
+            below = texts_below(row)
             for column in columns:
-                text, *below = cells[column]
-                width = max(_widest(metrics, (text,)), _widest(faint, below)) + _BESIDE.get(column, 0)
+                width = max(_widest(metrics, (column.text(row),)), _widest(faint, below.get(column, ())))
+                width += _BESIDE.get(column, 0)
                 self._widths[column] = max(self._widths[column], min(width, most[column]))
         return before != self._widths or filled != self._filled
 

@@ -33,7 +33,7 @@ def is_kept(application: Application, checkpoint_id: str | None) -> bool:
     dialog = application.browser.ask_for_rules()
     for name in ("keep_newest", "keep_best", "keep_every_steps"):
         dialog.form.editor(name).put(0 if name == "keep_every_steps" else 2)
-    rows = [[dialog.table.item(row, column).text() for column in (0, 1)] for row in range(dialog.table.rowCount())]
+    rows = [[dialog.model.index(row, column).data() for column in (0, 1)] for row in range(dialog.model.rowCount())]
     assert any("offered as a recovery point" in fate for fate, _step in rows)
     dialog.reject()
     (step,) = (info.step for info in application.source.checkpoints() if info.checkpoint_id == checkpoint_id)

@@ -92,5 +92,5 @@ def would_delete(dialog: CleanUpDialog) -> list[int]:
 
 def fates(dialog: CleanUpDialog) -> dict[int, str]:
     """By step: what the list says of it."""
-    rows = range(dialog.table.rowCount())
-    return {int(dialog.table.item(row, 1).text().replace(",", "")): dialog.table.item(row, 0).text() for row in rows}
+    rows = range(dialog.model.rowCount())
+    return {int(dialog.model.index(row, 1).data().replace(",", "")): dialog.model.index(row, 0).data() for row in rows}

@@ -86,7 +86,7 @@ def test_shown_columns_are_not_cut_at_any_width(qtbot: QtBot, panel: Checkpoints
     for number, column in enumerate(COLUMNS):
         if column.is_number and not table.isColumnHidden(number):
             for row in range(panel.model.rowCount()):
-                assert metrics.horizontalAdvance(column.text(panel.model.kept(row))) < table.columnWidth(number)
+                assert metrics.horizontalAdvance(column.text(panel.model.row(row))) < table.columnWidth(number)
     panel.resize(1_400, 220)
     without = tuple(name for name in FIRST_COLUMNS if name not in WHERE_FILLED)  # empty columns are hidden
     qtbot.waitUntil(lambda: table.shown_columns() == without)
@@ -106,7 +106,7 @@ def test_naming_a_checkpoint_hides_no_other_column(qtbot: QtBot, panel: Checkpoi
     for width in (SOME_ROOM, 900):
         before = narrowed(qtbot, panel, width)
         assert "when" in before
-        panel._source.set_name(panel.model.kept(0).info.checkpoint_id, f"The champion of a calm {width}")
+        panel._source.set_name(panel.model.row(0).info.checkpoint_id, f"The champion of a calm {width}")
         panel.refresh()
         assert set(panel.table.shown_columns()) == {*before, "name"}
         qtbot.waitUntil(lambda: panel.table.horizontalScrollBar().maximum() > 0)
@@ -138,12 +138,12 @@ def test_choosing_columns_in_a_narrow_panel_keeps_the_hidden_ones(
 def test_hidden_columns_are_in_the_tooltip(panel: CheckpointsPanel) -> None:
     tooltip = with_usual_spaces(panel.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole))
     for title in ("Size", "Saved", "Loss"):
-        assert COLUMNS[COLUMN[title]].text(panel.model.kept(0)) in tooltip
+        assert COLUMNS[COLUMN[title]].text(panel.model.row(0)) in tooltip
 
 
 def test_the_tooltip_names_the_candles_of_the_score_alone(panel: CheckpointsPanel) -> None:
     """The score may be over the newest 100, while coverage and direction are over up to 300."""
-    kept = panel.model.kept(0)
+    kept = panel.model.row(0)
     info = replace(kept.info, skill=0.012, scored=100, coverage=0.9, direction=0.477)
     scored = with_usual_spaces(tooltip(replace(kept, info=info)))
     assert "Score +1.2 %" in scored and ", over 100 candles" in scored
@@ -154,12 +154,12 @@ def test_the_tooltip_names_the_candles_of_the_score_alone(panel: CheckpointsPane
 
 
 def test_a_files_fingerprint_is_not_in_the_tooltip(panel: CheckpointsPanel) -> None:
-    learned = replace(panel.model.kept(0), venue="file", symbol="mine15#ff355f")
+    learned = replace(panel.model.row(0), venue="file", symbol="mine15#ff355f")
     assert "mine15, 1m" in tooltip(learned) and "#ff355f" not in tooltip(learned)
 
 
 def test_the_symbols_of_a_model_of_several_markets(panel: CheckpointsPanel) -> None:
-    alone = panel.model.kept(0)
+    alone = panel.model.row(0)
     others = tuple(Market("binance", f"M{number}/USDT", Interval.parse("1m")) for number in range(1, 5))
     assert symbols_text(alone) == "BTC/USDT"
     assert symbols_text(replace(alone, others=others[:1])) == "BTC/USDT, M1/USDT"
@@ -507,13 +507,13 @@ def test_checkpoints_of_an_archived_run_can_be_found(
     assert {40, 50} < set(steps(panel))
     press(qtbot, panel, Qt.Key.Key_U, CONTROL)
     dialog = panel.findChild(RunsDialog)
-    texts = [dialog.table.item(row, 0).text() for row in range(2)]
+    texts = [dialog.model.index(row, 0).data() for row in range(2)]
     assert sorted(texts) == ["another", scenario.RUN]
     dialog.table.selectRow(texts.index("another"))
     qtbot.mouseClick(dialog.archive_button, Qt.MouseButton.LeftButton)
     panel.refresh()
     assert library.archived == {"another"} and not {40, 50} & set(steps(panel))
-    assert "archived" in dialog.table.item(texts.index("another"), 7).text()
+    assert "archived" in dialog.model.index(texts.index("another"), 7).data()
     with qtbot.waitSignal(panel.compare_requested) as asked:
         dialog.table.selectAll()
         qtbot.mouseClick(dialog.compare_button, Qt.MouseButton.LeftButton)

@@ -35,9 +35,9 @@ def press(application: Application, key: Qt.Key, modifiers: Qt.KeyboardModifier)
 
 def would_delete(dialog: CleanUpDialog) -> list[str]:
     """The steps."""
-    rows = range(dialog.table.rowCount())
-    going = [row for row in rows if dialog.table.item(row, 0).text() == "would be deleted"]
-    return [dialog.table.item(row, 1).text() for row in going]
+    rows = range(dialog.model.rowCount())
+    going = [row for row in rows if dialog.model.index(row, 0).data() == "would be deleted"]
+    return [dialog.model.index(row, 1).data() for row in going]
 
 
 async def some(
@@ -251,14 +251,14 @@ def test_a_clean_up_deletes_the_announced_checkpoints(qapp: QApplication, tmp_pa
         press(application, Qt.Key.Key_D, CONTROL | SHIFT)
         dialog = application.window.findChild(CleanUpDialog)
         assert dialog is not None and would_delete(dialog) == []
-        listed = dialog.table.rowCount()
+        listed = dialog.model.rowCount()
         gate.release(10)
-        await until(lambda: dialog.table.rowCount() > listed, "a checkpoint saved while the list is open")
+        await until(lambda: dialog.model.rowCount() > listed, "a checkpoint saved while the list is open")
         dialog.form.editor("keep_newest").put(2)
         dialog.form.editor("keep_best").put(1)
         gone = {info.checkpoint_id for info in source.checkpoints() if f"{info.step:,}" in would_delete(dialog)}
         assert gone and dialog.now.isEnabled() and "deleted" in dialog.summary.text()
-        assert "would be deleted" in dialog.table.item(0, 0).text()
+        assert "would be deleted" in dialog.model.index(0, 0).data()
         QTest.mouseClick(dialog.now, Qt.MouseButton.LeftButton)
         await until(lambda: not gone & {info.checkpoint_id for info in source.checkpoints()}, "the clean-up")
         assert application.settings.current.checkpoints.keep_newest == 2

@@ -71,7 +71,7 @@ def test_a_restore_takes_no_column_away(qtbot: QtBot, state: RunState, theme: Th
     state.apply(CheckpointsChanged(scenario.RUN, restored))
     panel.refresh()
     row = panel.model.index(0, PLACE["skill"])
-    assert row.data() == "−84.8 %, as restored" and "−194.8 to" in tooltip(panel.model.kept(0))
+    assert row.data() == "−84.8 %, as restored" and "−194.8 to" in tooltip(panel.model.row(0))
     assert [panel.table.columnWidth(place) for place in PLACE.values()] == widths
 
 

@@ -15,7 +15,7 @@ from core.domain.clock import ManualClock
 from core.domain.events import JobProgress
 from desktop.actions import ActionId
 from desktop.jobs.panel import JobsPanel
-from desktop.jobs.table import JOB, LEFT, PROGRESS, RESULT, colour_of
+from desktop.jobs.table import JOB, PROGRESS, RESULT, TIME_LEFT, colour_of
 from desktop.state.job_list import JobState
 from desktop.state.run_state import RunState
 from desktop.ui.panel_base import EmptyState
@@ -51,7 +51,7 @@ def browser() -> Iterator[Browser]:
 
 
 def texts(panel: JobsPanel, row: int) -> list[str]:
-    return [str(panel.model.index(row, column).data()) for column in (JOB, PROGRESS, LEFT, RESULT)]
+    return [str(panel.model.index(row, column).data()) for column in (JOB, PROGRESS, TIME_LEFT, RESULT)]
 
 
 def test_it_lists_jobs_with_their_progress(panel: JobsPanel, state: RunState, clock: ManualClock) -> None:

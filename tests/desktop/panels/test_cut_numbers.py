@@ -120,7 +120,7 @@ def test_no_interval_in_the_table_of_horizons_is_cut(qtbot: QtBot, qapp: QApplic
     details.show()
     details.show_found(found, None, None)
     page = details.page("Ahead")
-    assert isinstance(page, HorizonsPage) and " to " in page.table.item(0, 1).text()
+    assert isinstance(page, HorizonsPage) and " to " in page.model.index(0, 1).data()
     for size in sizes():
         details.resize(*size)
         qapp.processEvents()

@@ -210,8 +210,8 @@ def shown_texts(dock: Dock) -> list[str]:
 def test_a_click_selects_a_horizon_for_all_pages_and_keys_move_it(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Ahead")
     page = dock.page("Ahead")
-    assert isinstance(page, HorizonsPage) and page.table.rowCount() == HORIZONS
-    assert [page.table.item(row, 3).text() for row in range(HORIZONS)] == [
+    assert isinstance(page, HorizonsPage) and page.model.rowCount() == HORIZONS
+    assert [page.model.index(row, 3).data() for row in range(HORIZONS)] == [
         str(JUDGED - ahead) for ahead in range(HORIZONS)
     ]
     place = page.table.visualRect(page.table.model().index(1, 1)).center()
@@ -457,7 +457,7 @@ def test_a_selected_regime_is_evaluated_separately_on_all_pages(dock: Dock, qtbo
     page = dock.page("Ahead")
     assert isinstance(page, HorizonsPage)
     n = chosen(dock).n
-    assert 0 < n < JUDGED and page.table.item(0, 3).text() == str(n) and f"n = {n}" in shown_texts(dock)
+    assert 0 < n < JUDGED and page.model.index(0, 3).data() == str(n) and f"n = {n}" in shown_texts(dock)
 
 
 def test_lost_details_say_why(dock: Dock, qtbot: QtBot) -> None:
