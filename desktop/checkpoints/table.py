@@ -16,10 +16,9 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
-    QWidget,
 )
 
-from core.checkpoints.catalog import Catalog, Rows
+from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
 from core.settings.window import BrowserSettings
 from desktop.checkpoints.columns import (
     BEST,
@@ -38,7 +37,7 @@ from desktop.checkpoints.columns import (
 from desktop.checkpoints.model import CheckpointTableModel, stretches
 from desktop.checkpoints.widths import ICON_SIZE, WORDS_INDENT, ColumnWidths
 from desktop.ui.icons import icon
-from desktop.ui.tables import ROW_ROLE, Index, style_table
+from desktop.ui.tables import Index, PaintedCell, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
@@ -228,7 +227,7 @@ class CheckpointTable(QTableView):
 
     def _apply_style(self, theme: Theme) -> None:
         words, numbers = TextDelegate(self), NumberDelegate(self)
-        self.setItemDelegateForColumn(0, MarksDelegate(theme, self))
+        self.setItemDelegateForColumn(0, MarksCell(theme, self))
         for number, column in enumerate(COLUMNS):
             if number:
                 self.setItemDelegateForColumn(number, numbers if column.is_number else words)
@@ -250,27 +249,18 @@ class TextDelegate(QStyledItemDelegate):
         return f"{WORDS_INDENT}{value}"
 
 
-class MarksDelegate(QStyledItemDelegate):
-    """Paints the icons of best or wrecked, in use and pinned side by side, each always in its own place."""
+class MarksCell(PaintedCell):
+    """The icons of best or wrecked, in use and pinned side by side, each always in its own place."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        super().paint(painter, option, index)
-        palette = self._theme.palette
-        held = marks(index.data(ROW_ROLE).info)
-        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
+    def draw(self, painter: QPainter, place: QRect, row: CheckpointRow, *, is_selected: bool) -> None:
+        palette, held = self.theme.palette, marks(row.info)
         icons = (
             (WRECKED, "alert-outline", palette.bad),  # in the place of the best, which it cannot be
             (BEST, "trophy-outline", palette.warning),
             (IN_USE, "play-circle-outline", palette.good),
             (PINNED, "pin", palette.accent),
         )
-        rectangle: QRect = option.rect  # type: ignore[attr-defined]
-        left = rectangle.left() + 4
-        top = rectangle.center().y() - ICON_SIZE // 2
+        left, top = place.left() + 4, place.center().y() - ICON_SIZE // 2
         for word, name, colour in icons:
             if word in held:
                 drawn = icon(name, palette.inverse_text if is_selected else colour)

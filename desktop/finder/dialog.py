@@ -6,24 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QLineEdit,
-    QListView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import QDialog, QFrame, QLineEdit, QListView, QStyleOptionViewItem, QWidget
 
 from core.domain.plain_text import plain
 from desktop.finder.search import Entry, EntryKind, found
 from desktop.ui.plain_text import Label
 from desktop.ui.stacks import NO_MARGINS, stacked
-from desktop.ui.tables import ROW_ROLE, Column, Index, RowsModel
-from desktop.ui.theme import Palette, Theme
+from desktop.ui.tables import LEFT, RIGHT, ROW_ROLE, Column, Index, PaintedCell, RowsModel, write_line
+from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 MOST_SHOWN = 200
@@ -72,7 +63,7 @@ class FinderDialog(QDialog):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.model = _FoundModel(self)
         self.list.setModel(self.model)
-        self.list.setItemDelegate(_LineDelegate(theme.palette, self.list))
+        self.list.setItemDelegate(_LineCell(theme, self.list))
         self.empty = Label(translate("Finder", question.nothing), alignment=Qt.AlignmentFlag.AlignCenter)
         self.note = Label(wraps=True)
         """Why none of what fits is marked."""
@@ -179,40 +170,19 @@ def _spoken(entry: Entry) -> str:
     return " · ".join(part for part in (entry.text, entry.kind.shown, entry.keys) if part)
 
 
-class _LineDelegate(QStyledItemDelegate):
+class _LineCell(PaintedCell):
     """The text, its details fainter behind it, the kind and the keys at the right."""
 
-    def __init__(self, palette: Palette, view: QListView) -> None:
-        super().__init__(view)
-        self._palette, self._view = palette, view
-
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(0, self._view.fontMetrics().height() + 2 * _LINE_PADDING)
+        return QSize(0, self.view.fontMetrics().height() + 2 * _LINE_PADDING)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        entry, palette = index.data(ROW_ROLE), self._palette
-        if not isinstance(entry, Entry):
-            return
-        rectangle: QRect = option.rect  # type: ignore[attr-defined]
-        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
-        if is_selected:
-            painter.fillRect(rectangle, palette.accent)
-        ink = palette.inverse_text if is_selected else palette.text
-        faint = palette.inverse_text if is_selected else palette.muted_text
-        room = rectangle.adjusted(_MARGIN, 0, -_MARGIN, 0)
-        room = self._write(painter, room, entry.kind.shown, faint, is_right=True)
-        room = self._write(painter, room, entry.keys, faint, is_right=True)
-        room = self._write(painter, room, plain(entry.text), ink if entry.is_enabled else faint)
-        self._write(painter, room, plain(entry.details), faint)
-
-    def _write(self, painter: QPainter, room: QRect, text: str, ink: QColor, *, is_right: bool = False) -> QRect:
-        """As much of it as there is room for; returns the room that is left."""
-        if not text:
-            return room
-        metrics = self._view.fontMetrics()
-        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-        side = Qt.AlignmentFlag.AlignRight if is_right else Qt.AlignmentFlag.AlignLeft
-        painter.setPen(ink)
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | side, shown)
-        used = metrics.horizontalAdvance(shown) + 2 * _MARGIN
-        return room.adjusted(0, 0, -used, 0) if is_right else room.adjusted(used, 0, 0, 0)
+    def draw(self, painter: QPainter, place: QRect, row: Entry, *, is_selected: bool) -> None:
+        faint = self.ink(is_selected=is_selected, is_faint=True)
+        ink = self.ink(is_selected=is_selected) if row.is_enabled else faint
+        room = place.adjusted(_MARGIN, 0, -_MARGIN, 0)
+        parts = ((row.kind.shown, faint, RIGHT), (row.keys, faint, RIGHT), (row.text, ink, LEFT))
+        for text, colour, side in (*parts, (row.details, faint, LEFT)):
+            if text:
+                write_line(painter, room, plain(text), colour, side)
+                used = painter.fontMetrics().horizontalAdvance(plain(text)) + 2 * _MARGIN
+                room = room.adjusted(0, 0, -used, 0) if side == RIGHT else room.adjusted(used, 0, 0, 0)

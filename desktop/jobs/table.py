@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
+from PySide6.QtCore import QObject, QRect, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QTableView
 
 from desktop.state.job_list import Job, JobState
 from desktop.ui.formatting import MISSING, format_count, format_duration, format_percent
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import follow_interface_size, space_rows
 from desktop.ui.plain_text import ElidedCells
-from desktop.ui.tables import ROW_ROLE, Column, RowsModel, style_table
+from desktop.ui.tables import RIGHT, Column, PaintedCell, RowsModel, style_table, write_line
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -98,36 +98,20 @@ def _time_left(job: Job) -> str:
     return MISSING if left is None else format_duration(left)
 
 
-class ProgressDelegate(QStyledItemDelegate):
+class ProgressCell(PaintedCell):
     """A bar and its share."""
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        self.initStyleOption(option, index)
-        widget: QWidget = option.widget  # type: ignore[attr-defined]
-        style, rectangle = widget.style(), option.rect  # type: ignore[attr-defined]
-        style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, widget)
-        job: Job = index.data(ROW_ROLE)
-        palette, room = self._theme.palette, rectangle.adjusted(6, 0, -6, 0)
-        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
-        text = palette.inverse_text if is_selected else palette.text
-        words = str(index.data())
-        metrics = option.fontMetrics  # type: ignore[attr-defined]
-        longest = max(metrics.horizontalAdvance(each) for each in (words, format_percent(1.0, 0)))
+    def draw(self, painter: QPainter, place: QRect, row: Job, *, is_selected: bool) -> None:
+        palette, room, words = self.theme.palette, place.adjusted(6, 0, -6, 0), _progress(row)
+        text = self.ink(is_selected=is_selected)
+        longest = max(map(painter.fontMetrics().horizontalAdvance, (words, format_percent(1.0, 0))))
         width = room.width() - longest - _GAP_PX
         bar = QRect(room.left(), room.center().y() - _BAR_PX // 2, max(width, 0), _BAR_PX)
         if is_selected:  # on the selection's own ground
-            _paint_bar(painter, bar, share_done(job), text, text, None)
+            _paint_bar(painter, bar, share_done(row), text, text, None)
         else:
-            _paint_bar(painter, bar, share_done(job), palette.outline, colour_of(job, palette), palette.background)
-        painter.setPen(text)
-        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(room, int(flags), words)
+            _paint_bar(painter, bar, share_done(row), palette.outline, colour_of(row, palette), palette.background)
+        write_line(painter, room, words, text, RIGHT)
 
 
 def share_done(job: Job) -> float:
@@ -169,7 +153,7 @@ def make_table(model: RowsModel[Job], theme: Theme, name: str) -> QTableView:
     """The view of a model. name: what a screen reader calls it."""
     table = _JobsTable()
     table.setModel(model)
-    table.setItemDelegateForColumn(PROGRESS, ProgressDelegate(theme, table))
+    table.setItemDelegateForColumn(PROGRESS, ProgressCell(theme, table))
     table.setItemDelegateForColumn(RESULT, ElidedCells(table))
     style_table(table, name, several=False)
     table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -7,14 +7,23 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Generic, Self, TypeVar
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
 
 from core.domain.plain_text import plain
 from desktop.ui.icons import tabular
 from desktop.ui.interface_size import space_rows
 from desktop.ui.plain_text import paragraphs
+from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
 Index = QModelIndex | QPersistentModelIndex
@@ -174,3 +183,36 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
             case Qt.ItemDataRole.TextAlignmentRole:
                 return column.side
         return None
+
+
+class PaintedCell(QStyledItemDelegate):
+    """A cell whose ground is the style's, and what is on it our own."""
+
+    def __init__(self, theme: Theme, view: QAbstractItemView) -> None:
+        super().__init__(view)
+        self.theme, self.view = theme, view
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        # Without initStyleOption, which asks the model for eight roles a cell, the option has a ground and no text.
+        widget: QWidget = option.widget  # type: ignore[attr-defined]  # PySide6's stubs lack these
+        widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, widget)
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
+        painter.save()
+        painter.setFont(option.font)  # type: ignore[attr-defined]
+        self.draw(painter, QRect(option.rect), index.data(ROW_ROLE), is_selected=is_selected)  # type: ignore[attr-defined]
+        painter.restore()
+
+    def draw(self, painter: QPainter, place: QRect, row: Any, *, is_selected: bool) -> None:
+        """What is on the ground. The painter has the view's font."""
+        raise NotImplementedError
+
+    def ink(self, *, is_selected: bool, is_faint: bool = False) -> QColor:
+        """Of texts: the ground of a selected row is the accent."""
+        palette = self.theme.palette
+        return palette.inverse_text if is_selected else palette.muted_text if is_faint else palette.text
+
+
+def write_line(painter: QPainter, place: QRect, text: str, colour: QColor, side: Qt.AlignmentFlag = LEFT) -> None:
+    """One line, shortened with an ellipsis where there is no room for it."""
+    painter.setPen(colour)
+    painter.drawText(place, side, painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, place.width()))

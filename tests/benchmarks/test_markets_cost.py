@@ -51,7 +51,7 @@ def work_of(panel: MarketsPanel, state: RunState) -> Counter[str]:
 def test_a_tick_of_one_market_repaints_its_row_whatever_the_others(qtbot: QtBot) -> None:
     few, many = (work_of(*panel_of(qtbot, count)) for count in (FEW, MANY))
     cells = 2
-    assert few["Cell.paint"] == many["Cell.paint"] == cells * TURNS, "its chart and its price"
+    assert few["PaintedCell.paint"] == many["PaintedCell.paint"] == cells * TURNS, "its chart and its price"
     assert few["RowReader.row"] == many["RowReader.row"] == TURNS
     assert sum(many.values()) <= 1.1 * sum(few.values())
 

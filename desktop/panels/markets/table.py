@@ -4,6 +4,7 @@ sorts them."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
+from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
@@ -25,14 +26,16 @@ from desktop.panels.markets.cells import (
     DOT_PX,
     PADDING_PX,
     SWITCH_PX,
-    ChangeCell,
     ChartCell,
     FeedCell,
+    Lines,
     MarketCell,
-    PriceCell,
+    NumberCell,
     SwitchCell,
-    WorthCell,
+    change_lines,
+    price_lines,
     small,
+    worth_lines,
 )
 from desktop.panels.markets.model import SORTABLE, Column, MarketsModel, texts_below
 from desktop.panels.markets.row import Row
@@ -41,7 +44,7 @@ from desktop.ui.interface_size import enlarged, follow_interface_size
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.tables import Index, style_table
-from desktop.ui.theme import Theme
+from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
 _OWN_ORDER = -1
@@ -110,15 +113,18 @@ class MarketsTable(QTableView):
         cells = {
             Column.MARKET: MarketCell(theme, self),
             Column.CHART: self.chart_cell,
-            Column.LAST: PriceCell(theme, self),
-            Column.CHANGE: ChangeCell(theme, self),
+            Column.LAST: NumberCell(theme, self, self._price_lines),
+            Column.CHANGE: NumberCell(theme, self, change_lines),
             Column.LEARNED: SwitchCell(theme, self),
-            Column.SKILL: WorthCell(theme, self, Column.SKILL),
-            Column.GAIN: WorthCell(theme, self, Column.GAIN),
+            Column.SKILL: NumberCell(theme, self, partial(worth_lines, is_of_model=False)),
+            Column.GAIN: NumberCell(theme, self, partial(worth_lines, is_of_model=True)),
             Column.FEED: FeedCell(theme, self),
         }
         for column, cell in cells.items():
             self.setItemDelegateForColumn(column, cell)
+
+    def _price_lines(self, row: Row, palette: Palette) -> Lines:
+        return price_lines(row, palette, with_change=self.isColumnHidden(Column.CHANGE))
 
     def _set_header(self) -> None:
         header = self.horizontalHeader()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QPainter
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCompleter
 from pytestqt.qtbot import QtBot
@@ -19,7 +19,7 @@ from core.market.symbols import SymbolList
 from core.settings.tree import MarketSettings
 from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
-from desktop.panels.markets.cells import Cell
+from desktop.panels.markets import cells
 from desktop.panels.markets.model import Column
 from desktop.panels.markets.panel import MarketsPanel
 from desktop.panels.markets.row import change_colour, worth_colour
@@ -451,10 +451,10 @@ def test_the_text_of_each_state_is_not_cut(
     """It tells how reliable a price is, so it is never shortened."""
     painted: set[str] = set()
 
-    def record(_painter: QPainter, place: QRect, line: str, font: QFont, *_: object) -> None:
-        painted.add(QFontMetrics(font).elidedText(line, Qt.TextElideMode.ElideRight, place.width()))
+    def record(painter: QPainter, place: QRect, line: str, *_: object) -> None:
+        painted.add(painter.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, place.width()))
 
-    monkeypatch.setattr(Cell, "write", staticmethod(record))
+    monkeypatch.setattr(cells, "write_line", record)
     state.apply(FeedStatus(FeedState.RECONNECTING, "…", scenario.NOW_MS))
     panel.resize(width, 420)
     panel.refresh()
@@ -716,7 +716,7 @@ def test_the_price_cell_has_the_change_where_it_has_no_column(
     panel: MarketsPanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     painted: list[str] = []
-    monkeypatch.setattr(Cell, "write", staticmethod(lambda _painter, _place, line, *_rest: painted.append(line)))
+    monkeypatch.setattr(cells, "write_line", lambda _painter, _place, line, *_rest: painted.append(line))
     panel.resize(300, 420)
     panel.table.grab()
     assert panel.table.isColumnHidden(Column.CHANGE) and "+1.23 %" in painted
