@@ -65,6 +65,16 @@ def text_table(model: QAbstractTableModel, name: str) -> QTableView:
     return table
 
 
+def share_room(table: QTableView, columns: Sequence[int]) -> None:
+    """These columns share what room the others leave, and take no less than their texts need: it scrolls then."""
+    header = table.horizontalHeader()
+    others = sum(header.sectionSize(column) for column in range(header.count()) if column not in columns)
+    share = (table.viewport().width() - others) // max(len(columns), 1)
+    for column in columns:
+        needed = max(table.sizeHintForColumn(column), header.sectionSizeHint(column))
+        table.setColumnWidth(column, max(share, needed))
+
+
 @dataclass(frozen=True, slots=True)
 class Column(Generic[Row]):
     """One of a table: its title, what a cell shows of a row, the title's tooltip where that says more, and the side of

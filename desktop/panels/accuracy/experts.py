@@ -1,28 +1,28 @@
-"""Weights of the experts, and the loss of each alone: two painted tables, one below the other."""
+"""Weights of the experts, and the loss of each alone: two tables, one below the other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QStaticText
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QTableWidget, QTableWidgetItem, QWidget
 
 from core.domain.events import ExpertShares
 from core.evaluation.findings import ExpertLoss, RunAccuracy
 from desktop.panels.accuracy.pages import Page
 from desktop.panels.accuracy.words import ahead, expert_name, not_yet, points, quantity_name, short_quantity_name
 from desktop.ui.formatting import MISSING, format_count, format_percent, format_significant
-from desktop.ui.icons import tabular
+from desktop.ui.interface_size import space_rows
 from desktop.ui.panel_base import mute, set_text
-from desktop.ui.plain_text import Label, show_tooltip
+from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
+from desktop.ui.tables import LEFT, RIGHT, share_room, style_table
 from desktop.ui.theme import Theme, mixed
 from desktop.ui.translation import translate
 
-_MOST_TEXTS = 500
 _STRONGEST = 0.62
 """How much of the accent colour a weight of 100 % has: text on it must stay readable."""
 
@@ -36,102 +36,59 @@ class Cell:
     tooltip: str = field(default="", compare=False)
 
 
-class HeatTable(QWidget):
-    """Names at the left, then cells of equal width. Painted, so that many cells cost little."""
+class HeatTable(QTableWidget):
+    """Names at the left, then cells of equal width. As high as its rows: the page that it lies in is what scrolls."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, name: str) -> None:
+        """name: what a screen reader calls it."""
         super().__init__()
         self._theme = theme
-        self._heads: tuple[str, ...] = ()
+        self._shown: tuple[object, ...] = ()
         self.rows: tuple[tuple[str, tuple[Cell, ...]], ...] = ()
-        self._names_width = 60
-        self._texts: dict[str, QStaticText] = {}
-        self.setFont(tabular(self.font()))
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        style_table(self, name)
+        self.setSelectionMode(QTableWidget.SelectionMode.NoSelection)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setFrameShape(QTableWidget.Shape.NoFrame)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
+        self.horizontalHeader().setMinimumSectionSize(1)
+        self.horizontalHeader().hide()  # the heads are a row: they are no buttons
+        space_rows(self, 4)
 
     def show_rows(self, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[Cell]]]) -> None:
         """Names of the columns, and rows of a name and its cells."""
-        taken = tuple((name, tuple(cells)) for name, cells in rows)
-        looks_other = (tuple(heads), taken) != (self._heads, self.rows)
-        self._heads, self.rows = tuple(heads), taken
-        if looks_other:
-            metrics = QFontMetrics(self.font())
-            self._names_width = max((metrics.horizontalAdvance(name) for name, _ in taken), default=60) + 6
-            self.updateGeometry()
-            self.update()
+        self.rows = tuple((name, tuple(cells)) for name, cells in rows)
+        shown = (tuple(heads), self.rows, self._theme.palette)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        self.setRowCount(1 + len(self.rows))
+        self.setColumnCount(1 + len(heads))
+        self.setHorizontalHeaderLabels(["", *heads])
+        for row, (name, cells) in enumerate((("", tuple(map(Cell, heads))), *self.rows)):
+            for column, cell in enumerate((Cell(name), *cells)):
+                self.setItem(row, column, self._item(cell, is_name=column == 0, is_head=row == 0))
+        self._fit()
 
-    def sizeHint(self) -> QSize:
-        return QSize(340, self._pitch * (len(self.rows) + 1))
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
-    def minimumSizeHint(self) -> QSize:
-        return QSize(200, self.sizeHint().height())
+    def _fit(self) -> None:
+        self.resizeColumnToContents(0)
+        share_room(self, range(1, self.columnCount()))
+        is_wider = self.horizontalHeader().length() > self.viewport().width()
+        bar = self.horizontalScrollBar().sizeHint().height() if is_wider else 0
+        self.setFixedHeight(self.verticalHeader().length() + bar)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        palette = self._theme.palette
-        painter = QPainter(self)
-        painter.setFont(self.font())
-        painter.setPen(palette.muted_text)
-        for column, head in enumerate(self._heads):
-            self._write(painter, self._place(0, column), head)
-        for row, (name, cells) in enumerate(self.rows, start=1):
-            painter.setPen(palette.text)
-            painter.drawStaticText(0, row * self._pitch + 2, self._static(name))
-            for column, cell in enumerate(cells):
-                place = self._place(row, column)
-                if cell.share is not None:
-                    shade = mixed(palette.accent, palette.panel, _STRONGEST * cell.share)
-                    painter.fillRect(place.adjusted(2, 1, 0, -1), shade)
-                painter.setPen(palette.text if cell.text != MISSING else palette.muted_text)
-                self._write(painter, place, cell.text)
-        painter.end()
-
-    def _write(self, painter: QPainter, place: QRect, text: str) -> None:
-        """Right-aligned."""
-        static = self._static(text)
-        painter.drawStaticText(place.right() - 3 - round(static.size().width()), place.top() + 2, static)
-
-    def _static(self, text: str) -> QStaticText:
-        """Laid out once: that is most of what writing costs."""
-        known = self._texts.get(text)
-        if known is None:
-            if len(self._texts) >= _MOST_TEXTS:
-                self._texts.clear()
-            known = QStaticText(text)
-            known.setTextFormat(Qt.TextFormat.PlainText)
-            known.prepare(font=self.font())
-            self._texts[text] = known
-        return known
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            show_tooltip(event.globalPos(), self.tooltip_at(event.pos().x(), event.pos().y()), self)
-            return True
-        return super().event(event)
-
-    def tooltip_at(self, x: int, y: int) -> str:
-        """What is said of the cell at this place; empty where there is none."""
-        for row, (_name, cells) in enumerate(self.rows, start=1):
-            for column, cell in enumerate(cells):
-                if self._place(row, column).contains(x, y):
-                    return cell.tooltip
-        return ""
-
-    @property
-    def _pitch(self) -> int:
-        return QFontMetrics(self.font()).height() + 4
-
-    def _place(self, row: int, column: int) -> QRect:
-        columns = max(len(self._heads), 1)
-        left, room = self._names_width, self.width() - self._names_width
-        first, last = (left + room * each // columns for each in (column, column + 1))
-        return QRect(first, row * self._pitch, last - first, self._pitch)
-
-    def in_words(self) -> str:
-        """The rows from top to bottom, for those who do not see them."""
-        return "; ".join(
-            f"{name}: " + ", ".join(f"{head} {cell.text}" for head, cell in zip(self._heads, cells, strict=False))
-            for name, cells in self.rows
-        )
+    def _item(self, cell: Cell, *, is_name: bool, is_head: bool) -> QTableWidgetItem:
+        palette, item = self._theme.palette, QTableWidgetItem(cell.text)
+        item.setTextAlignment(LEFT if is_name else RIGHT)
+        item.setToolTip(paragraphs(cell.tooltip))
+        item.setForeground(palette.muted_text if is_head or cell.text == MISSING else palette.text)
+        if cell.share is not None:
+            item.setBackground(mixed(palette.accent, palette.panel, _STRONGEST * cell.share))
+        return item
 
 
 class ExpertsPage(Page):
@@ -140,7 +97,8 @@ class ExpertsPage(Page):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._weights_title, self._losses_title = Label(wraps=True), Label(wraps=True)
-        self.weights, self.losses = HeatTable(theme), HeatTable(theme)
+        self.weights = HeatTable(theme, translate("Panels", "Weights of the experts"))
+        self.losses = HeatTable(theme, translate("Panels", "Loss of each expert alone"))
         inside = QWidget()
         parts = (self._weights_title, self.weights, self._losses_title, self.losses)
         stacked(inside, *parts, None, margins=(0, 0, 6, 2), spacing=2)

@@ -29,7 +29,7 @@ from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.stacks import NO_MARGINS, stacked
-from desktop.ui.tables import RIGHT, Column, RowsModel, style_table
+from desktop.ui.tables import RIGHT, Column, RowsModel, share_room, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -248,22 +248,14 @@ def _extremes(chosen: HorizonAccuracy) -> str:
     return translate("Panels", "500 in a row: worst {0}, best {1}").format(worst, best)
 
 
-class _WideTable(QTableView):
-    """Two columns share what room the others leave, and take no less than their numbers need: it scrolls then."""
+_WIDE = (1, 2)
+"""The columns of the skills."""
 
-    WIDE = (1, 2)
 
+class _HorizonsTable(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.fit()
-
-    def fit(self) -> None:
-        header = self.horizontalHeader()
-        others = sum(header.sectionSize(column) for column in range(header.count()) if column not in self.WIDE)
-        share = (self.viewport().width() - others) // len(self.WIDE)
-        for column in self.WIDE:
-            needed = max(self.sizeHintForColumn(column), header.sectionSizeHint(column))
-            self.setColumnWidth(column, max(share, needed))
+        share_room(self, _WIDE)
 
 
 class HorizonsPage(Page):
@@ -276,7 +268,7 @@ class HorizonsPage(Page):
         self._is_whole = False
         """Whether all horizons have been read."""
         self.model = RowsModel(self._columns(), self, tooltip=_in_sentences, key=lambda of: of.horizon)
-        self.table = _WideTable()
+        self.table = _HorizonsTable()
         self.table.setModel(self.model)
         style_table(self.table, translate("Panels", "Skill by candles ahead"), several=False)
         self.table.verticalHeader().setMinimumSectionSize(1)  # the default is a larger one
@@ -284,7 +276,7 @@ class HorizonsPage(Page):
         header = self.table.horizontalHeader()
         header.setMinimumSectionSize(30)
         for column in range(header.count()):
-            is_wide = column in _WideTable.WIDE
+            is_wide = column in _WIDE
             mode = QHeaderView.ResizeMode.Fixed if is_wide else QHeaderView.ResizeMode.ResizeToContents
             header.setSectionResizeMode(column, mode)
         stacked(self, self.table, margins=NO_MARGINS)
@@ -294,7 +286,7 @@ class HorizonsPage(Page):
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         self._is_filling, self._is_whole = True, found.is_whole
         self.model.show(found.horizons)
-        self.table.fit()
+        share_room(self.table, _WIDE)
         horizons = [of.horizon for of in found.horizons]
         if found.chosen.request.horizon in horizons:
             self.table.selectRow(horizons.index(found.chosen.request.horizon))

@@ -16,7 +16,6 @@ from core.domain.candle_series import CandleSeries
 from core.domain.clock import ManualClock
 from desktop.chart import widget as chart_widget
 from desktop.chart.widget import ChartWidget
-from desktop.panels.accuracy.experts import Cell, HeatTable
 from desktop.panels.gradients.bars import Bar, BarList
 from desktop.ui import formatting
 from desktop.ui.theme import Theme
@@ -84,14 +83,11 @@ def test_moving_by_keys_announces_each_candle(chart: ChartWidget, monkeypatch: p
     assert "forecast" in announced[-1]
 
 
-def test_painted_bars_and_tables_describe_their_numbers(qtbot: QtBot, theme: Theme) -> None:
-    bars, table = BarList(theme, is_log=False), HeatTable(theme)
-    for widget in (bars, table):
-        qtbot.addWidget(widget)
+def test_painted_bars_describe_their_numbers(qtbot: QtBot, theme: Theme) -> None:
+    bars = BarList(theme, is_log=False)
+    qtbot.addWidget(bars)
     bars.show_bars([Bar("head", 0.5, "0.50"), Bar("blocks.0", 0.25, "0.25")])
-    table.show_rows(("close", "range"), [("model", (Cell("12 %"), Cell("30 %")))])
     assert described(bars) == "head: 0.50. blocks.0: 0.25."
-    assert all(word in described(table) for word in ("model", "close", "12 %", "range", "30 %"))
 
 
 def test_the_accessible_description_does_not_keep_a_chart_alive(qtbot: QtBot, theme: Theme) -> None:

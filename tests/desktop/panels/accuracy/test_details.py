@@ -258,9 +258,9 @@ def test_the_weights_of_the_chosen_horizon_add_up_and_each_expert_has_its_loss(d
     reference = dict(page.losses.rows)["reference"]
     assert reference[1].text == "0.00" and reference[0].text != "–"
     assert dict(page.losses.rows)["reverse last"][2].text == "–"
-    where = page.weights._place(1, 0).center()
-    assert "model has" in page.weights.tooltip_at(where.x(), where.y())
-    assert page.weights.tooltip_at(0, 0) == ""
+    assert "model has" in page.weights.item(1, 1).toolTip() and page.weights.item(1, 0).toolTip() == ""
+    assert [page.weights.item(1, column).text() for column in (0, 1)] == ["model", page.weights.rows[0][1][0].text]
+    assert page.weights.viewport().height() >= page.weights.verticalHeader().length(), "it never scrolls by itself"
 
 
 def test_coverage_and_reliability_are_drawn_with_enough_scores(dock: Dock, qtbot: QtBot) -> None:
