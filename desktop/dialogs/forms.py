@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QSiz
 from core.settings.faults import sentence_of
 from core.settings.group import OWN_DIALOG, SECRET, all_field_infos
 from desktop.dialogs.setting_words import description, facts, title
-from desktop.ui.inputs import BoundedBox, DecimalSpinBox, LogSpinBox, whole_number_box
+from desktop.ui.inputs import DecimalSpinBox, LogSpinBox, NumberBox, WholeSpinBox
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import NO_MARGINS, beside
 from desktop.ui.translation import translate
@@ -161,7 +161,7 @@ def listen(widget: QWidget, call: Callable[[], object]) -> None:
         widget.textChanged.connect(lambda _text: call())
     elif isinstance(widget, QCheckBox):
         widget.toggled.connect(lambda _checked: call())
-    elif isinstance(widget, BoundedBox):
+    elif isinstance(widget, NumberBox):
         widget.lineEdit().textEdited.connect(lambda _text: call())
         widget.valueChanged.connect(lambda _value: call())
     else:
@@ -169,9 +169,9 @@ def listen(widget: QWidget, call: Callable[[], object]) -> None:
             listen(part, call)
 
 
-def bounded_boxes(widget: QWidget) -> list[BoundedBox]:
+def bounded_boxes(widget: QWidget) -> list[NumberBox[Any]]:
     """The widget itself, or those in it, where they are boxes of numbers."""
-    return [box for box in (widget, *widget.findChildren(QWidget)) if isinstance(box, BoundedBox)]
+    return [box for box in (widget, *widget.findChildren(QWidget)) if isinstance(box, NumberBox)]
 
 
 def editable(options: Sequence[str], value: str, placeholder: str = "") -> QComboBox:
@@ -216,7 +216,7 @@ def _range(info: FieldInfo) -> tuple[float | None, float | None]:
 
 
 def _whole_number(low: float | None, high: float | None) -> FieldEditor:
-    box = whole_number_box(-_LARGEST_INT if low is None else int(low), _LARGEST_INT if high is None else int(high))
+    box = WholeSpinBox(-_LARGEST_INT if low is None else int(low), _LARGEST_INT if high is None else int(high))
     return FieldEditor(box, box.entered, box.setValue)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QComboBox,
     QDialog,
     QFormLayout,
@@ -24,7 +24,7 @@ from core.indicators.registry import INDICATORS, Place
 from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator, colour_numbers, without
 from desktop.ui.colour_choice import ColourBox, study_colours
 from desktop.ui.dialog_parts import close_button
-from desktop.ui.inputs import BoundedBox, DecimalSpinBox, WholeSpinBox
+from desktop.ui.inputs import DecimalSpinBox, NumberBox, WholeSpinBox
 from desktop.ui.interface_size import enlarged
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
@@ -46,7 +46,7 @@ class IndicatorsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Indicators"))
         self._shown, self._palette = list(shown), palette
-        self._editors: dict[str, WholeSpinBox | DecimalSpinBox | QComboBox] = {}
+        self._editors: dict[str, NumberBox[Any] | QComboBox] = {}
         self._colours: dict[str, ColourBox] = {}
         self.line_width = DecimalSpinBox(NARROWEST_PX, WIDEST_PX)
         """Of the chosen indicator's lines."""
@@ -88,7 +88,7 @@ class IndicatorsDialog(QDialog):
         self._show_form(self.list.currentRow())
         self.changed.emit(self.shown)
 
-    def editor(self, name: str) -> WholeSpinBox | DecimalSpinBox | QComboBox:
+    def editor(self, name: str) -> NumberBox[Any] | QComboBox:
         """The editor of one parameter of the chosen indicator. Raises KeyError."""
         return self._editors[name]
 
@@ -170,9 +170,7 @@ class IndicatorsDialog(QDialog):
                 self._colours[output.name] = box
                 one = translate("Dialogs", "Colour")
                 fields.addRow(one if len(row.inks) == 1 else f"{one}, {output.name}", box)
-        self.line_width = DecimalSpinBox(NARROWEST_PX, WIDEST_PX)
-        self.line_width.setDecimals(1)
-        self.line_width.setSingleStep(0.5)
+        self.line_width = DecimalSpinBox(NARROWEST_PX, WIDEST_PX, step=0.5, decimals=1)
         self.line_width.setSuffix(translate("Dialogs", " px"))
         self.line_width.setValue(shown.look.width_px)
         self.line_width.valueChanged.connect(lambda _width: self._on_look())
@@ -182,7 +180,7 @@ class IndicatorsDialog(QDialog):
         self.reset_button.clicked.connect(self._reset_look)
         fields.addRow("", self.reset_button)
 
-    def _add_bounded(self, fields: QFormLayout, words: str, box: BoundedBox) -> None:
+    def _add_bounded(self, fields: QFormLayout, words: str, box: NumberBox[Any]) -> None:
         box.setAccessibleName(words)
         box.refused.connect(self.message.setText)
         fields.addRow(words, box)
@@ -194,20 +192,12 @@ class IndicatorsDialog(QDialog):
         box.currentIndexChanged.connect(lambda _index: self._on_edited())
         return box
 
-    def _number(self, parameter: Number, value: Value) -> WholeSpinBox | DecimalSpinBox:
-        spin: WholeSpinBox | DecimalSpinBox
-        if parameter.is_whole:
-            spin = WholeSpinBox(int(parameter.minimum), int(parameter.maximum))
-            spin.setValue(int(value))
-        else:
-            spin = DecimalSpinBox(parameter.minimum, parameter.maximum)
-            spin.setDecimals(max(1, -math.floor(math.log10(parameter.minimum))))  # the smallest value can be typed
-            spin.setSingleStep(parameter.step)
-            spin.setValue(float(value))
-        spin.setSuffix(f" {parameter.unit}" if parameter.unit else "")
-        spin.setStepType(QAbstractSpinBox.StepType.DefaultStepType)
-        spin.valueChanged.connect(lambda _value: self._on_edited())
-        return spin
+    def _number(self, parameter: Number, value: Value) -> NumberBox[Any]:
+        box = _number_box(parameter)
+        box.setValue(value)
+        box.setSuffix(f" {parameter.unit}" if parameter.unit else "")
+        box.valueChanged.connect(lambda _value: self._on_edited())
+        return box
 
     def _on_edited(self) -> None:
         row = self.list.currentRow()
@@ -245,3 +235,10 @@ class IndicatorsDialog(QDialog):
 
 def _text(words: str) -> Label:
     return Label(words, alignment=Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft, wraps=True)
+
+
+def _number_box(parameter: Number) -> NumberBox[Any]:
+    if parameter.is_whole:
+        return WholeSpinBox(int(parameter.minimum), int(parameter.maximum))
+    decimals = max(1, -math.floor(math.log10(parameter.minimum)))  # the smallest value can be typed
+    return DecimalSpinBox(parameter.minimum, parameter.maximum, step=parameter.step, decimals=decimals)

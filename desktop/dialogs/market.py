@@ -80,8 +80,7 @@ class MarketDialog(QDialog):
         self.finished.connect(lambda _result: self._end_question())
         self._is_accepting = False
         """Watch was pressed, and the file is still being looked at."""
-        self.speed = DecimalSpinBox(0.0, 10_000.0)
-        self.speed.setSingleStep(1.0)
+        self.speed = DecimalSpinBox(0.0, 10_000.0, step=1.0)
         self.speed.setSuffix(translate("Dialogs", " candles per second"))
         self._has_speed = market.speed is not None
         """It was chosen; else the feed's own is shown."""

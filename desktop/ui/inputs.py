@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Generic, TypeVar
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QValidator
-from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSlider, QSpinBox, QStyle, QStyleOptionSlider, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QSlider, QStyle, QStyleOptionSlider
 
 from desktop.ui.translation import translate
 
 _MOST_DECIMALS = 12
-_LARGEST_OF_QT = 2**31 - 1
 _LADDER = (1.0, 2.0, 5.0, 10.0)
+N = TypeVar("N", bound=float)
 
 
 def readable_decimal(value: float, digits: int = 3) -> str:
@@ -40,143 +41,79 @@ def next_on_ladder(value: float, steps: int) -> float:
     return value
 
 
-class _RefusingBox(QDoubleSpinBox):
-    """`valueChanged` comes when the number is finished, not while it is typed. `refused` carries the sentence about a
-    text that is no number of the range; the number stays as it was."""
+class NumberBox(QAbstractSpinBox, Generic[N]):
+    """A number of a range, typed or stepped. A number out of range may be typed, so that it can be refused in words:
+    Qt's own boxes stop the keys at the 1 of 10.
 
-    refused = Signal(str)
-    digits: int
-    """How many of a number are shown."""
-
-    def textFromValue(self, value: float) -> str:
-        return readable_decimal(value, self.digits)
-
-    def valueFromText(self, text: str) -> float:
-        number = self._parse(text)
-        return self.value() if number is None else number
-
-    def validate(self, text: str, position: int) -> object:
-        bare = text.removesuffix(self.suffix())
-        return _state(bare, self._parse(text), self.minimum(), self.maximum()), text, position
-
-    def _parse(self, text: str) -> float | None:
-        if text and text == self.specialValueText():  # which Qt shows in place of the minimum
-            return self.minimum()
-        return _parse(text.removesuffix(self.suffix()))
-
-    def fixup(self, text: str) -> str:
-        bare = text.removesuffix(self.suffix())
-        self.refused.emit(_refusal(bare, self._parse(text), self) + _stays(self))
-        return f"{self.textFromValue(self.value())}{self.suffix()}"
-
-    def entered(self) -> float:
-        """The number as it is typed so far. Raises ValueError with the sentence, where it is none of the range."""
-        return _entered(self, self._parse(self.cleanText()))
-
-
-class LogSpinBox(_RefusingBox):
-    """A positive number whose arrows go 1, 2, 5, 10. ``1e-4`` may be typed and becomes ``0.0001``."""
-
-    digits = 4
-
-    def __init__(self, minimum: float, maximum: float) -> None:
-        super().__init__()
-        self.setDecimals(_MOST_DECIMALS)
-        self.setRange(minimum, maximum)
-        self.setKeyboardTracking(False)
-        self.editingFinished.connect(self._on_finished)
-
-    def _on_finished(self) -> None:
-        """Nobody is typing any more, though the cursor may still be here."""
-        self.lineEdit().setModified(False)
-
-    def stepBy(self, steps: int) -> None:
-        stepped = next_on_ladder(max(self.value(), self.minimum()), steps)
-        self.setValue(min(max(stepped, self.minimum()), self.maximum()))
-        self.selectAll()
-
-
-class DecimalSpinBox(_RefusingBox):
-    """A number written without needless zeros; its arrows go by tenths."""
-
-    digits = 7
-
-    def __init__(self, minimum: float, maximum: float) -> None:
-        super().__init__()
-        self.setDecimals(6)
-        self.setRange(minimum, maximum)
-        self.setSingleStep(0.1)
-        self.setKeyboardTracking(False)
-
-
-class WholeSpinBox(QSpinBox):
-    """A whole number, with its thousands apart. `refused` as of `LogSpinBox`."""
-
-    refused = Signal(str)
-
-    def __init__(self, minimum: int, maximum: int) -> None:
-        super().__init__()
-        self.setRange(minimum, maximum)
-        self.setGroupSeparatorShown(True)
-        self.setKeyboardTracking(False)
-
-    def valueFromText(self, text: str) -> int:
-        number = self._parse(text)
-        return self.value() if number is None else number
-
-    def validate(self, text: str, position: int) -> object:
-        bare = text.removesuffix(self.suffix())
-        return _state(bare, self._parse(text), self.minimum(), self.maximum()), text, position
-
-    def fixup(self, text: str) -> str:
-        self.refused.emit(_refusal(text.removesuffix(self.suffix()), self._parse(text), self) + _stays(self))
-        return f"{self.prefix()}{self.textFromValue(self.value())}{self.suffix()}"
-
-    def entered(self) -> int:
-        """As of `LogSpinBox`."""
-        return int(_entered(self, self._parse(self.cleanText())))
-
-    def _parse(self, text: str) -> int | None:
-        return _parse_whole(self, text.removesuffix(self.suffix()).removeprefix(self.prefix()))
-
-
-class LongWholeBox(QAbstractSpinBox):
-    """A whole number of any size: Qt's own box counts to 2^31, and a double to 2^53. `refused` as of `LogSpinBox`."""
+    `valueChanged` comes when the number is finished, not while it is typed. `refused` carries the sentence about a text
+    that is no number of the range; the number stays as it was.
+    """
 
     valueChanged = Signal(object)  # noqa: N815  # as Qt's boxes have it
     refused = Signal(str)
 
-    def __init__(self, minimum: int, maximum: int) -> None:
+    def __init__(self, least: N, most: N) -> None:
         super().__init__()
-        self._least, self._most = minimum, maximum
-        self._value = min(max(0, minimum), maximum)
+        self._least, self._most, self._suffix = least, most, ""
+        self._value = self.bounded(type(least)(0))
+        for name, number in (("minimum", least), ("maximum", most)):
+            self.setProperty(name, number)  # where Qt looks for them, to tell a screen reader
         self._show()
         self.editingFinished.connect(self._on_finished)
 
-    def minimum(self) -> int:
-        return self._least
+    def textFromValue(self, value: N) -> str:
+        raise NotImplementedError
 
-    def maximum(self) -> int:
-        return self._most
+    def parse(self, text: str) -> N | None:
+        """The number that was typed, in the range or not; None for a text that is none."""
+        raise NotImplementedError
 
-    def value(self) -> int:
+    def stepped(self, value: N, steps: int) -> N:
+        """So many steps further on."""
+        raise NotImplementedError
+
+    def bounded(self, value: N) -> N:
+        """The nearest number that it can have."""
+        return min(max(value, self._least), self._most)
+
+    def value(self) -> N:
         return self._value
 
-    def setValue(self, value: int) -> None:
-        before, self._value = self._value, min(max(value, self._least), self._most)
+    def setValue(self, value: N) -> None:
+        before, self._value = self._value, self.bounded(value)
         self._show()
         if self._value != before:
             self.valueChanged.emit(self._value)
 
-    def cleanText(self) -> str:
-        return self.text()
+    def setSuffix(self, suffix: str) -> None:
+        self._suffix = suffix
+        self._show()
 
-    def textFromValue(self, value: int) -> str:
-        """With its thousands apart."""
-        return f"{value:,}".replace(",", self.locale().groupSeparator())
+    def setSpecialValueText(self, text: str) -> None:
+        """In place of the least number."""
+        super().setSpecialValueText(text)
+        self._show()
+
+    def entered(self) -> N:
+        """The number as it is typed so far. Raises ValueError with the sentence, where it is none of the range."""
+        typed, number = self._typed(self.text())
+        if typed == self.textFromValue(self._value):
+            return self._value  # which may have more digits than are shown
+        if number is not None and self._least <= number <= self._most:
+            return number
+        least, most = self.textFromValue(self._least), self.textFromValue(self._most)
+        words = translate("Panels", "{0} is out of range. Enter a number from {1} to {2}.")
+        if number is None:
+            words = translate("Panels", "“{0}” is not a number. Enter one from {1} to {2}.")
+        name = f"{self.accessibleName()}: " if self.accessibleName() else ""
+        raise ValueError(name + words.format(typed.strip(), least, most))
 
     def stepBy(self, steps: int) -> None:
-        self.setValue(self._value + steps)
+        try:
+            value = self.entered()
+        except ValueError:
+            value = self._value
+        self.setValue(self.stepped(value, steps))
         self.selectAll()
 
     def stepEnabled(self) -> QAbstractSpinBox.StepEnabledFlag:
@@ -185,84 +122,103 @@ class LongWholeBox(QAbstractSpinBox):
         return down | (kinds.StepUpEnabled if self._value < self._most else kinds.StepNone)
 
     def validate(self, text: str, position: int) -> object:
-        return _state(text, _parse_whole(self, text), self._least, self._most), text, position
-
-    def entered(self) -> int:
-        """As of `LogSpinBox`."""
-        return int(_entered(self, _parse_whole(self, self.text())))
+        typed, number = self._typed(text)
+        shown = text if text.endswith(self._suffix) or text == self.specialValueText() else text + self._suffix
+        if number is not None and self._least <= number <= self._most:
+            return QValidator.State.Acceptable, shown, position
+        could_become_one = all(character.isspace() or character in "0123456789.,eE+-'" for character in typed)
+        return QValidator.State.Intermediate if could_become_one else QValidator.State.Invalid, shown, position
 
     def sizeHint(self) -> QSize:
-        text = self.fontMetrics().horizontalAdvance(self.textFromValue(self._most) + " ")
-        return super().sizeHint() + QSize(text, 0)
+        texts = [self.textFromValue(value) + self._suffix for value in (self._least, self._most)]
+        widest = max(map(self.fontMetrics().horizontalAdvance, (*texts, self.specialValueText())))
+        return super().sizeHint() + QSize(widest + self.fontMetrics().horizontalAdvance(" "), 0)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def _typed(self, text: str) -> tuple[str, N | None]:
+        """Without the suffix; and as a number."""
+        if text and text == self.specialValueText():
+            return text, self._least
+        typed = text.removesuffix(self._suffix)
+        return typed, self.parse(typed)
 
     def _show(self) -> None:
-        self.lineEdit().setText(self.textFromValue(self._value))
+        is_special = bool(self.specialValueText()) and self._value == self._least
+        usual = self.textFromValue(self._value) + self._suffix
+        self.lineEdit().setText(self.specialValueText() if is_special else usual)
+        self.lineEdit().setCursorPosition(0)  # where there is no room for all, its beginning is seen
+        self.setProperty("value", self._value)
 
     def _on_finished(self) -> None:
         """Take the number that was typed, or refuse it."""
-        number = _parse_whole(self, self.text())
-        if number is None or not self._least <= number <= self._most:
-            self.refused.emit(_refusal(self.text(), number, self) + _stays(self))
+        try:
+            self.setValue(self.entered())
+        except ValueError as error:
+            stays = translate("Panels", "{0} stays.").format(self.textFromValue(self._value))
             self._show()
-            return
-        self.setValue(number)
+            self.refused.emit(f"{error} {stays}")
+        if self.hasFocus():
+            self.selectAll()
 
 
-BoundedBox = _RefusingBox | WholeSpinBox | LongWholeBox
+class WholeSpinBox(NumberBox[int]):
+    """A whole number of any size, with its thousands apart."""
+
+    def textFromValue(self, value: int) -> str:
+        return f"{value:,}".replace(",", self.locale().groupSeparator())
+
+    def parse(self, text: str) -> int | None:
+        """Thousands may be apart; another comma may be meant as a decimal one, so it makes no number."""
+        between = rf"(?<=\d){re.escape(self.locale().groupSeparator())}(?=\d{{3}}(?!\d))"
+        try:
+            return int(re.sub(between, "", text).replace(" ", ""))
+        except ValueError:
+            return None
+
+    def stepped(self, value: int, steps: int) -> int:
+        return value + steps
 
 
-def whole_number_box(minimum: int, maximum: int) -> WholeSpinBox | LongWholeBox:
-    """The box for a range of whole numbers, however wide."""
-    is_long = max(-minimum, maximum) > _LARGEST_OF_QT
-    return LongWholeBox(minimum, maximum) if is_long else WholeSpinBox(minimum, maximum)
+class DecimalSpinBox(NumberBox[float]):
+    """A number written without needless zeros."""
+
+    digits = 7
+    """How many of a number are shown."""
+
+    def __init__(self, least: float, most: float, *, step: float = 0.1, decimals: int = 6) -> None:
+        """decimals: how many it can have."""
+        self._step, self._decimals = step, decimals
+        super().__init__(float(least), float(most))
+
+    def textFromValue(self, value: float) -> str:
+        return readable_decimal(value, self.digits)
+
+    def parse(self, text: str) -> float | None:
+        try:
+            number = float(text.strip().replace(",", "."))
+        except ValueError:
+            return None
+        return number if math.isfinite(number) else None
+
+    def stepped(self, value: float, steps: int) -> float:
+        return value + steps * self._step
+
+    def bounded(self, value: float) -> float:
+        return round(super().bounded(value), self._decimals)
 
 
-def _entered(box: BoundedBox, number: float | None) -> float:
-    if box.cleanText() == box.textFromValue(box.value()):  # type: ignore[arg-type]
-        return box.value()  # which may have more digits than are shown
-    if number is None or not box.minimum() <= number <= box.maximum():
-        raise ValueError(_refusal(box.cleanText(), number, box))
-    return number
+class LogSpinBox(DecimalSpinBox):
+    """A positive number whose arrows go 1, 2, 5, 10. ``1e-4`` may be typed and becomes ``0.0001``."""
 
+    digits = 4
 
-def _state(text: str, number: float | None, least: float, most: float) -> QValidator.State:
-    """A number out of range may be typed, so that it can be refused in words: stopping the keys at 1 makes 1 of 10."""
-    if number is not None and least <= number <= most:
-        return QValidator.State.Acceptable
-    could_become_one = all(character.isspace() or character in "0123456789.,eE+-'" for character in text)
-    return QValidator.State.Intermediate if could_become_one else QValidator.State.Invalid
+    def __init__(self, least: float, most: float) -> None:
+        super().__init__(least, most, decimals=_MOST_DECIMALS)
 
-
-def _refusal(text: str, number: float | None, box: BoundedBox) -> str:
-    """With the box's name, where it has one."""
-    least, most = box.textFromValue(box.minimum()), box.textFromValue(box.maximum())  # type: ignore[arg-type]
-    if number is None:
-        words = translate("Panels", "“{0}” is not a number. Enter one from {1} to {2}.")
-    else:
-        words = translate("Panels", "{0} is out of range. Enter a number from {1} to {2}.")
-    name = box.accessibleName()
-    return f"{name}{': ' if name else ''}{words.format(text.strip(), least, most)}"
-
-
-def _stays(box: BoundedBox) -> str:
-    return " " + translate("Panels", "{0} stays.").format(box.textFromValue(box.value()))  # type: ignore[arg-type]
-
-
-def _parse(text: str) -> float | None:
-    try:
-        number = float(text.strip().replace(",", "."))
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _parse_whole(box: QWidget, text: str) -> int | None:
-    """Thousands may be apart; another comma may be meant as a decimal one, so it makes no number."""
-    between = rf"(?<=\d){re.escape(box.locale().groupSeparator())}(?=\d{{3}}(?!\d))"
-    try:
-        return int(re.sub(between, "", text).replace(" ", ""))
-    except ValueError:
-        return None
+    def stepped(self, value: float, steps: int) -> float:
+        return next_on_ladder(max(value, self._least), steps)
 
 
 class SeekSlider(QSlider):

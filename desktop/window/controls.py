@@ -82,8 +82,8 @@ class TrainingInputs(QWidget):
         self._add_slider(layout)
         self.show_values(learning_rate, clip_norm)
         self.show_duty(duty_percent)
-        self.learning_rate.valueChanged.connect(self.learning_rate_changed)
-        self.clip_norm.valueChanged.connect(self.clip_norm_changed)
+        self.learning_rate.valueChanged.connect(self.learning_rate_changed.emit)
+        self.clip_norm.valueChanged.connect(self.clip_norm_changed.emit)
         for box in (self.learning_rate, self.clip_norm):
             box.refused.connect(self.refused)
         self.duty.sliderMoved.connect(lambda steps: self._show_percent(steps * _DUTY_STEP))

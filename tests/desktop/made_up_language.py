@@ -10,7 +10,6 @@ from PySide6.QtCore import QCoreApplication, Qt, QTranslator
 from PySide6.QtWidgets import (
     QAbstractButton,
     QComboBox,
-    QDoubleSpinBox,
     QGroupBox,
     QLabel,
     QLineEdit,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.ui.inputs import NumberBox
 from desktop.ui.plain_text import with_usual_spaces
 from tests.support.table_texts import every_text
 
@@ -95,8 +95,10 @@ def _of_parts(widget: QWidget) -> Iterator[str]:
                 yield from (widget.itemText(number), widget.itemData(number, Qt.ItemDataRole.ToolTipRole) or "")
         case QTabBar():
             yield from (widget.tabText(number) for number in range(widget.count()))
-        case QSpinBox() | QDoubleSpinBox():
-            yield from (widget.prefix(), widget.suffix(), widget.specialValueText())
+        case QSpinBox():
+            yield from (widget.prefix(), widget.suffix())
+        case NumberBox():
+            yield from (widget._suffix, widget.specialValueText())
         case QTableView():
             yield from _headers(widget)
         case QListView():

@@ -9,7 +9,7 @@ from core.indicators.registry import INDICATORS
 from core.indicators.shown import ShownIndicator
 from core.settings.window import AppearanceSettings
 from desktop.dialogs.indicators import IndicatorsDialog
-from desktop.ui.inputs import BoundedBox
+from desktop.ui.inputs import NumberBox
 from desktop.ui.interface_size import set_font
 from desktop.ui.theme import build_palette
 from tests.desktop.conftest import MakeBench
@@ -67,7 +67,7 @@ def test_no_text_is_cut_with_any_indicator(
         assert percent > 100 or (dialog.width() <= 1280 and dialog.height() <= 680), f"{kind}: larger than 1280 x 720"
 
 
-def typed(qtbot: QtBot, box: BoundedBox, text: str) -> None:
+def typed(qtbot: QtBot, box: NumberBox, text: str) -> None:
     box.selectAll()
     qtbot.keyClicks(box, text)
     qtbot.keyClick(box, Qt.Key.Key_Return)

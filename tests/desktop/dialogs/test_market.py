@@ -267,7 +267,7 @@ def test_a_decimal_speed_may_be_typed_with_a_comma(
     choose_feed(dialog, "replay")
     dialog.speed.selectAll()
     qtbot.keyClicks(dialog.speed, text)
-    dialog.speed.interpretText()
+    dialog.speed.editingFinished.emit()
     assert dialog.speed.value() == 0.5 and dialog.market().speed == 0.5
 
 
@@ -287,7 +287,7 @@ def test_a_speed_out_of_range_is_refused_and_not_accepted(qtbot: QtBot, dialog: 
 def test_the_words_for_no_limit_are_not_refused_as_a_number(qtbot: QtBot, dialog: MarketDialog) -> None:
     choose_feed(dialog, "simulate")
     with qtbot.assertNotEmitted(dialog.speed.refused):
-        dialog.speed.interpretText()
+        dialog.speed.editingFinished.emit()
     assert dialog.speed.text() == "in real time" and dialog.speed.value() == 0.0
 
 

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QScrollArea,
-    QSpinBox,
 )
 from pytestqt.qtbot import QtBot
 
@@ -19,6 +18,7 @@ from core.settings.tree import Settings
 from desktop.dialogs.forms import bounded_boxes, field_infos, make_editor
 from desktop.dialogs.preferences import OWN_DIALOG_GROUPS, PreferencesDialog
 from desktop.dialogs.setting_words import facts, title
+from desktop.ui.inputs import WholeSpinBox
 
 GROUPS = [field.name for field in fields(Settings)]
 OK = QDialogButtonBox.StandardButton.Ok
@@ -80,7 +80,7 @@ def test_the_forms_return_the_given_settings(qtbot: QtBot) -> None:
 
 def test_a_change_is_applied_with_ok(qtbot: QtBot, dialog: PreferencesDialog) -> None:
     layers = dialog.form("model").editor("layers").widget
-    assert isinstance(layers, QSpinBox)
+    assert isinstance(layers, WholeSpinBox)
     layers.setFocus()
     layers.selectAll()
     qtbot.keyClicks(layers, "3")
@@ -344,7 +344,7 @@ def test_a_page_is_found_by_its_name(qtbot: QtBot, dialog: PreferencesDialog) ->
 
 def test_a_search_without_a_match_says_so_and_keeps_changes(qtbot: QtBot, dialog: PreferencesDialog) -> None:
     spin = dialog.form("model").editor("layers").widget
-    assert isinstance(spin, QSpinBox)
+    assert isinstance(spin, WholeSpinBox)
     spin.setValue(3)
     qtbot.keyClicks(dialog.search, "zzzz")
     assert not dialog.tabs.isVisible()
@@ -358,7 +358,7 @@ def test_an_inactive_number_is_not_shown(dialog: PreferencesDialog) -> None:
     """Regression: a grey 75 looked like the size of the interface."""
     dialog.show_setting("appearance", "interface_percent")
     host = dialog.form("appearance").editor("interface_percent").widget
-    (switch,), (box,) = host.findChildren(QCheckBox), host.findChildren(QSpinBox)
+    (switch,), (box,) = host.findChildren(QCheckBox), host.findChildren(WholeSpinBox)
     assert not switch.isChecked() and switch.isVisible() and not box.isVisible()
     switch.setChecked(True)
     assert box.isVisible() and box.isEnabled()

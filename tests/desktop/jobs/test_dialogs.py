@@ -282,7 +282,7 @@ def test_a_number_out_of_range_is_refused_with_the_range(
     box = getattr(dialog, name)
     before = box.value()
     box.setFocus()
-    box.lineEdit().setSelection(0, len(box.cleanText()))
+    box.lineEdit().setSelection(0, len(box.textFromValue(before)))
     qtbot.keyClicks(box, text)
     ok = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
     assert dialog.message.text() == words and not ok.isEnabled()

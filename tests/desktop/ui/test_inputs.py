@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QStyle, QStyleOptionSlider
 from pytestqt.qtbot import QtBot
 
-from desktop.ui.inputs import LogSpinBox, next_on_ladder, readable_decimal
+from desktop.ui.inputs import LogSpinBox, WholeSpinBox, next_on_ladder, readable_decimal
 from desktop.window.controls import TrainingInputs
 
 
@@ -132,6 +133,51 @@ def test_a_number_being_typed_is_not_overwritten(qtbot: QtBot, inputs: TrainingI
     qtbot.keyClicks(inputs.learning_rate, "0.00")
     inputs.show_values(5e-5, 1.0)
     assert inputs.learning_rate.text() == "0.00"
+
+
+@pytest.fixture
+def share(qtbot: QtBot) -> WholeSpinBox:
+    box = WholeSpinBox(5, 5_000)
+    box.setSuffix(" %")
+    box.setValue(20)
+    qtbot.addWidget(box)
+    box.show()
+    box.setFocus()
+    return box
+
+
+def test_the_unit_stays_behind_a_number_that_is_typed_over_all_of_it(qtbot: QtBot, share: WholeSpinBox) -> None:
+    share.selectAll()
+    qtbot.keyClicks(share, "1")
+    assert share.text() == "1 %" and share.value() == 20, "it is not finished, nor in the range yet"
+    qtbot.keyClicks(share, "200")
+    assert share.text() == "1200 %" and share.entered() == 1_200
+    qtbot.keyClick(share, Qt.Key.Key_Return)
+    assert share.text() == "1,200 %" and share.value() == 1_200
+
+
+def test_steps_begin_at_the_number_that_is_typed_and_end_with_the_range(qtbot: QtBot, share: WholeSpinBox) -> None:
+    share.selectAll()
+    qtbot.keyClicks(share, "4999")
+    qtbot.keyClick(share, Qt.Key.Key_Up)
+    qtbot.keyClick(share, Qt.Key.Key_Up)
+    assert share.value() == 5_000
+    qtbot.keyClick(share, Qt.Key.Key_PageDown)
+    assert share.value() == 4_990
+
+
+def test_a_screen_reader_finds_number_and_range(share: WholeSpinBox) -> None:
+    found = QAccessible.queryAccessibleInterface(share).valueInterface()
+    assert (found.currentValue(), found.minimumValue(), found.maximumValue()) == (20, 5, 5_000)
+    share.setValue(30)
+    assert found.currentValue() == 30
+
+
+def test_a_whole_number_may_be_larger_than_those_of_qt(qtbot: QtBot) -> None:
+    box = WholeSpinBox(0, 2**63 - 1)
+    qtbot.addWidget(box)
+    box.setValue(2**63 - 1)
+    assert box.value() == box.entered() == 2**63 - 1 and box.text() == "9,223,372,036,854,775,807"
 
 
 def drag(qtbot: QtBot, inputs: TrainingInputs, share: float) -> None:
