@@ -50,7 +50,7 @@ def _model(theme: Theme, now_ms: Callable[[], int], parent: QObject) -> RowsMode
         Column(translate("Panels", "Source"), part_of),
         Column(translate("Panels", "Message"), lambda entry: entry.text),
     )
-    return RowsModel(columns, parent, tooltip=lambda entry: entry.text)
+    return RowsModel(columns, parent, tooltip=lambda entry: entry.text, key=id)  # thousands of texts are slow to hash
 
 
 class LogPanel(Panel):

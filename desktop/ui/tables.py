@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -135,7 +136,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
 
     def show(self, rows: Sequence[Row]) -> None:
         """Show these instead."""
-        keys, former_keys = list(map(self._key, rows)), list(map(self._key, self.rows))
+        keys, former_keys = self._keys(rows), self._keys(self.rows)
         if keys == former_keys:
             self.rows = list(rows)
             self.repaint()
@@ -146,6 +147,18 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         moved = [self.index(places.get(former_keys[each.row()], -1), each.column()) for each in former]
         self.changePersistentIndexList(former, moved)
         self.layoutChanged.emit()
+
+    def _keys(self, rows: Sequence[Row]) -> list[object]:
+        """One for each. Equal ones, such as two messages of one moment, are kept apart by how many lie below, as new
+        rows come in at the top: if two rows moved to one place, Qt would lose sight of an index."""
+        keys = list(map(self._key, rows))
+        if len(set(keys)) == len(keys):
+            return keys
+        seen, apart = Counter[object](), list[object]()
+        for key in reversed(keys):
+            seen[key] += 1
+            apart.append((key, seen[key]))
+        return apart[::-1]
 
     def repaint(self) -> None:
         """Rows or palette changed."""
