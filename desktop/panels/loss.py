@@ -225,7 +225,8 @@ class LossPanel(Panel):
         if last.duration_ms < 1000:
             digits = format_number(last.duration_ms, 0 if last.duration_ms >= 10 else 1)
             took = translate("Units", "{0} ms").format(digits)
-        self._put("Last step", format_age(last.at_ms, now_ms), took)
+        words = translate("Panels", "The last one took {0}.")
+        self._put("Last step", format_age(last.at_ms, now_ms), words.format(took))
 
     def _take_colours(self, palette: Palette) -> None:
         for plot in (self.plot, self._rate_plot):
@@ -332,11 +333,10 @@ class LossPanel(Panel):
         margin = 0.06 * (high - low) if high - low > least else 0.1 * abs(high) or 1.0
         self.plot.setYRange(low - margin, high + margin, padding=0.0)
 
-    def _put(self, name: str, text: str, took: str = "") -> None:
+    def _put(self, name: str, text: str, more: str = "") -> None:
+        """more: a sentence for the tooltip, after what the number means."""
         set_text(self._values[name], text)
-        if took:
-            more = translate("Panels", "The last one took {0}.").format(took)
-            self._values[name].setToolTip(paragraphs(f"{translate('Panels', MEANINGS[name])}\n{more}"))
+        self._values[name].setToolTip(paragraphs(f"{translate('Panels', MEANINGS[name])}\n{more}".strip()))
 
 
 def _as_dash(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -326,3 +326,16 @@ def test_curves_of_a_model_of_several_markets_say_so(panel: LossPanel, state: Ru
     state.apply(replace(scenario.status(), run_id="run-1", markets=tuple(of_markets)))
     panel.refresh()
     assert "2 of 3 markets" in words(panel), "one is forecast only"
+
+
+def test_how_long_the_last_step_took_is_not_said_of_another_run(panel: LossPanel, state: RunState) -> None:
+    """Regression: the tooltip kept the former run's, beside a dash."""
+    state.apply(scenario.ready())
+    state.add_steps(scenario.steps(3))
+    panel.refresh()
+    value = panel._values["Last step"]
+    assert "The last one took" in value.toolTip()
+    state.begin(None)
+    panel.refresh()
+    assert value.text() == "–"
+    assert "The last one took" not in value.toolTip() and "Time since" in value.toolTip()
