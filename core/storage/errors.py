@@ -42,13 +42,13 @@ def explain(error: Exception, path: Path) -> StorageError | None:
 _SENTENCES = {
     sqlite3.SQLITE_BUSY: "The database {path} is locked by another program. Close that program, then try again.",
     sqlite3.SQLITE_LOCKED: "The database {path} is locked by another program. Close that program, then try again.",
-    sqlite3.SQLITE_FULL: "The disk that holds {path} is full; nothing was written. Free some space, then try again.",
+    sqlite3.SQLITE_FULL: "The disk that holds {path} is full. Stored data is kept. Free some space, then try again.",
     sqlite3.SQLITE_READONLY: "The database {path} cannot be written: it or its folder is read-only. "
     "Make it writable, or choose another data folder.",
     sqlite3.SQLITE_PERM: "The database {path} cannot be written: permission is denied. "
     "Change the permissions, or choose another data folder.",
     sqlite3.SQLITE_CANTOPEN: "The database {path} cannot be opened ({error}). "
     "Check that its folder exists and may be written, or choose another data folder.",
-    sqlite3.SQLITE_IOERR: "The disk that holds {path} reports an error ({error}); nothing was written. "
+    sqlite3.SQLITE_IOERR: "The disk that holds {path} reports an error ({error}). "
     "Check the disk, or choose another data folder.",
 }

@@ -56,7 +56,8 @@ class TerminalProgress:
         if self._lines is not None:
             self._lines.say(sentence)
         elif self._is_shown:
-            self._console.print(plain(sentence, _LONGEST_SENTENCE), highlight=False)
+            one_line = not self._console.is_terminal  # a log file is not 80 columns wide
+            self._console.print(plain(sentence, _LONGEST_SENTENCE), highlight=False, soft_wrap=one_line)
 
     def show(self, job: JobProgress) -> None:
         """How far a piece of work is."""

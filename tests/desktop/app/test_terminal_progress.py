@@ -105,3 +105,10 @@ def test_an_exchanges_text_is_escaped_in_the_terminal(capsys: pytest.CaptureFixt
     assert "refused the request: " in shown and "\x1b[2J" not in shown and "\x1b]0" not in shown
     if words.isprintable():
         assert words in shown
+
+
+def test_a_sentence_is_one_line_of_a_log_file(capsys: pytest.CaptureFixture[str]) -> None:
+    sentence = "The exchange cannot be reached: no network, or its address is blocked. Next try in 10 s, and so on."
+    with TerminalProgress(is_shown=True) as progress:
+        progress.say(sentence)
+    assert capsys.readouterr().err == f"{sentence}\n"

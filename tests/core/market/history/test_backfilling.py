@@ -20,6 +20,7 @@ from core.market.history.errors import HistoryError
 from core.market.history.importing import HistoryWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
+from core.storage.errors import FullDiskError
 from core.storage.holes import HoleStore
 from tests.support.exchange.clock import loop_s
 from tests.support.loopback_exchange import LoopbackExchange
@@ -97,6 +98,28 @@ def test_an_empty_database_gets_all_closed_candles(desk: Desk) -> None:
 
     run(desk, story)
     assert desk.store.load(MARKET) == CLOSED
+
+
+def test_a_disk_that_fills_up_keeps_the_pages_before_and_denies_none(tmp_path: Path) -> None:
+    with open_database(tmp_path / "small.sqlite3") as db:
+        desk = Desk(CandleStore(db), HoleStore(db), DatabaseWriter(db), LoopbackExchange(TAPE, lambda: NOW_MS))
+
+        def fill_the_disk(done: int) -> None:
+            db.execute(f"PRAGMA max_page_count = {1 if done else 1_000_000}")
+
+        desk.received.on_progress = fill_the_disk
+
+        async def story() -> None:
+            with pytest.raises(FullDiskError) as full:
+                await desk.fill()
+            assert 0 < len(desk.store.load(MARKET)) < HISTORY
+            assert "nothing" not in str(full.value), "pages have been stored"
+            db.execute("PRAGMA max_page_count = 1000000")
+            desk.received.on_progress = lambda done: None
+            await desk.fill()
+            assert desk.store.load(MARKET) == CLOSED
+
+        run(desk, story)
 
 
 def test_only_gaps_are_requested_and_stored_candles_kept(desk: Desk) -> None:
