@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,7 +29,13 @@ _ENOUGH_BYTES = 16 << 20
 """What is wrong with a file is seen in its first part, but for a few slips; the market that runs outlives those too."""
 _ENOUGH_PIECES = 4
 """The same for Feather and Parquet, whose bytes read are unknown."""
-_BETWEEN_FILES = "; "
+_FILES = re.compile(
+    r"""
+    "([^"]+)"(?=[\s;]|$) | '([^']+)'(?=[\s;]|$)     # quoted, as file managers copy a path
+    | ([^\s;][^;\r\n\u2028\u2029]*)                  # or up to a semicolon, or the end of its line
+    """,
+    re.VERBOSE,
+)
 _log = logging.getLogger("ghostcandle")
 Watch = Callable[[int, int], None]
 """Called with the bytes read and their total. Raises once enough was read."""
@@ -195,11 +202,11 @@ class FilePicker(QWidget):
     def choose(self, files: Sequence[Path]) -> None:
         """Put these in the line; none leaves it as it is."""
         if files:
-            self.line.setText(_BETWEEN_FILES.join(map(str, files)))
+            self.line.setText("; ".join(_typed(str(file)) for file in files))
 
     def open(self) -> QFileDialog:
-        first = self.line.text().split(_BETWEEN_FILES)[0].strip()
-        dialog = QFileDialog(self, self._title, str(Path(first).parent if first else Path.home()))
+        named = self._named()
+        dialog = QFileDialog(self, self._title, str(named[0].parent if named else Path.home()))
         modes = QFileDialog.FileMode
         dialog.setFileMode(modes.ExistingFiles if self._several else modes.ExistingFile)
         dialog.setNameFilters(
@@ -208,7 +215,7 @@ class FilePicker(QWidget):
                 translate("Dialogs", "All files (*)"),
             ]
         )
-        dialog.filesSelected.connect(lambda names: self.line.setText(_BETWEEN_FILES.join(names)))
+        dialog.filesSelected.connect(lambda names: self.choose([Path(name) for name in names]))
         return open_dialog(dialog)
 
     def event(self, event: QEvent) -> bool:
@@ -219,8 +226,10 @@ class FilePicker(QWidget):
 
     def _named(self) -> list[Path]:
         """In full, by their names alone: nothing asks the disk."""
-        names = self.line.text().split(_BETWEEN_FILES) if self._several else [self.line.text()]
-        return [_in_full(name.strip()) for name in names if name.strip()]
+        names = _names(self.line.text())
+        if not self._several and len(names) > 1:
+            names = [self.line.text().strip()]
+        return [_in_full(name) for name in names]
 
     def _on_text(self) -> None:
         self.check()
@@ -237,6 +246,15 @@ class FilePicker(QWidget):
         if self._looking is not None and self._looking.problem is not None:
             self._wait.stop()
             self.answered.emit()
+
+
+def _names(text: str) -> list[str]:
+    return ["".join(match.groups("")).strip() for match in _FILES.finditer(text)]
+
+
+def _typed(name: str) -> str:
+    """In quotes where it would be read as something else."""
+    return next((form for form in (name, f'"{name}"', f"'{name}'") if _names(form) == [name]), name)
 
 
 def _in_full(name: str) -> Path:

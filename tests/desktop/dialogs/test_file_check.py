@@ -53,6 +53,32 @@ def test_of_a_large_file_only_the_first_part_is_read(
     assert looks and not ends, "it was read to its end"
 
 
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "/a/one two.csv; /a/it's.csv",
+        "/a/one two.csv ;/a/it's.csv;",
+        """'/a/one two.csv' "/a/it's.csv\"""",
+        """"/a/one two.csv";"/a/it's.csv\"""",
+        '/a/one two.csv\n"/a/it\'s.csv"\r\n',
+    ],
+)
+def test_several_files_may_be_typed_in_any_usual_form(qtbot: QtBot, typed: str) -> None:
+    picker = FilePicker(several=True)
+    qtbot.addWidget(picker)
+    picker.line.setText(typed)
+    assert picker.files() == [Path("/a/one two.csv"), Path("/a/it's.csv")]
+
+
+@pytest.mark.parametrize("name", ["a; b.csv", "it's.csv", "a;b.csv", " c .csv", '"q".csv', "\"'.csv"])
+def test_files_of_odd_names_are_those_that_were_chosen(qtbot: QtBot, tmp_path: Path, name: str) -> None:
+    picker = FilePicker(several=True)
+    qtbot.addWidget(picker)
+    chosen = [tmp_path / name, tmp_path / "two.csv"]
+    picker.choose(chosen)
+    assert picker.files() == chosen
+
+
 def test_of_several_files_the_first_unusable_one_is_reported(qtbot: QtBot, tmp_path: Path) -> None:
     sound, empty, lost = (tmp_path / f"{name}.csv" for name in ("sound", "empty", "lost"))
     sound.write_text("time\n")
