@@ -28,6 +28,7 @@ class LayoutMenu(QObject):
         super().__init__(window)
         self._window, self._menu, self._store, self._notify = window, menu, store, notify
         self._own: list[QAction] = []
+        self._rename = QMenu(translate("Layouts", "&Rename"), window)
         self._forget = QMenu(translate("Layouts", "&Delete"), window)
         menu.aboutToShow.connect(self.fill)
 
@@ -44,22 +45,39 @@ class LayoutMenu(QObject):
             action = self._menu.addAction(name.replace("&", "&&"))
             action.triggered.connect(partial(self.apply, name))
             self._own.append(action)
-        self._forget.clear()
-        for name in names:
-            self._forget.addAction(name.replace("&", "&&")).triggered.connect(partial(self.forget, name))
-        self._menu.addMenu(self._forget)
+        for menu, act in ((self._rename, self.ask_new_name), (self._forget, self.forget)):
+            menu.clear()
+            for name in names:
+                menu.addAction(name.replace("&", "&&")).triggered.connect(partial(act, name))
+            self._menu.addMenu(menu)
 
     def ask_name(self) -> None:
         """Ask what the layout as it is now is to be called, and keep it."""
+        self._ask(translate("Layouts", "Save layout"), self.keep)
+
+    def ask_new_name(self, name: str, *_args: object) -> None:
+        """Ask what this layout is to be called from now on."""
+        self._ask(translate("Layouts", "Rename layout"), partial(self.rename, name), name)
+
+    def _ask(self, title: str, on_name: Callable[[str], object], name: str = "") -> None:
         dialog = QInputDialog(self._window)
-        dialog.setWindowTitle(translate("Layouts", "Save layout"))
+        dialog.setWindowTitle(title)
         dialog.setLabelText(translate("Layouts", "Name of the layout\n(replaces one with the same name):"))
-        dialog.textValueSelected.connect(self.keep)
+        dialog.setTextValue(name)
+        dialog.textValueSelected.connect(on_name)
         open_dialog(dialog)
+
+    def rename(self, name: str, typed: str) -> None:
+        """Give a layout that is kept another name."""
+        new = _name(typed)
+        if not new:
+            self._notify(translate("Layouts", "The layout was not renamed: it needs a name."))
+        elif self._store is not None and new != name and not self._store.rename(name, new):
+            self._notify(translate("Layouts", "The layout “{0}” could not be renamed in the layout file.").format(name))
 
     def keep(self, typed: str) -> None:
         """Keep the docks as they are under this name."""
-        name = " ".join(typed.split())[:_LONGEST_NAME]
+        name = _name(typed)
         if not name:
             self._notify(translate("Layouts", "The layout was not saved: it needs a name."))
         elif self._store is None:
@@ -91,3 +109,7 @@ class LayoutMenu(QObject):
             self._notify(
                 translate("Layouts", "The layout “{0}” could not be deleted from the layout file.").format(name)
             )
+
+
+def _name(typed: str) -> str:
+    return " ".join(typed.split())[:_LONGEST_NAME]

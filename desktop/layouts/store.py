@@ -128,6 +128,14 @@ class LayoutStore:
         layouts = self._read().layouts
         return self._write(replace(layouts, kept={each: kept for each, kept in layouts.kept.items() if each != name}))
 
+    def rename(self, name: str, new: str) -> bool:
+        """Give a layout that was kept another name, instead of what had it. False where that cannot be written."""
+        layouts = self._read().layouts
+        if name not in layouts.kept:
+            return False
+        kept = {each: docks for each, docks in layouts.kept.items() if each not in (name, new)}
+        return self._write(replace(layouts, kept={**kept, new: layouts.kept[name]}))
+
     @contextmanager
     def _marked(self) -> Iterator[None]:
         """What crashes inside Qt leaves the marker behind, and the next start does not try again."""

@@ -87,11 +87,31 @@ def test_saving_under_the_same_name_replaces_and_deleting_removes(
     assert not window.docks[ActionId.SHOW_LOG].isHidden()
     opened(window)
     menu = window.shell.actions.menu_of(ActionId.KEEP_LAYOUT)
-    (forget,) = [action.menu() for action in menu.actions() if action.menu() is not None]
+    _, forget = [action.menu() for action in menu.actions() if action.menu() is not None]
     assert isinstance(forget, QMenu)
     forget.actions()[0].trigger()
     assert store.names() == ("Other",)
     assert "Mine" not in opened(window)
+
+
+def test_a_layout_gets_another_name_and_stays_what_it_is(qtbot: QtBot, window: MainWindow, store: LayoutStore) -> None:
+    window.arrange(WATCH)
+    keep(qtbot, window, "Mine")
+    opened(window)
+    menu = window.shell.actions.menu_of(ActionId.KEEP_LAYOUT)
+    rename, _ = [action.menu() for action in menu.actions() if action.menu() is not None]
+    assert isinstance(rename, QMenu)
+    rename.actions()[0].trigger()
+    dialog = window.findChild(QInputDialog)
+    assert dialog is not None and dialog.textValue() == "Mine"
+    dialog.setTextValue(" At  work ")
+    dialog.accept()
+    assert store.names() == ("At work",)
+    window.arrange(TRAIN)
+    choose(window, "At work")
+    assert {id_ for id_, dock in window.docks.items() if not dock.isHidden()} == WATCH.shown
+    window.layouts.rename("At work", " ")
+    assert store.names() == ("At work",) and "needs a name" in window.banner.text.text()
 
 
 def test_a_layout_without_a_name_is_not_saved_and_reported(window: MainWindow, store: LayoutStore) -> None:
