@@ -159,6 +159,7 @@ class GhostAlerts(QObject):
         if self._known().get(name) is AlertState.FIRED:
             if coverage.value >= NOMINAL_COVERAGE:
                 self._remove([name])  # what is lost again later fires again
+                self._shell.banner.withdraw(name)
         elif coverage.high < NOMINAL_COVERAGE:
             self._put(name, AlertState.FIRED)
             words = translate(

@@ -239,6 +239,7 @@ def test_lost_coverage_fires_once_until_it_is_back(desk: Desk) -> None:
     (alert,) = desk.fired
     assert alert.kind is AlertKind.COVERAGE and "only 80.0 % of the newest 500 closes" in alert.text
     desk.cover(KEPT)
+    assert desk.bench.shell.banner.shown is None, "what it said no longer holds"
     desk.cover(LOST)
     assert len(desk.fired) == 2
     desk.want(coverage_lost=False)
