@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 _MINUTES_FROM_S = 120.0
 _HOURS_FROM_S = 7200.0
 _YEARS_FROM_H = 2 * 8_766.0
@@ -22,3 +24,8 @@ def in_words(seconds: float) -> str:
         return f"{seconds / 60.0:.0f} min"
     hours = seconds / 3600.0
     return f"{hours:.0f} h" if hours < _YEARS_FROM_H else f"{min(hours / 8_766.0, 9_999.0):,.0f} years"
+
+
+def decimal_text(number: float) -> str:
+    """To three digits and without an exponent, as fields of the window show it: ``0.000015``."""
+    return f"{Decimal(f'{number:.3g}'):f}"

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pydantic import ValidationError
 
+from core.domain.counts import decimal_text
 from core.domain.events import Severity
 from core.domain.incident_kinds import IncidentKind
 from core.settings.faults import sentence_of
@@ -56,6 +57,7 @@ def rate_adapted(times: float, rate: float, candles: int) -> IncidentDraft:
         Severity.INFO,
         IncidentKind.LEARNING_RATE_ADAPTED,
         f"{happened} Based on the newest {candles:,} candles.",
-        f"The rate of the steps was {done}, to {rate:g} (schedule adaptive). The configured rate is unchanged.",
+        f"The rate of the steps was {done}, to {decimal_text(rate)} (schedule adaptive). "
+        "The configured rate is unchanged.",
         "Nothing.",
     )

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.domain.counts import counted
+from core.domain.counts import counted, decimal_text
 from core.domain.diagnosis import NonFiniteOrigin
 from core.domain.events import Severity
 from core.domain.incident_kinds import IncidentKind
@@ -232,7 +232,7 @@ class RecoveryLadder:
             IncidentKind.ROLLED_BACK,
             because,
             f"Training was rolled back to the known good state of step {self.known_good.step:,}, and the learning rate "
-            f"was halved to {self._engine.rate_now:.3g}.{fresh}",
+            f"was halved to {decimal_text(self._engine.rate_now)}.{fresh}",
             self._since_known_good(step),
         )
 
