@@ -43,6 +43,8 @@ def run_over(
         replayed.folder.ensure()
         try:
             summary = run_headless(replayed, stopped, evaluated=named)
+            of_model = summary.get("pooled", summary)
+            of_model["steps_per_s"] = round(of_model["steps"] / of_model["wall_s"], 3)
             if context.lines is not None:
                 context.lines.start_part("Judging the forecasts")
             yield replayed, summary

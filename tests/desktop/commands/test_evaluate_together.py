@@ -58,6 +58,8 @@ def test_one_file_together_has_all_that_it_has_alone(files: list[str], data: str
     assert together["paper"]["cost_bp"] == alone["paper"]["cost_bp"] == pytest.approx(7.0)
     assert together["forecasts_sha256"] == alone["forecasts_sha256"]
     assert together["pinball"] == alone["pinball"]
+    for found in (alone, together):
+        assert found["steps_per_s"] == pytest.approx(found["steps"] / found["wall_s"], abs=1e-3)
     assert set(alone) <= set(together)
 
 
@@ -120,7 +122,7 @@ def test_what_cannot_be_evaluated_together_is_refused_with_a_sentence(
     copied = tmp_path / "copy.csv"
     copied.write_bytes(Path(files[0]).read_bytes())
     assert "hold the same candles" in refused(files[0], str(copied), "--together")
-    assert "candles of 1m and hourly.csv of 1h" in refused(*files, hourly, "--together")
+    assert "alpha 1m (file) and hourly 1h (file) have different intervals" in refused(*files, hourly, "--together")
     for wrong in ((*files, hourly), (files[0], str(copied))):
         refusal = commands.invoke("evaluate", *wrong, "--together", "--data-dir", data)
         assert refusal.returncode == 2, "as in headless"
