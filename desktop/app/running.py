@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
@@ -22,6 +24,8 @@ from desktop.app.terminal_progress import TerminalProgress
 from desktop.services.run_controller import RunController
 from desktop.services.single_instance import SingleInstance
 from desktop.ui.accessible import describe_painted
+
+_log = logging.getLogger("ghostcandle")
 
 
 def run_application(
@@ -43,7 +47,14 @@ def run_application(
     qt.setQuitOnLastWindowClosed(False)  # the trainer's last checkpoint comes after the last window
     with short_turns(), QEventLoop(qt) as loop, TerminalProgress(is_shown=not is_visible) as progress:
         asyncio.set_event_loop(loop)
-        loop.run_until_complete(_live(context, qt, instance_lock, None if is_visible else progress, crashes, report))
+        life = loop.create_task(_live(context, qt, instance_lock, None if is_visible else progress, crashes, report))
+        try:
+            loop.run_until_complete(life)
+        except RuntimeError:
+            if life.done():
+                raise
+            _log.error("The display was lost, so the window has ended. The next start continues from a checkpoint.")
+            os._exit(1)  # without their display widgets cannot be deleted; the system releases the folder's lock
     crashes.end()
     return 0
 
@@ -63,6 +74,7 @@ async def _live(
     window.closing.connect(instance_lock.begin_to_close)
     instance_lock.raise_requested.connect(window.come_to_front)
     instance_lock.history_requested.connect(application.remote_commands.serve)
+    qt.aboutToQuit.connect(application.runs.trainer.stop_and_wait)  # Qt ends its loop when the display is lost
     if progress is not None:
         picture = context.folder.root / "pictures" / "window.png"
         TerminalView(window, application.runs, progress, picture, application)

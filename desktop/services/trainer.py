@@ -130,6 +130,11 @@ class Trainer(QObject):
         if self.worker is not None:
             self.worker.inbox.stop()
 
+    def stop_and_wait(self) -> None:
+        """Let it end with a last checkpoint, where no loop will run any more."""
+        if self.worker is not None and not self.worker.stop():
+            _log.error("The training thread did not end in time.")
+
     async def end(self) -> None:
         """Ask it to stop and wait, on a separate thread: the window keeps painting."""
         worker, self.worker = self.worker, None

@@ -12,6 +12,7 @@ import signal
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing.util import Finalize
 
 from core.domain.clock import Clock
 from core.domain.events import EventBatch
@@ -69,6 +70,8 @@ class ProcessHost:
         finally:
             theirs.close()
         self._process, self._pipe = process, ours
+        # An interpreter that exits waits for its children, and this one ignores SIGTERM: the closed pipe ends it.
+        self._pipe_closer = Finalize(None, ours.close, exitpriority=0)
         self._watchdog.request_sent()
 
     def send(self, command: TrainerCommand) -> None:
@@ -116,7 +119,7 @@ class ProcessHost:
 
     def _close_pipe(self) -> None:
         if self._pipe is not None:
-            self._pipe.close()
+            self._pipe_closer()
             self._pipe = None
 
     def _died(self) -> HostDiedError:
