@@ -58,7 +58,7 @@ class CleanUpDialog(QDialog):
         self.summary = Label(wraps=True)
         self._reasons: Mapping[str, Sequence[str]] = {}
         """What keeps each checkpoint, in core's words, by its id."""
-        self.model = RowsModel(self._columns(), self)
+        self.model = RowsModel(self._columns(), self, key=lambda info: info.checkpoint_id)
         self.table = text_table(self.model, translate("Checkpoints", "Checkpoints that a clean-up would delete"))
         self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.now = QPushButton(translate("Checkpoints", "&Clean up now"))

@@ -194,9 +194,9 @@ def _fill(table: QTableWidget, rows: Sequence[Row]) -> None:
         table.setItem(place, 0, QTableWidgetItem(title))
         for column, text in enumerate(texts):
             item = QTableWidgetItem(plain(text))
-            is_best = translate("Checkpoints", "{0} (the best of these)").format(text)
-            item.setToolTip(paragraphs(is_best if column == best else text))
+            item.setToolTip(paragraphs(text))
             if column == best:
+                item.setToolTip(paragraphs(translate("Checkpoints", "{0} (the best of these)").format(text)))
                 item.setFont(bold)
             table.setItem(place, column + 1, item)
     table.resizeRowsToContents()

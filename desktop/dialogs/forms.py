@@ -108,7 +108,7 @@ class GroupForm(QWidget, Generic[T]):
             editor = self._editors[name]
             editor.put(getattr(value, name))
             listen(editor.widget, self.changed.emit)
-            for box in bounded_boxes(editor.widget):
+            for box in number_boxes(editor.widget):
                 box.setAccessibleName(title(name))
                 box.refused.connect(self.refused)
             editor.widget.setObjectName(name)
@@ -169,7 +169,7 @@ def listen(widget: QWidget, call: Callable[[], object]) -> None:
             listen(part, call)
 
 
-def bounded_boxes(widget: QWidget) -> list[NumberBox[Any]]:
+def number_boxes(widget: QWidget) -> list[NumberBox[Any]]:
     """The widget itself, or those in it, where they are boxes of numbers."""
     return [box for box in (widget, *widget.findChildren(QWidget)) if isinstance(box, NumberBox)]
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QLineEdit, QWidget
 
 from desktop.dialogs.file_check import FilePicker
-from desktop.dialogs.forms import bounded_boxes, listen
+from desktop.dialogs.forms import listen, number_boxes
 from desktop.jobs.job_commands import Order
 from desktop.ui.dialog_parts import Problem, ok_and_cancel
 from desktop.ui.interface_size import enlarged
@@ -52,7 +52,7 @@ class JobDialog(QDialog):
         widget.setToolTip(paragraphs(tooltip))
         for part in (widget, *widget.findChildren(QLineEdit)):
             part.setAccessibleName(title.replace("&", ""))
-        for box in bounded_boxes(widget):
+        for box in number_boxes(widget):
             box.refused.connect(self.message.refuse)
         if isinstance(widget, FilePicker):
             self._picker = widget

@@ -63,6 +63,8 @@ class Overview(QWidget):
         self._shell, self._pages, self._markets, self._database = shell, pages, markets, database
         self._database_file, self._theme, self._clock = database_file, theme, clock
         self.tiles: list[Tile] = []
+        self._laid_out = 0
+        """For how many tiles there is room."""
         self._places: dict[Market, int] = {}
         """Of the markets to show, in their order."""
         self._due: dict[int, None] = {}
@@ -176,7 +178,7 @@ class Overview(QWidget):
         self._check_count()
         if not self._is_followed:
             return
-        if len(self.tiles) != self._charts:
+        if self._laid_out != self._charts:
             self._arrange()
         for tile in self.tiles:
             tile.apply(settings.chart)
@@ -188,6 +190,7 @@ class Overview(QWidget):
 
     def _arrange(self) -> None:
         """Room for as many tiles as were chosen; those that are there stay, the others follow one a frame."""
+        self._laid_out = self._charts
         while len(self.tiles) > self._charts:
             tile = self.tiles.pop()
             tile.end()
@@ -249,8 +252,10 @@ class Overview(QWidget):
     def _take_focus(self) -> None:
         """To the tile of the market on the chart, else to the first one, once it is there."""
         first = self._on_chart if self._on_chart in self._places else next(iter(self._places), None)
-        tiles = (tile for tile in self.tiles if tile.row is not None and tile.row.market == first)
-        next(tiles, self).setFocus()
+        place = None if first is None else self._places[first]
+        tile = None if place is None or place >= len(self.tiles) else self.tiles[place]
+        has_come = tile is not None and tile.row is not None and tile.row.market == first
+        (tile if tile is not None and has_come else self).setFocus()
 
     def _latest_ms(self, market: Market) -> int | None:
         with self._shell.banner.storage_errors_shown():

@@ -92,8 +92,9 @@ class Tile(QWidget):
 
     def mark_on_chart(self, *, is_on_chart: bool) -> None:
         """Whether its market is the one on the large chart."""
-        self._is_on_chart = is_on_chart
-        self._show_heading()
+        if is_on_chart is not self._is_on_chart:
+            self._is_on_chart = is_on_chart
+            self._show_heading()
 
     def apply(self, chosen: ChartSettings) -> None:
         """Take what the user chose for the large chart, as far as there is room."""

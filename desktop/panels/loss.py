@@ -220,13 +220,15 @@ class LossPanel(Panel):
         last = self._state.steps.last
         if last is None:
             self._put("Last step", MISSING)
+            self._values["Last step"].setToolTip(paragraphs(translate("Panels", MEANINGS["Last step"])))
             return
         took = format_duration(last.duration_ms / 1000)
         if last.duration_ms < 1000:
             digits = format_number(last.duration_ms, 0 if last.duration_ms >= 10 else 1)
             took = translate("Units", "{0} ms").format(digits)
-        words = translate("Panels", "The last one took {0}.")
-        self._put("Last step", format_age(last.at_ms, now_ms), words.format(took))
+        self._put("Last step", format_age(last.at_ms, now_ms))
+        more = translate("Panels", "The last one took {0}.").format(took)
+        self._values["Last step"].setToolTip(paragraphs(f"{translate('Panels', MEANINGS['Last step'])}\n{more}"))
 
     def _take_colours(self, palette: Palette) -> None:
         for plot in (self.plot, self._rate_plot):
@@ -333,10 +335,8 @@ class LossPanel(Panel):
         margin = 0.06 * (high - low) if high - low > least else 0.1 * abs(high) or 1.0
         self.plot.setYRange(low - margin, high + margin, padding=0.0)
 
-    def _put(self, name: str, text: str, more: str = "") -> None:
-        """more: a sentence for the tooltip, after what the number means."""
+    def _put(self, name: str, text: str) -> None:
         set_text(self._values[name], text)
-        self._values[name].setToolTip(paragraphs(f"{translate('Panels', MEANINGS[name])}\n{more}".strip()))
 
 
 def _as_dash(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:

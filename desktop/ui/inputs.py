@@ -1,4 +1,4 @@
-"""Inputs for numbers that span many powers of ten, as plain decimals; and a slider that goes where one clicks."""
+"""Boxes for numbers, with plain decimals; and a slider that goes where one clicks."""
 
 from __future__ import annotations
 
@@ -88,6 +88,7 @@ class NumberBox(QAbstractSpinBox, Generic[N]):
     def setSuffix(self, suffix: str) -> None:
         self._suffix = suffix
         self._show()
+        self.updateGeometry()
 
     def setSpecialValueText(self, text: str) -> None:
         """In place of the least number."""
@@ -109,11 +110,8 @@ class NumberBox(QAbstractSpinBox, Generic[N]):
         raise ValueError(name + words.format(typed.strip(), least, most))
 
     def stepBy(self, steps: int) -> None:
-        try:
-            value = self.entered()
-        except ValueError:
-            value = self._value
-        self.setValue(self.stepped(value, steps))
+        self._on_finished()
+        self.setValue(self.stepped(self._value, steps))
         self.selectAll()
 
     def stepEnabled(self) -> QAbstractSpinBox.StepEnabledFlag:
@@ -131,8 +129,10 @@ class NumberBox(QAbstractSpinBox, Generic[N]):
 
     def sizeHint(self) -> QSize:
         texts = [self.textFromValue(value) + self._suffix for value in (self._least, self._most)]
-        widest = max(map(self.fontMetrics().horizontalAdvance, (*texts, self.specialValueText())))
-        return super().sizeHint() + QSize(widest + self.fontMetrics().horizontalAdvance(" "), 0)
+        advance = self.fontMetrics().horizontalAdvance
+        special = advance(self.specialValueText())  # the only text that Qt has left room for
+        widest = max(special, *map(advance, texts))
+        return super().sizeHint() + QSize(widest - special + advance(" "), 0)
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()

@@ -69,14 +69,14 @@ class ErrorStripLayer(Layer):
         return -self._reach, self._reach
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        view = model.past.view(model.series, frame.first, frame.stop)
-        if not len(view):
+        found = model.past.view(model.series, frame.first, frame.stop)
+        if not len(found):
             return
         if frame.group > 1:
-            _paint_groups(painter, frame, pane, view)
+            _paint_groups(painter, frame, pane, found)
         else:
-            _paint_bars(painter, frame, pane, view)
-            _paint_directions(painter, frame, pane, view)
+            _paint_bars(painter, frame, pane, found)
+            _paint_directions(painter, frame, pane, found)
         zero = pane.y(0.0)
         line = rects(0, zero, frame.layout.plot_right - 1, zero + frame.pixel - 1)
         fill_rects(painter, line, frame.palette.border)

@@ -43,14 +43,14 @@ class HindsightLayer(Layer):
         return float(found.past["low_90"].min()), float(found.past["high_90"].max())
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        view = model.past.view(model.series, frame.first, frame.stop)
-        if not len(view):
+        found = model.past.view(model.series, frame.first, frame.stop)
+        if not len(found):
             return
-        _paint_bands(painter, frame, _Ribbon(view, frame.group), pane)
+        _paint_bands(painter, frame, _Ribbon(found, frame.group), pane)
         if frame.spacing >= _NARROWEST_GHOST_PX * frame.ratio:
-            _paint_ghosts(painter, frame, view)
+            _paint_ghosts(painter, frame, found)
         else:
-            _paint_medians(painter, frame, view)
+            _paint_medians(painter, frame, found)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         if model.other_interval is not None:

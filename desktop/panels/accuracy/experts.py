@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
@@ -14,7 +14,7 @@ from core.evaluation.findings import ExpertLoss, RunAccuracy
 from desktop.panels.accuracy.pages import Page
 from desktop.panels.accuracy.words import ahead, expert_name, not_yet, points, quantity_name, short_quantity_name
 from desktop.ui.formatting import MISSING, format_count, format_percent, format_significant
-from desktop.ui.interface_size import space_rows
+from desktop.ui.interface_size import follow_interface_size, space_rows
 from desktop.ui.panel_base import mute, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
@@ -29,11 +29,11 @@ _STRONGEST = 0.62
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """share: 0 to 1, how strongly the cell is shaded; None for none. Two that look alike are equal."""
+    """share: 0 to 1, how strongly the cell is shaded; None for none."""
 
     text: str
     share: float | None = None
-    tooltip: str = field(default="", compare=False)
+    tooltip: str = ""
 
 
 class HeatTable(QTableWidget):
@@ -54,6 +54,7 @@ class HeatTable(QTableWidget):
         self.horizontalHeader().setMinimumSectionSize(1)
         self.horizontalHeader().hide()  # the heads are a row: they are no buttons
         space_rows(self, 4)
+        follow_interface_size(self, self._fit)
 
     def show_rows(self, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[Cell]]]) -> None:
         """Names of the columns, and rows of a name and its cells."""

@@ -195,7 +195,7 @@ class LeaderboardModel(RowsModel[Entry]):
             case Qt.ItemDataRole.DecorationRole:
                 return self._box(entry)
             case Qt.ItemDataRole.ToolTipRole:
-                return paragraphs(entry.why_not or Column.GHOSTS.meaning)
+                return paragraphs(entry.why_not or translate("Panels", Column.GHOSTS.english[1]))
             case Qt.ItemDataRole.AccessibleTextRole:
                 return translate("Panels", "Ghosts of: {0}").format(expert_name(entry.row.name))
             case Qt.ItemDataRole.AccessibleDescriptionRole:

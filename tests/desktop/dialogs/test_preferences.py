@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from core.settings.tree import Settings
-from desktop.dialogs.forms import bounded_boxes, field_infos, make_editor
+from desktop.dialogs.forms import field_infos, make_editor, number_boxes
 from desktop.dialogs.preferences import OWN_DIALOG_GROUPS, PreferencesDialog
 from desktop.dialogs.setting_words import facts, title
 from desktop.ui.inputs import WholeSpinBox
@@ -107,7 +107,7 @@ def test_an_out_of_range_number_is_refused_with_its_range_and_never_replaced(
     """Regression: typing stopped at the end of the range, so 5000 became 500, and 10 became 1."""
     dialog = opened(qtbot, WITH_LARGE_SEED)
     dialog.show_setting(group, name)
-    (box,) = bounded_boxes(dialog.form(group).editor(name).widget)
+    (box,) = number_boxes(dialog.form(group).editor(name).widget)
     before = box.text()
     box.selectAll()
     qtbot.keyClicks(box, text)
@@ -267,7 +267,7 @@ def test_every_integer_can_be_set_and_typed_up_to_the_ends_of_its_range(qtbot: Q
             qtbot.addWidget(editor.widget)
             editor.put(end)
             assert editor.get() == end, name
-            (box,) = bounded_boxes(editor.widget)
+            (box,) = number_boxes(editor.widget)
             box.selectAll()
             qtbot.keyClicks(box, str(end))
             assert editor.get() == end, name
@@ -276,7 +276,7 @@ def test_every_integer_can_be_set_and_typed_up_to_the_ends_of_its_range(qtbot: Q
 def test_a_large_seed_is_shown_edited_and_applied_exactly(qtbot: QtBot) -> None:
     dialog = opened(qtbot, WITH_LARGE_SEED)
     dialog.show_setting("training", "seed")
-    (box,) = bounded_boxes(dialog.form("training").editor("seed").widget)
+    (box,) = number_boxes(dialog.form("training").editor("seed").widget)
     assert box.text() == "3,000,000,000" and dialog.settings() == WITH_LARGE_SEED
     qtbot.keyClick(box, Qt.Key.Key_Up)
     assert dialog.settings().training.seed == 3_000_000_001

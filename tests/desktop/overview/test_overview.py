@@ -238,6 +238,18 @@ def test_keys_and_buttons_choose_how_many_charts_there_are(qtbot: QtBot, shown: 
     assert all(tile() is None for tile in dropped)
 
 
+def test_fewer_charts_can_be_chosen_while_those_of_before_are_still_to_come(qtbot: QtBot, shown: Wall) -> None:
+    """Regression: with as many tiles as were chosen, the others came all the same."""
+    shown.bench.shell.settings.change_chart(overview_charts=9)
+    shown.bench.shell.actions[ActionId.OVERVIEW].trigger()
+    while len(shown.tiles) < 4:
+        shown.overview._frames.flush()
+    assert len(shown.tiles) == 4
+    shown.bench.shell.settings.change_chart(overview_charts=4)
+    shown.settle()
+    assert markets_shown(shown) == [ETH, BTC, SOL, None]
+
+
 def test_more_markets_than_charts_are_counted(qtbot: QtBot, shown: Wall) -> None:
     shown.begin_run(*MARKETS[:6])
     open_overview(qtbot, shown)

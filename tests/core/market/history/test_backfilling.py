@@ -102,7 +102,7 @@ def test_an_empty_database_gets_all_closed_candles(desk: Desk) -> None:
 
 def test_a_disk_that_fills_up_keeps_the_pages_before_and_denies_none(tmp_path: Path) -> None:
     with open_database(tmp_path / "small.sqlite3") as db:
-        desk = Desk(CandleStore(db), HoleStore(db), DatabaseWriter(db), LoopbackExchange(TAPE, lambda: NOW_MS))
+        desk = Desk(CandleStore(db), HoleStore(db), HistoryWriter(db), LoopbackExchange(TAPE, lambda: NOW_MS))
 
         def fill_the_disk(done: int) -> None:
             db.execute(f"PRAGMA max_page_count = {1 if done else 1_000_000}")
