@@ -57,9 +57,9 @@ def display() -> Iterator[tuple[subprocess.Popen[str], str]]:
         server.kill()
 
 
-@pytest.mark.parametrize("is_told_to_close", [False, True], ids=["at once", "while it closes"])
+@pytest.mark.parametrize("is_closing", [False, True], ids=["at once", "while it closes"])
 def test_a_window_that_loses_its_display_ends_with_a_checkpoint(
-    tmp_path: Path, display: tuple[subprocess.Popen[str], str], is_told_to_close: bool
+    tmp_path: Path, display: tuple[subprocess.Popen[str], str], is_closing: bool
 ) -> None:
     """Regression: it hung, with the data folder locked, because its trainer ignores the SIGTERM of Python's exit."""
     server, name = display
@@ -73,18 +73,18 @@ def test_a_window_that_loses_its_display_ends_with_a_checkpoint(
         start_new_session=True,
     ) as window:
         run_to(SAMPLE, tmp_path, 15, window)
-        if is_told_to_close:
+        if is_closing:
             window.terminate()
         server.kill()
         _output, errors = window.communicate(timeout=120)
-        assert window.returncode in ((0, 1) if is_told_to_close else (1,)), errors
+        assert window.returncode in ((0, 1) if is_closing else (1,)), errors
     folder = DataFolder(tmp_path)
     with own(folder, "test"), closing(open_database(folder.database)) as db:
         (run,) = RunStore(db).list()
         newest = CheckpointRows(db).newest(run.run_id)
         steps = db.execute("SELECT MAX(step) FROM steps").fetchone()[0]
     assert newest is not None and newest.step == steps
-    assert is_told_to_close or "display was lost" in errors
+    assert is_closing or "display was lost" in errors
 
 
 def test_a_program_that_fails_does_not_wait_for_its_trainer(tmp_path: Path) -> None:
