@@ -13,8 +13,9 @@ from core.domain.clock import Clock
 from core.market.feeds.auto import BuiltFeed, build_feed, market_of, open_as_set
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.many import play_together
-from core.market.feeds.pace import JointPace, ReplayPace
+from core.market.feeds.pace import ReplayPace
 from core.market.feeds.rate_limits import RateLimitHolds
+from core.market.feeds.replay import ReplayFeed
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.reading import Watch
 from core.market.pipeline import MarketPipeline, PipelineListener
@@ -112,9 +113,8 @@ class MarketFeeds:
     @property
     def pace(self) -> ReplayPace | None:
         """Of replays whose candles come by and by."""
-        paces = [getattr(feed, "pace", None) for feed in self._feeds.values()]
-        replays = [pace for pace in paces if isinstance(pace, ReplayPace)]
-        return JointPace(replays) if len(replays) > 1 else next(iter(replays), None)
+        paces = (feed.pace for feed in self._feeds.values() if isinstance(feed, ReplayFeed))
+        return next((pace for pace in paces if pace is not None), None)
 
     async def run(self) -> None:
         """Pump until every feed ends or this is cancelled. The feeds are closed in any case."""

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 import resources
-from core.market.feeds import replay, simulated
+from core.market.feeds import pace, simulated
 from core.settings.tree import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from core.training.commands import TrainerCommand
@@ -89,17 +89,17 @@ class CandleGate:
     def __init__(self) -> None:
         self._given = 0
         self._waiting: set[asyncio.Future[None]] = set()
-        """Of each feed that waits for its next."""
+        """Of each pace or feed that waits for its next."""
 
     @classmethod
     def install(cls, patch: pytest.MonkeyPatch) -> CandleGate:
         gate = cls()
-        for module in (replay, simulated):
-            patch.setattr(module, "happens_within", lambda closed, _seconds: gate.wait(closed))
+        patch.setattr(pace, "happens_within", lambda changed, _seconds: gate.wait(changed))
+        patch.setattr(simulated, "sleep", lambda _seconds: gate.wait())
         return gate
 
     def release(self, count: int) -> None:
-        """Release this many candles of a replay, or ticks of a simulation. Callable from any thread."""
+        """Release this many candles of each replay, or ticks of each simulation. Callable from any thread."""
         self._given += count
         for more in tuple(self._waiting):
             more.get_loop().call_soon_threadsafe(self._wake)
@@ -114,21 +114,22 @@ class CandleGate:
             if not more.done():
                 more.set_result(None)
 
-    async def wait(self, closed: asyncio.Event) -> bool:
-        """True when the feed was closed; False when the next may come."""
-        closing = asyncio.ensure_future(closed.wait())
+    async def wait(self, changed: asyncio.Event | None = None) -> bool:
+        """True when the pace was changed; False when the next may come."""
+        changed = changed or asyncio.Event()
+        changing = asyncio.ensure_future(changed.wait())
         try:
-            while not self._given and not closed.is_set():
+            while not self._given and not changed.is_set():
                 more = asyncio.get_running_loop().create_future()
                 self._waiting.add(more)
                 try:
-                    await asyncio.wait({more, closing}, return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait({more, changing}, return_when=asyncio.FIRST_COMPLETED)
                 finally:
                     self._waiting.discard(more)
         finally:
-            closing.cancel()
-        self._given -= not closed.is_set()
-        return closed.is_set()
+            changing.cancel()
+        self._given -= not changed.is_set()
+        return changed.is_set()
 
 
 class IdleWorker(TrainingWorker):

@@ -158,14 +158,14 @@ FAULTS = (
     Fault(
         "replay-repeats-the-stored-candle",
         "core/market/feeds/replay.py",
-        "bisect_right(self._candles, after_ms, key",
-        "bisect_right(self._candles, after_ms - 1, key",
+        "bisect_right(self.candles, after_ms, key",
+        "bisect_right(self.candles, after_ms - 1, key",
     ),
     Fault(
         "closing-cancels-nobody",
-        "core/market/feeds/interruptible_wait.py",
-        "            task.cancel()\n",
-        "            task.done()\n",
+        "core/market/feeds/task_feed.py",
+        "            self._task.cancel()\n",
+        "            self._task.done()\n",
     ),
     Fault(
         "queued-requests-sent-during-a-wait",
@@ -302,14 +302,14 @@ FAULTS = (
     Fault(
         "replay-step-reported-twice",
         "core/market/feeds/pace.py",
-        "self._steps -= is_asked",
-        "self._steps -= 0",
+        "        self._steps -= 1\n",
+        "        self._steps -= 0\n",
     ),
     Fault(
         "changed-pace-gives-a-candle",
-        "core/market/feeds/replay.py",
-        "return due.done() and not due.result()",
-        "return not due.done() or not due.result()",
+        "core/market/feeds/pace.py",
+        "elif not await happens_within(self._changed, 1.0 / self._speed):",
+        "elif await happens_within(self._changed, 1.0 / self._speed) is not None:",
     ),
     Fault(
         "two-markets-without-a-shared-connection",

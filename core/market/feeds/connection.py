@@ -8,27 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Sequence
 
-from core.domain.candle import Candle, Interval
-from core.domain.clock import Clock, SleepWatch
+from core.domain.candle import Candle
+from core.domain.clock import SleepWatch
 from core.domain.counts import counted, in_words
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
-    FeedEvent,
     FeedState,
     FeedStatus,
     FormingCandle,
     RejectedMessage,
 )
 from core.market.feeds.forming import FormingCandles
-from core.market.feeds.interruptible_wait import CloseSignal
 from core.market.feeds.ledger import Ledger, Tally
 from core.market.feeds.rate_limits import RateLimitedError, RequestGate
-from core.market.feeds.requests import Checks, Page, Requests, Settler
+from core.market.feeds.requests import Checks, Page, Requests
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.stream_watch import StreamWatch
+from core.market.feeds.task_feed import TaskFeed
 from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Kline, Refused, Venue
@@ -49,34 +48,36 @@ _BAD_PAGE_TRIES = 3
 
 
 class Connection:
-    """`open` opens the venue and `close` releases it. All other methods raise VenueError or ClosedError."""
+    """`open` opens the venue and `close` releases it. What comes of it is emitted by the feed. All methods but `close`
+    raise VenueError."""
 
     def __init__(
         self,
+        feed: TaskFeed,
         venue: Venue,
         gate: RequestGate,
-        interval: Interval,
-        clock: Clock,
         times: ExchangeTimes,
         ledger: Ledger,
         tally: Tally,
-        closing: CloseSignal,
         life_s: float,
     ) -> None:
         """life_s: the connection is renewed after this time."""
         self.venue = venue
-        self._step_ms = interval.duration_ms
-        self._clock = clock
+        self.is_live = False
+        """Whether the stream is connected, and was reported to be."""
+        self.has_streamed = False
+        """Whether the stream was waited for without an error."""
+        self._feed = feed
+        self._step_ms = feed.market.interval.duration_ms
+        self._clock = clock = feed.clock
         self._times = times
         self._ledger = ledger
         self._tally = tally
-        self._closing = closing
         self._life_s = life_s
         self._opened_s: float | None = None
         self._skipped = 0
-        self._server = ServerClock(clock, interval)
+        self._server = ServerClock(clock, feed.market.interval)
         self._requests = Requests(venue, gate, clock, self._server, times, tally)
-        self._settler = Settler(self._requests, clock, times, closing)
         self._checks = Checks(self._requests, clock, times, ledger)
         self._sleep = SleepWatch(clock)
         self._forming: FormingCandles | None = None
@@ -93,8 +94,8 @@ class Connection:
         return 0.0 if self._opened_s is None else self._clock.monotonic_s() - self._opened_s
 
     async def open(self, older: Venue | None) -> None:
-        await self._closing.run_until_closed(self._requests.open(older))
-        await self._closing.run_until_closed(self._requests.sync())
+        await self._requests.open(older)
+        await self._requests.sync()
         self._opened_s = self._clock.monotonic_s()
 
     async def close(self) -> None:
@@ -116,7 +117,7 @@ class Connection:
         self._skipped = max(0, (farthest_ms - self._ledger.position_ms) // self._step_ms)
         self._ledger.skip_to(farthest_ms)
 
-    async def back_fill(self, *, is_first: bool) -> AsyncIterator[FeedEvent]:
+    async def back_fill(self, *, is_first: bool) -> None:
         """Fetch every closed candle after the position, page by page, and the last few before it again."""
         ledger, server = self._ledger, self._server
         started_ms = ledger.position_ms + self._step_ms
@@ -127,41 +128,46 @@ class Connection:
             if self._skipped:
                 skipped = counted(self._skipped, "candle")
                 sentence += f" {skipped} before them are skipped; the backfill command fetches those."
-            yield self._status(FeedState.CATCHING_UP, sentence)
-        while cursor_ms < server.forming_ms() and not self._is_done:
+            self._feed.say(FeedState.CATCHING_UP, sentence)
+        while cursor_ms < server.forming_ms() and not ledger.is_full:
             page = await self._sound_page(cursor_ms)
-            for event in self._taken(page, cursor_ms, is_first):
-                yield event
+            self._take_page(page, cursor_ms, is_first)
             after_ms = cursor_ms + (0 if page.closed else self.venue.page_rows * self._step_ms)
             cursor_ms = max(ledger.position_ms + self._step_ms, after_ms)
             if is_first and total:
-                yield CatchUpProgress(min(total, (cursor_ms - started_ms) // self._step_ms), total)
+                done = min(total, (cursor_ms - started_ms) // self._step_ms)
+                self._feed.emit(CatchUpProgress(done, total))
+            await self._feed.delivered()
 
     async def _sound_page(self, since_ms: int) -> Page:
         """Fetch a page; repeat the request a few times while it has invalid rows."""
         for _ in range(_BAD_PAGE_TRIES):
-            asked = self._requests.page(since_ms, is_urgent=False)
-            page = await self._closing.run_until_closed(asked)
+            page = await self._requests.page(since_ms, is_urgent=False)
             if not page.refused:
                 break
-            await self._closing.run_until_closed(asyncio.sleep(self._times.retry_s))
+            await asyncio.sleep(self._times.retry_s)
         return page
 
-    def _taken(self, page: Page, since_ms: int, is_first: bool) -> Iterator[FeedEvent]:
-        yield from self._rejected(page.refused)
+    def _take_page(self, page: Page, since_ms: int, is_first: bool) -> None:
+        self._reject(page.refused)
         if page.is_cut and page.closed:
-            yield from self._skip_unlisted(page.closed[0].open_time_ms)
-        yield from self._ledger.compare(page.closed, self._server.now_ms(), since_ms)
+            self._skip_unlisted(page.closed[0].open_time_ms)
+        self._compare(page, since_ms)
         for candle in page.closed:
             for event in self._ledger.pass_on(candle, is_live=False):
                 self._tally.back_filled += not is_first and isinstance(event, ClosedCandle)
-                yield event
+                self._feed.emit(event)
 
-    def _skip_unlisted(self, first_ms: int) -> Iterator[FeedEvent]:
+    def _compare(self, page: Page, since_ms: int) -> None:
+        """Emit the corrections that a page brings."""
+        for correction in self._ledger.compare(page.closed, self._server.now_ms(), since_ms):
+            self._feed.emit(correction)
+
+    def _skip_unlisted(self, first_ms: int) -> None:
         """Skip to the start of the exchange's list. Earlier candles may exist, so they are not reported as missing."""
         count = (first_ms - self._ledger.position_ms) // self._step_ms - 1
         if count > 0 and self._ledger.is_known:
-            yield self._status(
+            self._feed.say(
                 FeedState.CATCHING_UP,
                 f"{self.venue.name} lists its newest {self.venue.listed_rows} candles only, so "
                 f"{counted(count, 'candle')} before them cannot be fetched. Import its files of trades to fill that "
@@ -169,108 +175,102 @@ class Connection:
             )
         self._ledger.skip_to(first_ms - self._step_ms)
 
-    async def live(self, greeting: str, lost: str | None = None) -> AsyncIterator[FeedEvent]:
+    async def live(self, greeting: str, lost: str | None = None) -> None:
         """Stream events. greeting: the status sentence once the stream is connected. lost: of a silent exchange what
         is known; not None after any lost connection: the stream then counts as connected with its first message."""
         forming = self._forming = FormingCandles(self._server, has_consecutive_ids=self.venue.has_consecutive_ids)
         watch = StreamWatch(self.venue, self._clock, self._times, forming, self._requests.open_candle)
         self._due_ms = self._first_due_ms()
-        is_announced = False
-        while not self._is_done:
-            timeout_s = self._timeout_s(is_announced)
+        while not self._ledger.is_full:
+            timeout_s = self._timeout_s()
             asked_s = self._clock.monotonic_s()
-            updates = await self._closing.run_until_closed(watch.next(timeout_s))
+            updates = await watch.next(timeout_s)
             await self._check_clock_jump(asked_s + timeout_s)
             self._tally.count(updates, self._clock.now_ms())
-            refused = [*updates.refused, *await self._take(forming, updates.klines)]
-            for rejected in self._rejected(refused + forming.take_trades(updates.trades)):
-                yield rejected
-            if not is_announced and (forming.newest_ms is not None or self.venue.is_streaming):
-                if lost is not None and updates.is_empty:
-                    for event in self._message_wait_status(lost):
-                        yield event
+            self._reject(updates.refused)
+            self._reject(await self._take(forming, updates.klines))
+            self._reject(forming.take_trades(updates.trades))
+            if not self.is_live and (forming.newest_ms is not None or self.venue.is_streaming):
+                self.is_live = lost is None or not updates.is_empty
+                if self.is_live:
+                    self._feed.say(FeedState.LIVE, greeting)
                 else:
-                    is_announced = True
-                    yield self._status(FeedState.LIVE, greeting)
-            async for event in self._pass_on(forming):
-                yield event
-            for event in self._rate_limit_status(greeting) if is_announced else ():
-                yield event
-            for event in self._updates(forming):
-                yield event
+                    self._say_silence(lost or "")
+            await self._pass_on(forming)
+            if self.is_live:
+                self._say_rate_limit(greeting)
+            self._update(forming)
+            self.has_streamed = True
+            await self._feed.delivered()
             self._end_in_time(updates.is_ending)
 
-    def _message_wait_status(self, lost: str) -> Iterator[FeedEvent]:
+    def _say_silence(self, lost: str) -> None:
         """Report once that the new connection has brought no message yet."""
         if not self._is_silence_reported:
             self._is_silence_reported = True
             sentence = f"{lost} Connected again; waiting for the first message.".lstrip()
-            yield FeedStatus(FeedState.RECONNECTING, sentence, self._clock.now_ms(), awaits_message=True)
+            now_ms = self._clock.now_ms()
+            self._feed.emit(FeedStatus(FeedState.RECONNECTING, sentence, now_ms, awaits_message=True))
 
-    async def _pass_on(self, forming: FormingCandles) -> AsyncIterator[FeedEvent]:
+    async def _pass_on(self, forming: FormingCandles) -> None:
         """Pass on closed candles: from the stream, else by request."""
-        for event in self._closed_by_stream(forming):
-            yield event
+        self._pass_on_streamed(forming)
         over_ms = self._over_ms(forming)
         self._is_waiting = over_ms is not None and self._requests.held is not None
         if over_ms is None or self._is_waiting:
             return
         try:
-            async for event in self._fetch_closed(over_ms, forming):
-                yield event
+            await self._fetch_closed(over_ms, forming)
         except VenueError as trouble:
             if not trouble.is_asked and not isinstance(trouble, RateLimitedError):
                 raise
             self._is_waiting = True  # the stream continues; closed candles are fetched after the wait
 
-    async def _fetch_closed(self, over_ms: int, forming: FormingCandles) -> AsyncIterator[FeedEvent]:
+    async def _fetch_closed(self, over_ms: int, forming: FormingCandles) -> None:
         """Fetch the closed candles up to the one of `over_ms`."""
-        if (
-            over_ms - self._ledger.position_ms > self.venue.page_rows * self._step_ms
-        ):  # the socket survived a long sleep
-            async for event in self.back_fill(is_first=False):
-                yield event
-        if over_ms <= self._ledger.position_ms:  # fetched with the others, and closed in the exchange's own list
-            self._due_ms = self._ledger.position_ms + self._step_ms
+        ledger = self._ledger
+        if over_ms - ledger.position_ms > self.venue.page_rows * self._step_ms:  # the socket survived a long sleep
+            await self.back_fill(is_first=False)
+        if over_ms <= ledger.position_ms:  # fetched with the others, and closed in the exchange's own list
+            self._due_ms = ledger.position_ms + self._step_ms
             return
-        page = await self._settler.settle(over_ms, self._ledger.position_ms, forming)
-        for rejected in self._rejected(page.refused):
-            yield rejected
+        page = await self._requests.settled(over_ms, ledger.position_ms, forming.shown(over_ms))
+        self._reject(page.refused)
         live_from_ms = max(over_ms, (page.newest_ms or 0) - self._step_ms)
         for candle in page.closed:
-            for event in self._pass(candle, candle.open_time_ms >= live_from_ms, forming):
-                yield event
-        self._due_ms = max(over_ms, self._ledger.position_ms) + self._step_ms
+            self._pass(candle, candle.open_time_ms >= live_from_ms, forming)
+        self._due_ms = max(over_ms, ledger.position_ms) + self._step_ms
 
-    def _rate_limit_status(self, greeting: str) -> Iterator[FeedEvent]:
+    def _say_rate_limit(self, greeting: str) -> None:
         """Report once that a candle waits for the end of a rate limit, and once when that is over."""
         held = self._requests.held
         if held is None and self._is_wait_reported:
             self._is_wait_reported = False
-            yield self._status(FeedState.LIVE, greeting)
+            self._feed.say(FeedState.LIVE, greeting)
         elif held is not None and self._is_waiting and not self._is_wait_reported:
             self._is_wait_reported = True
             now_ms = self._clock.now_ms()
             retry_at_ms = now_ms + round(held.wait_s * 1000.0)
             retry = "The stream continues; closed candles are requested"
-            yield FeedStatus(FeedState.LIVE, str(held), now_ms, None, retry_at_ms, retry=retry)
+            self._feed.emit(FeedStatus(FeedState.LIVE, str(held), now_ms, None, retry_at_ms, retry=retry))
 
-    def _updates(self, forming: FormingCandles) -> Iterator[FeedEvent]:
-        """The forming candle if it has changed, corrections, and periodically the vitals."""
+    def _update(self, forming: FormingCandles) -> None:
+        """Emit the forming candle if it has changed, corrections, and periodically the vitals."""
         newest = forming.newest(self._ledger.position_ms)
-        if newest is not None and newest != self._shown and not self._is_done:
+        if newest is not None and newest != self._shown and not self._ledger.is_full:
             self._shown = newest
-            yield FormingCandle(newest)
+            self._feed.emit(FormingCandle(newest))
         page = self._checks.finished()
         if page is not None:
-            yield from self._rejected(page.refused)
-            yield from self._ledger.compare(page.closed, self._server.now_ms(), self._checks.since_ms)
+            self._reject(page.refused)
+            self._compare(page, self._checks.since_ms)
             self._checks.schedule()
         self._checks.start(self._server.now_ms())
         now_s = self._clock.monotonic_s()
         if now_s >= self._vitals_due_s:
             self._vitals_due_s = now_s + self._times.vitals_s
-            yield self._tally.vitals(self.venue.name, self._clock.now_ms(), self._server, self._ledger, forming)
+            now_ms = self._clock.now_ms()
+            self._feed.emit(self._tally.vitals(self.venue.name, now_ms, self._server, self._ledger, forming))
 
     async def _take(self, forming: FormingCandles, klines: list[Kline]) -> list[Refused]:
         """Take the stream's valid candles; returns the others. One from the future triggers a clock sync, as the local
@@ -295,7 +295,7 @@ class Connection:
         now_s = self._clock.monotonic_s()
         if now_s < self._trusted_until_s or self._requests.held is not None:
             return
-        await self._closing.run_until_closed(self._requests.sync())
+        await self._requests.sync()
         if self._server.is_ahead(shown_ms):
             self._trusted_until_s = now_s + _TRUST_S
 
@@ -306,7 +306,7 @@ class Connection:
         if jump_s <= self._times.slept_s and late_s <= _LATE_S:
             return
         before_ms = self._server.now_ms()
-        await self._closing.run_until_closed(self._requests.sync())
+        await self._requests.sync()
         missed_s = (self._server.now_ms() - before_ms) / 1000.0
         if late_s > _LATE_S or missed_s >= jump_s / 2.0:
             raise VenueError(
@@ -328,23 +328,24 @@ class Connection:
                 is_of_socket=True,
             )
 
-    def _closed_by_stream(self, forming: FormingCandles) -> Iterator[FeedEvent]:
+    def _pass_on_streamed(self, forming: FormingCandles) -> None:
         """Pass on candles after the position, without a gap, whose closing message has come and is due."""
         newest_ms = forming.newest_ms or 0
         while (candle := self._finals.pop(self._ledger.position_ms + self._step_ms, None)) is not None:
             if candle.open_time_ms + self._step_ms > self._server.now_ms() + _EARLY_MS:
                 break
-            yield from self._pass(candle, candle.open_time_ms >= newest_ms - self._step_ms, forming)
+            self._pass(candle, candle.open_time_ms >= newest_ms - self._step_ms, forming)
         self._due_ms = max(self._due_ms, self._ledger.position_ms + self._step_ms)
         self._finals = {open_ms: each for open_ms, each in self._finals.items() if open_ms > self._ledger.position_ms}
 
-    def _pass(self, candle: Candle, is_live: bool, forming: FormingCandles) -> Iterator[FeedEvent]:
-        if self._is_done:
+    def _pass(self, candle: Candle, is_live: bool, forming: FormingCandles) -> None:
+        if self._ledger.is_full:
             return
         forming.settled(candle)
         if is_live:
             self._tally.close_delay_ms = float(self._server.now_ms() - candle.open_time_ms - self._step_ms)
-        yield from self._ledger.pass_on(candle, is_live)
+        for event in self._ledger.pass_on(candle, is_live):
+            self._feed.emit(event)
 
     def _first_due_ms(self) -> int:
         """The candle to close next: the open one, or the one before it if it is not final yet."""
@@ -363,22 +364,15 @@ class Connection:
         look_s = self._times.grace_s if self.venue.reports_close else self._times.first_look_s
         return (self._due_ms + self._step_ms - self._server.now_ms()) / 1000.0 + look_s
 
-    def _timeout_s(self, is_announced: bool) -> float:
+    def _timeout_s(self) -> float:
         until_vitals_s = self._vitals_due_s - self._clock.monotonic_s()
         held = self._requests.held
         until_due_s = max(self._until_due_s(), 0.0 if held is None else held.wait_s)
         return min(
-            max(0.0, until_due_s), max(0.0, until_vitals_s), self._times.vitals_s if is_announced else _DIAL_LOOK_S
+            max(0.0, until_due_s), max(0.0, until_vitals_s), self._times.vitals_s if self.is_live else _DIAL_LOOK_S
         )
 
-    @property
-    def _is_done(self) -> bool:
-        return self._closing.is_closed or self._ledger.is_full
-
-    def _rejected(self, refused: list[Refused]) -> Iterator[RejectedMessage]:
+    def _reject(self, refused: Sequence[Refused]) -> None:
         for each in refused:
             self._tally.rejected += 1
-            yield RejectedMessage(self._clock.now_ms(), each.reason, each.raw[:_RAW_CHARACTERS])
-
-    def _status(self, state: FeedState, sentence: str) -> FeedStatus:
-        return FeedStatus(state, sentence, self._clock.now_ms())
+            self._feed.emit(RejectedMessage(self._clock.now_ms(), each.reason, each.raw[:_RAW_CHARACTERS]))

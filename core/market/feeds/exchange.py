@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.counts import counted
 from core.domain.venue_names import next_venue, venue_name
-from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus, StoredCandles
+from core.market.feeds.base import FeedError, FeedKind, FeedState, FeedStatus, StoredCandles
 from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.feeds.connection import Connection
-from core.market.feeds.interruptible_wait import ClosedError, CloseSignal
 from core.market.feeds.ledger import Ledger, Tally
 from core.market.feeds.rate_limits import RateLimitHold, RequestGate
+from core.market.feeds.task_feed import TaskFeed
 from core.market.feeds.timing import Backoff, ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
@@ -27,7 +27,7 @@ _OFFERED_AFTER = 3
 """Consecutive failures after which another venue is offered for any error."""
 
 
-class ExchangeFeed:
+class ExchangeFeed(TaskFeed):
     """Spot candles without a key: history, then live. Implements `core.market.feeds.base.Feed`."""
 
     kind = FeedKind.EXCHANGE
@@ -45,14 +45,13 @@ class ExchangeFeed:
         open_venue: OpenVenue | None = None,
         gate: RequestGate | None = None,
     ) -> None:
-        """catch_up: closed candles fetched first. limit: closed candles yielded in all. urls: another address.
+        """catch_up: closed candles fetched first. limit: closed candles emitted in all. urls: another address.
 
         fallback_venues: ccxt ids in the order in which they are offered if this venue fails.
         open_venue: creates each connection's venue; default: ccxt's. gate: shared with everything else that sends
         requests to this exchange.
         """
-        self.market = market
-        self._clock = clock
+        super().__init__(market, clock)
         self._catch_up = catch_up if limit is None else min(catch_up, limit)
         self._times = times or ExchangeTimes()
         self._backoff = backoff or Backoff()
@@ -61,62 +60,51 @@ class ExchangeFeed:
         self._gate = gate or RateLimitHold(clock)
         self._ledger = Ledger(market.interval, self._times, limit)
         self._tally = Tally()
-        self._closing = CloseSignal()
         self._connection: Connection | None = None
         self._was_live = False
         self._lost: str | None = None
         self._failures = 0
 
-    async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
-        # No `finally` that awaits: qasync's loop does not close generators, and a dropped one could not end.
-        # `aclose` closes the sockets.
-        yield self._status(
-            FeedState.CONNECTING, f"Requesting {self.market.symbol} from {venue_name(self.market.venue)}."
-        )
+    async def _run(self, after_ms: int | None, known: StoredCandles | None) -> None:
+        self.say(FeedState.CONNECTING, f"Requesting {self.market.symbol} from {venue_name(self.market.venue)}.")
         if after_ms is not None:
             self._ledger.place(after_ms, is_known=True)
         if known is not None:
             self._ledger.seed(known)
         try:
-            while not (self._closing.is_closed or self._ledger.is_full):
-                try:
-                    async for event in self._connected():
-                        yield event
-                except VenueError as trouble:
-                    if trouble.is_absent and known is not None and known.candles:
-                        await self._disconnect()
-                        shown = f"The stored candles of {self.market.symbol} are shown; no new ones will follow."
-                        yield self._status(FeedState.ENDED, f"{trouble} {shown}")
-                        return
-                    wait_s = await self._disconnect_after(trouble)
-                    if self._was_live and not trouble.is_planned:
-                        self._lost = str(trouble) if trouble.is_silence else self._lost or ""
-                    yield self._reconnecting(trouble, wait_s)
-                    await self._closing.run_until_closed(asyncio.sleep(wait_s))
+            end = await self._run_connections(has_stored=known is not None and bool(known.candles))
+        finally:
             await self._disconnect()
-            if not self._closing.is_closed:
-                done = counted(self._ledger.yielded, "candle")
-                yield self._status(FeedState.ENDED, f"{done} of {self.market.symbol} received.")
-        except ClosedError:
-            await self._disconnect()
+        self.say(FeedState.ENDED, end)
 
-    async def aclose(self) -> None:
-        self._closing.close()
-        await self._disconnect()
+    async def _run_connections(self, *, has_stored: bool) -> str:
+        """One connection after another. Returns why there is no further one."""
+        while not self._ledger.is_full:
+            try:
+                await self._run_connection()
+            except VenueError as trouble:
+                if trouble.is_absent and has_stored:
+                    return f"{trouble} The stored candles of {self.market.symbol} are shown; no new ones will follow."
+                wait_s = await self._disconnect_after(trouble)
+                if self._was_live and not trouble.is_planned:
+                    self._lost = str(trouble) if trouble.is_silence else self._lost or ""
+                self.emit(self._reconnecting(trouble, wait_s))
+                await asyncio.sleep(wait_s)
+        return f"{counted(self._ledger.yielded, 'candle')} of {self.market.symbol} received."
 
-    async def _connected(self) -> AsyncIterator[FeedEvent]:
+    async def _run_connection(self) -> None:
         """One connection, until its first error."""
         connection = await self._connect()
         connection.place(self._catch_up)
         before = self._ledger.yielded
-        async for event in connection.back_fill(is_first=not self._was_live):
-            yield event
+        await connection.back_fill(is_first=not self._was_live)
         greeting = self._greeting(connection.venue.name, self._ledger.yielded - before)
-        async for event in connection.live(greeting, self._lost):
-            self._was_live = True
-            if isinstance(event, FeedStatus) and event.state is FeedState.LIVE:
+        try:
+            await connection.live(greeting, self._lost)
+        finally:
+            self._was_live = self._was_live or connection.has_streamed
+            if connection.is_live:
                 self._lost = None
-            yield event
 
     def _greeting(self, name: str, missed: int) -> str:
         greeting = f"Receiving {self.market.symbol} {self.market.interval} candles from {name}."
@@ -130,15 +118,7 @@ class ExchangeFeed:
         await self._disconnect()
         life_s = self._times.renew_s + self._times.renew_jitter_s * self._backoff.random.random()
         self._connection = Connection(
-            self._open_venue(),
-            self._gate,
-            self.market.interval,
-            self._clock,
-            self._times,
-            self._ledger,
-            self._tally,
-            self._closing,
-            life_s,
+            self, self._open_venue(), self._gate, self._times, self._ledger, self._tally, life_s
         )
         await self._connection.open(older)
         return self._connection
@@ -164,16 +144,13 @@ class ExchangeFeed:
         return self._backoff.next_s(trouble.wait_s)
 
     def _reconnecting(self, trouble: VenueError, wait_s: float) -> FeedStatus:
-        now_ms = self._clock.now_ms()
+        now_ms = self.clock.now_ms()
         retry_at_ms = now_ms + round(wait_s * 1000.0)
         return FeedStatus(FeedState.RECONNECTING, str(trouble), now_ms, self._offer(trouble), retry_at_ms)
 
     def _offer(self, trouble: VenueError) -> str | None:
         is_stuck = self._failures >= _OFFERED_AFTER and not trouble.is_planned
         return self._next_venue if trouble.is_of_venue or is_stuck else None
-
-    def _status(self, state: FeedState, sentence: str) -> FeedStatus:
-        return FeedStatus(state, sentence, self._clock.now_ms())
 
 
 async def probe(

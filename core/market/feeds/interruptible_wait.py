@@ -1,48 +1,8 @@
-"""Waiting that ends when the owner is closed."""
+"""Waits that something may end early."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
-
-T = TypeVar("T")
-
-
-class ClosedError(Exception):
-    """The owner was closed."""
-
-
-class CloseSignal:
-    """Set once, by `close`; ends every `run_until_closed` at once."""
-
-    def __init__(self) -> None:
-        self.is_closed = False
-        self._waiting: set[asyncio.Task[Any]] = set()
-
-    def close(self) -> None:
-        self.is_closed = True
-        for task in self._waiting:
-            task.cancel()
-
-    async def run_until_closed(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await `work`. Raises ClosedError, and cancels `work`, if `close` is or was called."""
-        if self.is_closed:
-            work.close()
-            raise ClosedError
-        task = asyncio.ensure_future(work)
-        self._waiting.add(task)
-        try:
-            result = await task
-        except (Exception, asyncio.CancelledError) as error:
-            if self.is_closed and not is_cancelled():
-                raise ClosedError from error
-            raise
-        finally:
-            self._waiting.discard(task)
-        if self.is_closed:
-            raise ClosedError
-        return result
 
 
 async def happens_within(event: asyncio.Event, seconds: float) -> bool:

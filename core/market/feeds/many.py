@@ -10,7 +10,7 @@ from core.domain.clock import Clock
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.ccxt_session import CcxtSession, CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed
-from core.market.feeds.pace import StepOrder
+from core.market.feeds.pace import ReplayPace, StepOrder
 from core.market.feeds.rate_limits import RateLimitHold, RateLimitHolds, RequestGate, RequestQueue
 from core.market.feeds.replay import ReplayFeed, StoredFeed
 from core.market.feeds.simulated import SimulatedFeed, seed_of
@@ -69,11 +69,12 @@ def play_together(feeds: Sequence[Feed]) -> None:
     FeedError if two hold the same candles."""
     replays = [feed for feed in feeds if isinstance(feed, ReplayFeed)]
     require_different_candles((shown_symbol(FILE_VENUE, feed.market.symbol), feed.market) for feed in replays)
-    paced = [feed for feed in replays if feed.pace is not None]
-    order = StepOrder(len(paced))
-    until_ms = max((feed.at_once_until_ms for feed in paced), default=0)
-    for place, feed in enumerate(paced):
-        feed.join(order, place, until_ms)
+    paced = [(feed, feed.pace.speed) for feed in replays if feed.pace is not None]
+    if paced:
+        pace = ReplayPace(paced[0][1], [feed.candles for feed, _ in paced])
+        until_ms = max(feed.at_once_until_ms for feed, _ in paced)
+        for place, (feed, _) in enumerate(paced):
+            feed.join(pace, place, until_ms)
 
 
 def require_different_candles(named: Iterable[tuple[str, Market]]) -> None:

@@ -1,25 +1,26 @@
-"""The speed of a replay, and its pausing and stepping, controlled by the user; the order of several feeds."""
+"""The speed of replays, and their pausing and stepping, controlled by the user; the order of several feeds."""
 
 from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from operator import attrgetter
 
 from core.domain.candle import Candle
+from core.market.feeds.interruptible_wait import happens_within
 
 
 class ReplayPace:
-    """The pace of one feed. To be used on the thread of the feed's loop."""
+    """The pace of one replay, or of several that are at one time. To be used on the thread of the feeds' loop."""
 
-    def __init__(self, speed: float, candles: Sequence[Candle] = ()) -> None:
-        """speed: candles per second, above 0. candles: all that are replayed, in order."""
-        self._candles = candles
+    def __init__(self, speed: float, files: Sequence[Sequence[Candle]]) -> None:
+        """speed: candles per second, above 0. files: all candles of each replay, in order."""
+        self._files = files
         self._speed, self._is_paused, self._steps = speed, False, 0
-        self.next_ms: int | None = None
-        """When the candle opens that the feed gives next; None before and after its paced ones."""
+        self._order = StepOrder(len(files))
         self._changed = asyncio.Event()
+        self._on_change: list[Callable[[], None]] = []
 
     @property
     def speed(self) -> float:
@@ -32,111 +33,83 @@ class ReplayPace:
         return self._is_paused
 
     def left_after(self, time_ms: int) -> int:
-        """How many candles open at or after this time."""
-        return len(self._candles) - bisect_left(self._candles, time_ms, key=attrgetter("open_time_ms"))
+        """How many candles open at or after this time, in the file that has most of them."""
+        return max(len(file) - bisect_left(file, time_ms, key=attrgetter("open_time_ms")) for file in self._files)
 
     def set_speed(self, speed: float) -> None:
         """Set the speed from the next candle on; its wait starts again."""
         if speed <= 0.0:
             raise ValueError(f"a speed must be above 0 candles per second, was {speed}")
         self._speed = speed
-        self._changed.set()
+        self._change()
 
     def pause(self) -> None:
         self._is_paused = True
-        self._changed.set()
+        self._change()
 
     def play(self) -> None:
         self._is_paused, self._steps = False, 0
-        self._changed.set()
+        self._change()
 
     def step(self) -> None:
-        """Emit exactly one candle, then pause."""
+        """Have the next candle given, of each replay that has one of its time, then pause."""
         self._is_paused = True
         self._steps += 1
+        self._change()
+
+    def on_change(self, call: Callable[[], None]) -> None:
+        """Have this called at every change."""
+        self._on_change.append(call)
+
+    def _change(self) -> None:
         self._changed.set()
+        for call in self._on_change:
+            call()
 
-    def take_step(self) -> bool:
-        """Whether a step was requested; each request counts once."""
-        is_asked = self._steps > 0
-        self._steps -= is_asked
-        return is_asked
+    async def turn(self, place: int, time_ms: int) -> None:
+        """Wait until the candle of this time is due. place: of its file."""
+        await self._order.turn(place, time_ms, self._due)
 
-    def next_change(self) -> asyncio.Event:
-        """Set at the next change."""
-        self._changed.clear()
-        return self._changed
+    async def _due(self) -> None:
+        """Wait for the next candle of any file; each step is one."""
+        while not self._steps:
+            self._changed.clear()
+            if self._is_paused:
+                await self._changed.wait()
+            elif not await happens_within(self._changed, 1.0 / self._speed):
+                return
+        self._steps -= 1
 
-
-class JointPace(ReplayPace):
-    """Several replays at one speed, paused and stepped together."""
-
-    def __init__(self, paces: Sequence[ReplayPace]) -> None:
-        """paces: of each feed."""
-        self._paces = paces
-
-    @property
-    def speed(self) -> float:
-        return self._paces[0].speed
-
-    @property
-    def is_paused(self) -> bool:
-        return self._paces[0].is_paused
-
-    def left_after(self, time_ms: int) -> int:
-        return max(pace.left_after(time_ms) for pace in self._paces)
-
-    def set_speed(self, speed: float) -> None:
-        for pace in self._paces:
-            pace.set_speed(speed)
-
-    def pause(self) -> None:
-        for pace in self._paces:
-            pace.pause()
-
-    def play(self) -> None:
-        for pace in self._paces:
-            pace.play()
-
-    def step(self) -> None:
-        """The next candle of those whose next one is the earliest; the others wait for them."""
-        times_ms = [pace.next_ms for pace in self._paces if pace.next_ms is not None]
-        first_ms = min(times_ms, default=None)
-        for pace in self._paces:
-            if pace.next_ms == first_ms:
-                pace.step()
-            else:
-                pace.pause()
+    def leave(self, place: int) -> None:
+        """No more candles of this file are given."""
+        self._order.leave(place)
 
 
 class StepOrder:
     """Nobody takes a step before all others have taken every earlier one, and those before it in order this one too.
 
-    A member has its turn until it announces or asks for the next one, or leaves. One that does neither holds up all
-    others.
+    A member has its turn until it asks for the next one, or leaves. One that does neither holds up all others.
     """
 
     def __init__(self, members: int) -> None:
         self._steps = dict.fromkeys(range(members), -1)
         self._turns = {member: asyncio.Event() for member in self._steps}
+        self._reached = -1
 
-    async def turn(self, member: int, step: int) -> None:
-        """Wait for the member's turn. Returns at once when it has left."""
-        if member in self._steps:
-            self.announce(member, step)
-            await self._turns[member].wait()
-
-    def announce(self, member: int, step: int) -> None:
-        """The member will ask for this step next: until then the others may take the earlier ones."""
-        if member in self._steps:
-            self._steps[member] = step
-            self._turns[member].clear()
-            self._wake_first()
+    async def turn(self, member: int, step: int, due: Callable[[], Awaitable[object]] | None = None) -> None:
+        """Wait for the member's turn. due: waits for the time of a step; called for the first to take it, so that the
+        others take it at that time, too."""
+        self._steps[member] = step
+        self._turns[member].clear()
+        self._wake_first()
+        await self._turns[member].wait()
+        if due is not None and step > self._reached:
+            await due()
+        self._reached = max(self._reached, step)
 
     def leave(self, member: int) -> None:
         """Take no more steps."""
         if self._steps.pop(member, None) is not None:
-            self._turns[member].set()
             self._wake_first()
 
     def _wake_first(self) -> None:

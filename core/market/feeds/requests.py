@@ -13,8 +13,6 @@ from typing import TypeVar
 from core.domain.candle import Candle, Interval
 from core.domain.clock import Clock
 from core.domain.validation import problem_of
-from core.market.feeds.forming import FormingCandles
-from core.market.feeds.interruptible_wait import CloseSignal
 from core.market.feeds.ledger import Ledger, Tally
 from core.market.feeds.rate_limits import RateLimitedError, RequestGate
 from core.market.feeds.server_clock import ServerClock
@@ -119,6 +117,33 @@ class Requests:
         is_cut = is_cut_list(rows, since_ms, self._venue.listed_rows, self._interval)
         return Page(sound if is_final else sound[:-1], newest_ms, refused, is_cut)
 
+    async def settled(self, over_ms: int, position_ms: int, shown: Candle | None) -> Page:
+        """The candles after the position, with the final candle of `over_ms`, or what is available at the deadline. A
+        response may be stale, so it must agree with the stream, which has `shown`, or come twice. Raises VenueError if
+        every request has failed."""
+        deadline_s = self._clock.monotonic_s() + self._times.patience_s
+        retry_s = self._times.retry_s
+        before: Candle | None = None
+        while True:
+            is_late = self._clock.monotonic_s() >= deadline_s
+            page = await self._page_or_none(position_ms + 1, is_last=is_late)
+            found = page.at(over_ms)
+            if is_late or (not page.refused and _is_final(found, before, shown, over_ms, page.newest_ms)):
+                return page
+            before = found
+            left_s = max(0.0, deadline_s - self._clock.monotonic_s())
+            await asyncio.sleep(min(retry_s, left_s))
+            retry_s *= 2.0
+
+    async def _page_or_none(self, since_ms: int, *, is_last: bool) -> Page:
+        """A brief error gives an empty page, except at the last attempt."""
+        try:
+            return await self.page(since_ms)
+        except VenueError as trouble:
+            if is_last or not trouble.is_brief:
+                raise
+            return Page([], None)
+
     async def open_candle(self) -> list[Candle]:
         """The open candle, if it has trades."""
         rows, _ = await self._rows(self._server.forming_ms(), is_urgent=True)
@@ -138,42 +163,6 @@ class Requests:
             else:
                 sound.append(row)
         return sound, refused
-
-
-class Settler:
-    """A response may be stale, so it must agree with the stream or come twice."""
-
-    def __init__(self, requests: Requests, clock: Clock, times: ExchangeTimes, closing: CloseSignal) -> None:
-        self._requests = requests
-        self._clock = clock
-        self._times = times
-        self._closing = closing
-
-    async def settle(self, over_ms: int, position_ms: int, forming: FormingCandles) -> Page:
-        """The candles after the position, with the final candle of `over_ms`, or what is available at the deadline.
-        Raises VenueError if every request has failed."""
-        deadline_s = self._clock.monotonic_s() + self._times.patience_s
-        retry_s = self._times.retry_s
-        shown, before = forming.shown(over_ms), None
-        while True:
-            is_late = self._clock.monotonic_s() >= deadline_s
-            page = await self._page(position_ms, is_last=is_late)
-            found = page.at(over_ms)
-            if is_late or (not page.refused and _is_final(found, before, shown, over_ms, page.newest_ms)):
-                return page
-            before = found
-            left_s = max(0.0, deadline_s - self._clock.monotonic_s())
-            await self._closing.run_until_closed(asyncio.sleep(min(retry_s, left_s)))
-            retry_s *= 2.0
-
-    async def _page(self, position_ms: int, is_last: bool) -> Page:
-        """A brief error gives an empty page, except at the last attempt."""
-        try:
-            return await self._closing.run_until_closed(self._requests.page(position_ms + 1))
-        except VenueError as trouble:
-            if is_last or not trouble.is_brief:
-                raise
-            return Page([], None)
 
 
 def _is_final(

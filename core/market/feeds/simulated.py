@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
+import itertools
 import math
-from collections.abc import AsyncIterator
+from asyncio import sleep
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -14,15 +15,13 @@ from core.domain.clock import Clock
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
-    FeedEvent,
     FeedKind,
     FeedState,
-    FeedStatus,
     FormingCandle,
     StoredCandles,
 )
-from core.market.feeds.interruptible_wait import happens_within
 from core.market.feeds.pace import StepOrder
+from core.market.feeds.task_feed import TaskFeed
 
 _TICKS = 24
 """Ticks in a candle."""
@@ -67,7 +66,7 @@ class _Path:
         return stages
 
 
-class SimulatedFeed:
+class SimulatedFeed(TaskFeed):
     """`catch_up` candles at once, then candles in real time, or `speed` of them a second (0: as fast as possible)."""
 
     kind = FeedKind.SIMULATED
@@ -84,63 +83,47 @@ class SimulatedFeed:
         place: int = 0,
     ) -> None:
         """order: that of several feeds, which take each tick together; this one's place in it."""
-        self.market = Market(SIMULATED_VENUE, f"{_PREFIX}{seed}", interval)
+        super().__init__(Market(SIMULATED_VENUE, f"{_PREFIX}{seed}", interval), clock)
         self._path = _Path(np.random.default_rng(seed))
-        self._clock = clock
         self._speed = speed
         self._catch_up = _at_once(speed, catch_up, limit)
         self._limit = limit
         self._first_ms = interval.open_time_ms(1_700_000_000_000)
-        self._closed = asyncio.Event()
         self._order, self._place = order or StepOrder(1), place
 
-    async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
-        yield self._status(FeedState.CATCHING_UP, "Generating the market's history.")
-        index, is_live = 0, False
-        while not self._closed.is_set() and (self._limit is None or index < self._limit):
+    async def aclose(self) -> None:
+        await super().aclose()
+        self._order.leave(self._place)
+
+    async def _run(self, after_ms: int | None, known: StoredCandles | None) -> None:
+        self.say(FeedState.CATCHING_UP, "Generating the market's history.")
+        is_live = False
+        for index in itertools.count() if self._limit is None else range(self._limit):
             stages = self._path.candle(self._first_ms + index * self.market.interval.duration_ms)
             is_known = after_ms is not None and stages[-1].open_time_ms <= after_ms
             if index < self._catch_up or is_known or self._speed == 0.0:
                 if not is_known:
                     await self._order.turn(self._place, index * _TICKS)
-                    if self._closed.is_set():
-                        return
-                    yield ClosedCandle(stages[-1], is_live=False)
+                    self.emit(ClosedCandle(stages[-1], is_live=False))
                 if index % _YIELD_EVERY == 0 or index + 1 == self._catch_up:
-                    yield CatchUpProgress(min(index + 1, self._catch_up), self._catch_up)
-                    await asyncio.sleep(0)
+                    self.emit(CatchUpProgress(min(index + 1, self._catch_up), self._catch_up))
+                    await self.delivered()
             else:
                 if not is_live:
-                    yield self._status(FeedState.SIMULATED, "All prices are generated; none of them are real.")
+                    self.say(FeedState.SIMULATED, "All prices are generated; none of them are real.")
                     is_live = True
-                async for event in self._live(stages, index * _TICKS):
-                    yield event
-            index += 1
+                await self._emit_ticks(stages, index * _TICKS)
         self._order.leave(self._place)
-        if not self._closed.is_set():
-            yield self._status(FeedState.ENDED, "The last candle was generated.")
+        self.say(FeedState.ENDED, "The last candle was generated.")
 
-    async def aclose(self) -> None:
-        self._closed.set()
-        self._order.leave(self._place)
-
-    async def _live(self, stages: list[Candle], first_step: int) -> AsyncIterator[FeedEvent]:
+    async def _emit_ticks(self, stages: list[Candle], first_step: int) -> None:
         """One candle, tick by tick."""
-        if self._speed is None:
-            tick_s = self.market.interval.duration_ms / 1000.0 / _TICKS
-        else:
-            tick_s = 1.0 / self._speed / _TICKS
+        candle_s = self.market.interval.duration_ms / 1000.0 if self._speed is None else 1.0 / self._speed
+        tick = partial(sleep, candle_s / _TICKS)
         for step, stage in enumerate(stages, first_step):
-            self._order.announce(self._place, step)  # all wait at the same time, not one after the other
-            if await happens_within(self._closed, tick_s):
-                return
-            await self._order.turn(self._place, step)
-            if self._closed.is_set():
-                return
-            yield FormingCandle(stage) if stage is not stages[-1] else ClosedCandle(stage, is_live=True)
-
-    def _status(self, state: FeedState, sentence: str) -> FeedStatus:
-        return FeedStatus(state, sentence, self._clock.now_ms())
+            await self._order.turn(self._place, step, tick)
+            self.emit(FormingCandle(stage) if stage is not stages[-1] else ClosedCandle(stage, is_live=True))
+            await self.delivered()
 
 
 def _at_once(speed: float | None, catch_up: int, limit: int | None) -> int:

@@ -93,7 +93,7 @@ def test_each_candle_of_each_market_is_scored_once_and_the_chart_switches_betwee
         assert trainer is not None and [each.market for each in trainer.members] == list(MARKETS)
         ids = {each.market: each.run_id for each in trainer.members}
         assert state.run_id == ids[SECOND] and state.head_id == ids[FIRST]
-        gate.release(2 * 3 * _TICKS)
+        gate.release(2 * _TICKS)
         await until(lambda: list(made.values()) == [opens_ms(CATCH_UP + 1)] * 3, "their forecasts")
         steps = len(state.steps)
         for market in (THIRD, FIRST):
@@ -106,7 +106,7 @@ def test_each_candle_of_each_market_is_scored_once_and_the_chart_switches_betwee
             await until(lambda: state.status is not None and state.status.accuracy.scored > 0, "its scores")
             assert application.settings.current.market.symbol == market.symbol
         assert runs.trainer.worker is worker and state.trainer is trainer and len(state.steps) >= steps
-        gate.release(3 * _TICKS)
+        gate.release(_TICKS)
         await until(lambda: list(made.values()) == [opens_ms(CATCH_UP + 2)] * 3, "the next forecasts")
         assert state.forecast is not None and state.forecast.origin_open_time_ms == made[ids[FIRST]]
         assert state.forecast.run_id == ids[FIRST]
@@ -146,7 +146,7 @@ def test_a_switched_on_market_joins_and_one_that_is_switched_off_is_learned_from
         assert runs.universe == MARKETS and state.head_id == head, "the same model"
         assert application.series is candles and not titles, "the chart was left alone"
         switch(application, FIRST, is_learned=False)
-        gate.release(3 * _TICKS)
+        gate.release(_TICKS)
         await until(lambda: learned(application) == [False, True, True], "that it is switched off")
         switch(application, FIRST, is_learned=True)
         switch(application, THIRD, is_learned=False)
@@ -237,7 +237,7 @@ def test_after_stop_and_start_a_changed_setting_restarts_nothing(
         worker = runs.trainer.worker
         application.settings.change_chart(interval="1h")
         assert runs.settings.market == opened
-        gate.release(2 * _TICKS)
+        gate.release(_TICKS)
         await until(lambda: application.series is not None and len(application.series) > CATCH_UP, "a candle")
         assert runs.trainer.worker is worker
 
@@ -288,7 +288,7 @@ def test_files_of_the_command_line_are_opened_together_and_switched_without_read
         application.market_choice.chosen.emit(other)
         assert chart.model.title.startswith("b ") and not runs.is_opening, "at once"
         await until(lambda: chart.model.count == 20, "the second file")
-        gate.release(2)
+        gate.release(1)
         await until(lambda: chart.model.count == 21, "a candle of each")
         runs.show(runs.universe[0])
         assert chart.model.title.startswith("a ")

@@ -148,7 +148,7 @@ async def test_of_missed_candles_only_the_newest_is_live(sends_final: bool) -> N
         async for event in feed.events():
             received.events.append(event)
             if received.live and event is received.closed[10]:
-                await asyncio.sleep(8.0)  # the subscriber is busy
+                await asyncio.sleep(8.5)  # the subscriber is busy
             if len(received.live) >= 3:
                 break
         await feed.aclose()

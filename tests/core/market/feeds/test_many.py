@@ -11,7 +11,6 @@ from core.domain.clock import ManualClock
 from core.market.feeds.base import ClosedCandle, Feed, FeedError, FeedEvent, FeedKind, FormingCandle
 from core.market.feeds.ccxt_tap import by_market
 from core.market.feeds.many import open_feeds, play_together
-from core.market.feeds.pace import JointPace
 from core.market.feeds.replay import ReplayFeed
 from core.market.feeds.simulated import SimulatedFeed
 from core.market.history.files import CandleFile
@@ -135,8 +134,9 @@ def test_replays_are_at_one_time_across_holes_and_late_beginnings() -> None:
 def test_a_step_of_several_replays_is_the_next_candle_of_any() -> None:
     async def story(loop: VirtualLoop) -> None:
         feeds = replays()
-        paces = [feed.pace for feed in feeds.values() if isinstance(feed, ReplayFeed) and feed.pace is not None]
-        joint, found = JointPace(paces), {market.symbol: 0 for market in feeds}
+        (pace,) = {feed.pace for feed in feeds.values() if isinstance(feed, ReplayFeed)}
+        assert pace is not None
+        found = {market.symbol: 0 for market in feeds}
 
         async def drain(feed: Feed) -> None:
             async for event in feed.events():
@@ -146,7 +146,7 @@ def test_a_step_of_several_replays_is_the_next_candle_of_any() -> None:
         await asyncio.sleep(0.1)
         came = []
         for _ in range(7):
-            joint.step()
+            pace.step()
             await asyncio.sleep(100.0)
             came.append((found["holed"], found["late"]))
         for feed in feeds.values():

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
 from core.domain.clock import ManualClock
 from core.market.feeds.base import ClosedCandle, FeedEvent, FeedState, FeedStatus
-from core.market.feeds.pace import JointPace, ReplayPace
+from core.market.feeds.many import play_together
+from core.market.feeds.pace import ReplayPace
 from core.market.feeds.replay import ReplayFeed
 from core.market.history.files import CandleFile
 from tests.simulation.virtual_time import VirtualLoop, run_virtually
@@ -128,18 +130,13 @@ def test_an_unpaced_replay_has_no_controls() -> None:
 
 def test_a_pace_of_zero_is_refused() -> None:
     with pytest.raises(ValueError, match="above 0"):
-        ReplayPace(1.0).set_speed(0.0)
+        ReplayPace(1.0, [FILE.candles]).set_speed(0.0)
 
 
 def test_several_replays_have_one_pace() -> None:
-    paces = [ReplayPace(1.0, FILE.candles), ReplayPace(1.0, FILE.candles[:40])]
-    joint = JointPace(paces)
-    joint.set_speed(5.0)
-    joint.step()
-    assert [pace.speed for pace in paces] == [5.0, 5.0] and all(pace.is_paused for pace in paces)
-    assert [pace.take_step() for pace in paces] == [True, True], "a candle of each"
-    assert joint.left_after(FILE.candles[30].open_time_ms) == 30, "of the longest"
-    joint.play()
-    assert not joint.is_paused and not any(pace.is_paused for pace in paces)
-    joint.pause()
-    assert joint.is_paused and joint.speed == 5.0
+    files = {"long": FILE, "short": replace(FILE, candles=FILE.candles[:40])}
+    feeds = [ReplayFeed(file, name, ManualClock(), 1.0) for name, file in files.items()]
+    play_together(feeds)
+    pace = feeds[0].pace
+    assert pace is not None and pace is feeds[1].pace
+    assert pace.left_after(FILE.candles[30].open_time_ms) == 30, "of the longest"

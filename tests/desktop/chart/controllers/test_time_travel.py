@@ -291,7 +291,7 @@ def test_a_candles_menu_travels_to_it(at_now: Traveller) -> None:
 def test_the_slider_of_a_replay_is_at_the_file_position_and_goes_no_further(at_now: Traveller) -> None:
     """Regression: it stayed at its right end from the first candle of a file to the last."""
     file, slider = random_series(len(SERIES) + 100), at_now.travel.bar.slider
-    at_now.travel.set_pace(ReplayPace(1.0, [file[index] for index in range(len(file))]))
+    at_now.travel.set_pace(ReplayPace(1.0, [[file[index] for index in range(len(file))]]))
     assert (slider.value(), slider.maximum()) == (len(SERIES) - 1, len(SERIES) + 99)
     slider.setValue(len(SERIES) + 50)
     assert slider.value() == len(SERIES) - 1 and not at_now.travel.is_past
