@@ -160,7 +160,8 @@ class Connection:
 
     def _compare(self, page: Page, since_ms: int) -> None:
         """Emit the corrections that a page brings."""
-        for correction in self._ledger.compare(page.closed, self._server.now_ms(), since_ms):
+        now_ms, is_whole = self._server.now_ms(), not page.refused
+        for correction in self._ledger.compare(page.closed, now_ms, since_ms, is_whole=is_whole):
             self._feed.emit(correction)
 
     def _skip_unlisted(self, first_ms: int) -> None:

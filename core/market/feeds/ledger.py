@@ -148,24 +148,39 @@ class Ledger:
 
     def _checks_due(self, time_ms: int, now_ms: int) -> int:
         """How many comparisons a candle should have had by now."""
-        step_ms, times = self._interval.duration_ms, self._times
-        age_ms = now_ms - time_ms - step_ms
-        again_ms = max(times.check_again_candles * step_ms, 1000.0 * times.check_again_s)
-        return _CHECKS if age_ms >= again_ms else int(age_ms >= 1000.0 * times.check_s)
+        age_ms = self._age_ms(time_ms, now_ms)
+        return _CHECKS if age_ms >= self._check_again_ms else int(age_ms >= 1000.0 * self._times.check_s)
 
-    def compare(self, rows: list[Candle], now_ms: int, since_ms: int) -> list[CorrectedCandle]:
+    def _age_ms(self, time_ms: int, now_ms: int) -> int:
+        """Since the candle's end."""
+        return now_ms - time_ms - self._interval.duration_ms
+
+    @property
+    def _check_again_ms(self) -> float:
+        times = self._times
+        return max(times.check_again_candles * self._interval.duration_ms, 1000.0 * times.check_again_s)
+
+    def compare(
+        self, rows: list[Candle], now_ms: int, since_ms: int, *, is_whole: bool = True
+    ) -> list[CorrectedCandle]:
         """Compare the exchange's current closed candles, ascending, requested from `since_ms` on. A difference that is
-        seen twice is a correction."""
+        seen twice is a correction. is_whole: no row of the response was rejected."""
         found = [self._compared(row) for row in rows if row.open_time_ms in self._passed]
         last_ms = rows[-1].open_time_ms if rows else since_ms
+        there = {row.open_time_ms for row in rows}
         for time_ms, passed in self._open.items():
             # One response is one comparison, however late: after an interruption an exchange's data may be stale.
-            if since_ms <= time_ms <= last_ms and passed.checks < self._checks_due(time_ms, now_ms):
+            is_compared = since_ms <= time_ms <= last_ms and passed.checks < self._checks_due(time_ms, now_ms)
+            # A row that was rejected compares nothing. One that never gets better is not waited for forever.
+            if is_compared and (is_whole or time_ms in there or self._is_overdue(time_ms, now_ms)):
                 passed.checks += 1
         self._open = {time_ms: passed for time_ms, passed in self._open.items() if not passed.is_done}
         corrections = [each for each in found if each is not None]
         self.corrected += len(corrections)
         return corrections
+
+    def _is_overdue(self, time_ms: int, now_ms: int) -> bool:
+        return self._age_ms(time_ms, now_ms) >= 2.0 * self._check_again_ms
 
     def _compared(self, row: Candle) -> CorrectedCandle | None:
         passed = self._passed[row.open_time_ms]

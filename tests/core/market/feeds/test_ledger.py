@@ -67,6 +67,18 @@ def test_a_difference_seen_twice_is_one_correction() -> None:
     assert ledger.corrected == 1
 
 
+def test_a_candle_whose_row_was_rejected_is_compared_again() -> None:
+    """Regression: a correction was missed where the second list had an unreadable row for that candle."""
+    ledger = a_ledger()
+    passed(ledger, WALK[:5])
+    now_ms = WALK[4].open_time_ms + 7 * STEP_MS
+    for rows in (WALK[:5], without(WALK[:5], 2)):
+        ledger.compare(rows, now_ms, FIRST_MS, is_whole=len(rows) == 5)
+    assert ledger.due_from_ms(now_ms) == WALK[2].open_time_ms
+    ledger.compare(without(WALK[:5], 2), now_ms + 10 * STEP_MS, FIRST_MS, is_whole=False)
+    assert ledger.due_from_ms(now_ms + 10 * STEP_MS) is None, "but not forever"
+
+
 def test_a_difference_that_disappears_corrects_nothing() -> None:
     ledger = a_ledger()
     passed(ledger, WALK[:2])
