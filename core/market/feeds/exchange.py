@@ -89,6 +89,7 @@ class ExchangeFeed(TaskFeed):
                 if self._was_live and not trouble.is_planned:
                     self._lost = str(trouble) if trouble.is_silence else self._lost or ""
                 self.emit(self._reconnecting(trouble, wait_s))
+                self.end_if_closed()
                 await asyncio.sleep(wait_s)
         return f"{counted(self._ledger.yielded, 'candle')} of {self.market.symbol} received."
 

@@ -39,7 +39,11 @@ class TaskFeed(ABC):
         """Wait until the subscriber has taken all events and is ready for more."""
         if not self._is_closed:
             await self._is_taken.wait()
-        if self._is_closed:  # third-party code that was awaited may have swallowed the cancellation
+        self.end_if_closed()
+
+    def end_if_closed(self) -> None:
+        """Third-party code that was awaited may have swallowed the cancellation. Raises it again."""
+        if self._is_closed:
             raise asyncio.CancelledError
 
     async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
