@@ -67,13 +67,16 @@ def text_table(model: QAbstractTableModel, name: str) -> QTableView:
 
 
 def share_room(table: QTableView, columns: Sequence[int]) -> None:
-    """These columns share what room the others leave, and take no less than their texts need: it scrolls then."""
+    """These columns are equally wide in what room the others leave, as far as their texts fit; the table scrolls where
+    there is too little room for the texts."""
     header = table.horizontalHeader()
     others = sum(header.sectionSize(column) for column in range(header.count()) if column not in columns)
-    share = (table.viewport().width() - others) // max(len(columns), 1)
-    for column in columns:
-        needed = max(table.sizeHintForColumn(column), header.sectionSizeHint(column))
-        table.setColumnWidth(column, max(share, needed))
+    room = table.viewport().width() - others
+    titles = [0 if header.isHidden() else header.sectionSizeHint(column) for column in columns]
+    needed = [max(table.sizeHintForColumn(column), title) for column, title in zip(columns, titles, strict=True)]
+    share, spare = room // max(len(columns), 1), (room - sum(needed)) // max(len(columns), 1)
+    for column, width in zip(columns, needed, strict=True):
+        table.setColumnWidth(column, share if max(needed) <= share else width + max(spare, 0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QStyle, QStyleOptionComboBox
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QScrollBar, QStyle, QStyleOptionComboBox
 from pytestqt.qtbot import QtBot
 
 from core.domain.events import ForecastMode, ForecastScored, TrainerStatus
@@ -356,6 +356,8 @@ def test_nothing_is_cut_at_the_dock_s_usual_width(run: Scored, state: RunState, 
             QApplication.sendPostedEvents()
             keep_picture(dock.panel, f"accuracy-{name.lower()}-{mode}")
             assert cut_texts(dock.panel) == []
+            bars = dock.panel.findChildren(QScrollBar)
+            assert not [bar for bar in bars if bar.isVisible() and bar.orientation() == Qt.Orientation.Horizontal]
 
 
 def test_no_number_is_cut_on_any_tab_of_a_dock_that_is_made_wider(
