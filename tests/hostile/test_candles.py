@@ -167,36 +167,6 @@ def test_no_accepted_candle_stops_a_run_among_many(
     survives(session_after, drawn)
 
 
-def older_database(root: Path, candles: list[Candle]) -> None:
-    """As it was before impossible candles were set aside."""
-    DataFolder(root).ensure()
-    with closing(open_database(DataFolder(root).database)) as db:
-        CandleStore(db).save(MARKET, rigs.CANDLES[:1])
-        db.execute("DROP TRIGGER set_aside_candles_stay")
-        db.execute("DROP TABLE set_aside_candles")
-        db.conn.execute("DELETE FROM _sqlite_migrations WHERE name = 'candles_set_aside'")
-        rows = [(each.open_time_ms, each.open, each.high, each.low, each.close, each.volume) for each in candles]
-        db.conn.executemany("INSERT OR REPLACE INTO candles VALUES (1, ?, ?, ?, ?, ?, ?)", rows)
-        db.conn.commit()
-
-
-def test_bad_candles_of_an_older_version_are_excluded_and_training_continues(tmp_path: Path) -> None:
-    ours = list(rigs.CANDLES[:50])
-    for place, attack in zip(range(10, 50, 7), ATTACKS, strict=True):
-        ours[place] = replace(attack, open_time_ms=ours[place].open_time_ms)
-    older_database(tmp_path, ours)
-    driven = Driven(tmp_path, kind="thread")
-    driven.run()
-    assert not driven.deaths and not driven.failures
-    incidents = [incident for incident in driven.incidents if incident.kind == IncidentKind.CANDLE_SET_ASIDE]
-    assert len(incidents) == 1 and "numbers that no market has" in incidents[0].what_happened
-    assert "6 candles" in incidents[0].what_happened
-    assert sum(isinstance(event, ForecastMade) for event in driven.events) == 50 - len(ATTACKS)
-    again = Driven(tmp_path, kind="thread")
-    again.run()
-    assert not again.incidents, "it is reported once"
-
-
 def fails_at(monkeypatch: pytest.MonkeyPatch, open_times_ms: set[int]) -> None:
     """A fault in the arithmetic that these candles meet, in whichever run."""
     take = TrainingSession._train

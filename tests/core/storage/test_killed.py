@@ -101,7 +101,7 @@ def test_a_file_that_cannot_grow_keeps_its_data(folder: DataFolder) -> None:
         answer = writer.receive()
     assert isinstance(answer, tuple)
     saved, sentence = answer
-    assert "nothing was written" in sentence
+    assert "The disk that holds" in sentence
     with open_database(folder.database, quick_check=True) as db:
         assert CandleStore(db).count(MARKET) == saved > 100
 
