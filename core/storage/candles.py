@@ -1,4 +1,4 @@
-"""Closed candles on disk. The window is their only writer."""
+"""Closed candles on disk. Who writes them: `core.storage.migrations`."""
 
 from __future__ import annotations
 

@@ -60,6 +60,7 @@ def open_history(context: Context, role: str, title: str, progress: TerminalProg
 
             progress.say("A window has this data folder open: it shows what is stored.")
             window = stack.enter_context(OpenWindow(folder.root, title, is_shown=context.lines is None))
+            open_database(folder.database, readonly=True).close()  # no newer schema under a window of an older version
             db = open_database(folder.database)
             stack.callback(db.close)
             yield HistoryAccess(

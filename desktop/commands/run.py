@@ -26,7 +26,7 @@ _NO_ANSWER = "Another Ghostcandle has this data folder open but does not answer.
 _RAISED = "Ghostcandle is open already on this data folder; its window was brought to the front."
 _CLOSING = "The window on this data folder is closing; this one opens as soon as all is saved."
 _CLOSES_WITHIN_MS = 200_000
-"""A window waits up to 120 s for its trainer, and up to 60 s for a database that is being converted."""
+"""A window waits up to 120 s for its trainer, and up to 60 s for a database that is being checked."""
 _LOOK_MS = 100
 _SAFE_MODE = (
     "Default settings and layout, and the CPU. Neither settings nor layouts are saved; candles, training with its "

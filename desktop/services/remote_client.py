@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +69,14 @@ class OpenWindow:
         self._socket.abort()
 
     def in_turn(self, market: Market, store: Callable[[], int]) -> int:
-        """A `core.market.history.importing.InTurn`: waits until the window lets this command store."""
+        """A `core.market.history.importing.InTurn`: waits until the window lets this command store.
+
+        Ctrl+Z is ignored meanwhile: a process that is stopped would keep the database locked. Ctrl+C waits, for up to
+        ten seconds where another program has locked it.
+        """
         self._ask({"op": "store", **market_fields(market)})
-        changed = store()
+        with _not_stopped():
+            changed = store()
         self._send({"op": "stored", "changed": changed})
         return changed
 
@@ -109,3 +117,16 @@ class OpenWindow:
             return next_message(self._socket)
         except WireError as error:
             raise StorageError(f"The window answered with {error}; is it another version of Ghostcandle?") from error
+
+
+@contextmanager
+def _not_stopped() -> Iterator[None]:
+    is_main = threading.current_thread() is threading.main_thread()  # Python sets handlers in no other
+    if not is_main or not hasattr(signal, "SIGTSTP"):
+        yield
+        return
+    before = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTSTP, before)

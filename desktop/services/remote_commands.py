@@ -127,6 +127,7 @@ class RemoteCommand(QObject):
         self._show(self._progress)
 
     def _grant(self, market: Market) -> None:
+        """Several commands may store at once: SQLite lets one after the other."""
         if not self._has_begun or self._storing is not None:
             raise WireError("it is not its turn to store")
         self._storing = market
@@ -137,7 +138,7 @@ class RemoteCommand(QObject):
             raise WireError("it was not its turn to store")
         market, self._storing = self._storing, None
         self._stored += changed
-        self.changed.emit(market)
+        self.changed.emit(market)  # also without rows: holes may be known now
 
     def _show(self, progress: JobProgress) -> None:
         """Commands started by the window report through their job instead."""

@@ -42,7 +42,7 @@ class SingleInstance(QObject):
     raise_requested = Signal()
     """A second start asks this window to come to the front."""
     history_requested = Signal(object)
-    """QLocalSocket: a history command wants this window to store candles. The receiver owns it to its end."""
+    """QLocalSocket: a history command wants to store candles beside this window. The receiver owns it to its end."""
 
     def __init__(self, data_folder: Path, parent: QObject | None = None, timeout_ms: int = 2_000) -> None:
         super().__init__(parent)

@@ -146,8 +146,8 @@ class HistoryWriter:
     def put(
         self, market: Market, columns: StoredColumns, *, replaces: bool, on_progress: OnRows = lambda rows: None
     ) -> int:
-        """Store candles durably: all of them or none; in turn, `ROWS_PER_TURN` at once. Returns the number of new or
-        changed rows."""
+        """Store candles durably, in one transaction; where another program writes too, in one for `ROWS_PER_TURN` rows.
+        Returns the number of new or changed rows."""
         if self._in_turn is None:
             return self._candles.save_columns(market, columns, replaces=replaces, on_progress=on_progress)
         changed = 0

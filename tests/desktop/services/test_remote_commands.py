@@ -97,6 +97,30 @@ def test_a_command_is_done_only_if_it_says_so(
     assert [job.state for job in jobs.jobs()] == [state]
 
 
+def test_a_command_cancelled_in_its_turn_ends_once_its_part_is_stored(
+    qtbot: QtBot, commands: RemoteCommands, tmp_path: Path
+) -> None:
+    jobs, summaries = JobList(ManualClock()), list[str]()
+    commands.progressed.connect(jobs.apply)
+    commands.summary_ready.connect(summaries.append)
+    socket = QLocalSocket()
+    socket.connectToServer(address(tmp_path))
+    assert socket.waitForConnected(60_000)
+    socket.write(GREETING + packed({"op": "begin", "title": "Fetching"}) + packed(STORE))
+    socket.flush()
+    qtbot.waitUntil(lambda: socket.bytesAvailable() >= 2 * len(packed({"ok": True})), timeout=60_000)
+    socket.readAll()
+    (job,) = jobs.running()
+    with qtbot.waitSignal(socket.readyRead, timeout=60_000):
+        commands.cancel(job.job_id)
+    assert b"cancelled in the window" in bytes(socket.readAll().data())
+    assert jobs.running() and not summaries, "it may be storing"
+    socket.write(packed({"op": "stored", "changed": 3}))
+    socket.disconnectFromServer()
+    qtbot.waitUntil(lambda: not jobs.running(), timeout=60_000)
+    assert summaries == ["Fetching: 3 candles stored."]
+
+
 def columns_from(candles: Sequence[Candle]) -> StoredColumns:
     values = [[c.open, c.high, c.low, c.close, c.volume] for c in candles]
     return StoredColumns(np.array([c.open_time_ms for c in candles]), np.array(values).T)
