@@ -98,8 +98,8 @@ FAULTS = (
     Fault(
         "compared-milliseconds-after-the-close",
         "core/market/feeds/ledger.py",
-        "int(age_ms >= 1000.0 * self._times.check_s)",
-        "int(age_ms >= self._times.check_s)",
+        "int(age_ms >= 1000.0 * times.check_s)",
+        "int(age_ms >= times.check_s)",
     ),
     Fault(
         "correction-believed-at-first-sight",

@@ -197,11 +197,11 @@ class Connection:
                     self._feed.say(FeedState.LIVE, greeting)
                 else:
                     self._say_silence(lost or "")
+            self.has_streamed = True
             await self._pass_on(forming)
             if self.is_live:
                 self._say_rate_limit(greeting)
             self._update(forming)
-            self.has_streamed = True
             await self._feed.delivered()
             self._end_in_time(updates.is_ending)
 

@@ -65,6 +65,10 @@ class ExchangeFeed(TaskFeed):
         self._lost: str | None = None
         self._failures = 0
 
+    async def aclose(self) -> None:
+        await super().aclose()
+        await self._disconnect()  # the cancellation may have come while this was awaited
+
     async def _run(self, after_ms: int | None, known: StoredCandles | None) -> None:
         self.say(FeedState.CONNECTING, f"Requesting {self.market.symbol} from {venue_name(self.market.venue)}.")
         if after_ms is not None:

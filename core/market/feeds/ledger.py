@@ -22,6 +22,8 @@ _MOST_REMEMBERED = 1_024
 _LOOKED_BACK = 5
 """Candles compared after an interruption."""
 _CHECKS = 2
+_MOST_UNREADABLE = 3
+"""Lists with a rejected row in a candle's place that do not count as comparisons; a row may stay unreadable."""
 _TOLERANCE = 1e-9
 """Relative: stream and list of an exchange may format the same number differently."""
 _numbers = attrgetter("open_time_ms", "open", "high", "low", "close", "volume")
@@ -34,6 +36,8 @@ class _Passed:
     candle: Candle | None
     checks: int = 0
     doubt: Candle | None = None
+    unreadable: int = 0
+    """How many lists may have had a rejected row in its place."""
 
     @property
     def is_done(self) -> bool:
@@ -148,17 +152,10 @@ class Ledger:
 
     def _checks_due(self, time_ms: int, now_ms: int) -> int:
         """How many comparisons a candle should have had by now."""
-        age_ms = self._age_ms(time_ms, now_ms)
-        return _CHECKS if age_ms >= self._check_again_ms else int(age_ms >= 1000.0 * self._times.check_s)
-
-    def _age_ms(self, time_ms: int, now_ms: int) -> int:
-        """Since the candle's end."""
-        return now_ms - time_ms - self._interval.duration_ms
-
-    @property
-    def _check_again_ms(self) -> float:
-        times = self._times
-        return max(times.check_again_candles * self._interval.duration_ms, 1000.0 * times.check_again_s)
+        step_ms, times = self._interval.duration_ms, self._times
+        age_ms = now_ms - time_ms - step_ms
+        again_ms = max(times.check_again_candles * step_ms, 1000.0 * times.check_again_s)
+        return _CHECKS if age_ms >= again_ms else int(age_ms >= 1000.0 * times.check_s)
 
     def compare(
         self, rows: list[Candle], now_ms: int, since_ms: int, *, is_whole: bool = True
@@ -169,18 +166,17 @@ class Ledger:
         last_ms = rows[-1].open_time_ms if rows else since_ms
         there = {row.open_time_ms for row in rows}
         for time_ms, passed in self._open.items():
+            if not since_ms <= time_ms <= last_ms or passed.checks >= self._checks_due(time_ms, now_ms):
+                continue
             # One response is one comparison, however late: after an interruption an exchange's data may be stale.
-            is_compared = since_ms <= time_ms <= last_ms and passed.checks < self._checks_due(time_ms, now_ms)
-            # A row that was rejected compares nothing. One that never gets better is not waited for forever.
-            if is_compared and (is_whole or time_ms in there or self._is_overdue(time_ms, now_ms)):
+            if is_whole or time_ms in there or passed.unreadable >= _MOST_UNREADABLE:
                 passed.checks += 1
+            else:
+                passed.unreadable += 1
         self._open = {time_ms: passed for time_ms, passed in self._open.items() if not passed.is_done}
         corrections = [each for each in found if each is not None]
         self.corrected += len(corrections)
         return corrections
-
-    def _is_overdue(self, time_ms: int, now_ms: int) -> bool:
-        return self._age_ms(time_ms, now_ms) >= 2.0 * self._check_again_ms
 
     def _compared(self, row: Candle) -> CorrectedCandle | None:
         passed = self._passed[row.open_time_ms]

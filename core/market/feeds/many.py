@@ -65,8 +65,9 @@ def open_feeds(
 
 def play_together(feeds: Sequence[Feed]) -> None:
     """Keep the replays among these at one time, whatever holes their files have and wherever they begin: none gives a
-    candle before all earlier ones of the others. All of them need to be iterated until they are closed. Raises
-    FeedError if two hold the same candles."""
+    candle before all earlier ones of the others. They have the first one's speed, and a step is a time of which any of
+    them has a candle. All of them need to be iterated until they are closed. Raises FeedError if two hold the same
+    candles."""
     replays = [feed for feed in feeds if isinstance(feed, ReplayFeed)]
     require_different_candles((shown_symbol(FILE_VENUE, feed.market.symbol), feed.market) for feed in replays)
     paced = [(feed, feed.pace.speed) for feed in replays if feed.pace is not None]

@@ -58,8 +58,11 @@ class ReplayPace:
         self._change()
 
     def on_change(self, call: Callable[[], None]) -> None:
-        """Have this called at every change."""
+        """Have this called at every change, until `no_longer_on_change`."""
         self._on_change.append(call)
+
+    def no_longer_on_change(self, call: Callable[[], None]) -> None:
+        self._on_change = [each for each in self._on_change if each != call]
 
     def _change(self) -> None:
         self._changed.set()

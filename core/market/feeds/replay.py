@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Sequence
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
@@ -68,8 +67,10 @@ class ReplayFeed(TaskFeed):
         self.pace, self._place, self.at_once_until_ms = pace, place, at_once_until_ms
 
     async def aclose(self) -> None:
-        await super().aclose()
-        self._leave()
+        try:
+            await super().aclose()
+        finally:
+            self._leave()
 
     async def _run(self, after_ms: int | None, known: StoredCandles | None) -> None:
         first = 0 if after_ms is None else bisect_right(self.candles, after_ms, key=attrgetter("open_time_ms"))
@@ -93,9 +94,8 @@ class ReplayFeed(TaskFeed):
                 await self.delivered()
 
     async def _emit_paced(self, candles: Sequence[Candle], pace: ReplayPace) -> None:
-        say_pace = partial(self._say_pace, pace)
-        pace.on_change(say_pace)
-        say_pace()
+        pace.on_change(self._say_pace)
+        self._say_pace()
         for candle in candles:
             await pace.turn(self._place, candle.open_time_ms)
             self.emit(ClosedCandle(candle, is_live=True))
@@ -103,10 +103,13 @@ class ReplayFeed(TaskFeed):
 
     def _leave(self) -> None:
         if self.pace is not None:
+            self.pace.no_longer_on_change(self._say_pace)
             self.pace.leave(self._place)
 
-    def _say_pace(self, pace: ReplayPace) -> None:
+    def _say_pace(self) -> None:
         """Report how the candles come, if that has changed."""
+        pace = self.pace
+        assert pace is not None
         sentence = f"{self._shown} at {pace.speed:g} candle{'' if pace.speed == 1.0 else 's'} per second."
         if pace.is_paused:
             sentence = f"{self._shown} is paused."

@@ -92,8 +92,10 @@ class SimulatedFeed(TaskFeed):
         self._order, self._place = order or StepOrder(1), place
 
     async def aclose(self) -> None:
-        await super().aclose()
-        self._order.leave(self._place)
+        try:
+            await super().aclose()
+        finally:
+            self._order.leave(self._place)
 
     async def _run(self, after_ms: int | None, known: StoredCandles | None) -> None:
         self.say(FeedState.CATCHING_UP, "Generating the market's history.")

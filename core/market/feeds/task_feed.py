@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator
@@ -10,6 +11,8 @@ from collections.abc import AsyncIterator
 from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.market.feeds.base import FeedEvent, FeedState, FeedStatus, StoredCandles
+
+_log = logging.getLogger("ghostcandle.feed")
 
 
 class TaskFeed(ABC):
@@ -65,8 +68,9 @@ class TaskFeed(ABC):
             task.result()
 
     def _on_done(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled():
-            task.exception()  # retrieved, so that asyncio does not log it where nobody iterates any more
+        error = None if task.cancelled() else task.exception()
+        if error is not None and self._is_closed:  # nobody iterates any more
+            _log.error("The feed of %s ended with an error while it was closed.", self.market, exc_info=error)
         self._has_events.set()
 
     async def aclose(self) -> None:
