@@ -72,12 +72,15 @@ def test_a_window_that_loses_its_display_ends_with_a_checkpoint(
         env={**os.environ, "DISPLAY": name, "QT_QPA_PLATFORM": "xcb"},
         start_new_session=True,
     ) as window:
-        run_to(SAMPLE, tmp_path, 15, window)
-        if is_closing:
-            window.terminate()
-        server.kill()
-        _output, errors = window.communicate(timeout=120)
-        assert window.returncode in ((0, 1) if is_closing else (1,)), errors
+        try:
+            run_to(SAMPLE, tmp_path, 15, window)
+            if is_closing:
+                window.terminate()
+            server.kill()
+            _output, errors = window.communicate(timeout=120)
+            assert window.returncode in ((0, 1) if is_closing else (1,)), errors
+        finally:
+            window.kill()  # else a failure would wait for it
     folder = DataFolder(tmp_path)
     with own(folder, "test"), closing(open_database(folder.database)) as db:
         (run,) = RunStore(db).list()

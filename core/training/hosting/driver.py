@@ -1,7 +1,7 @@
 """The loop that drives a run: stored candles in, events out, a dead host restarted. No Qt, no torch.
 
 The candle table is the queue: live candles, catch-up, replay and recovery are all "the next stored candle after the
-trainer's position" (`closes.CloseQueue`), so no candle can be missed or taken twice.
+trainer's position" (`close_queue.CloseQueue`), so no candle can be missed or taken twice.
 """
 
 from __future__ import annotations

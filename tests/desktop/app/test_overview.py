@@ -39,7 +39,7 @@ def test_each_market_of_the_run_has_its_candles_and_ghosts_and_a_click_puts_it_o
         await until(lambda: all(tile.chart.model.ghosts() for tile in tiles(application).values()), "all ghosts")
         before = counts(application)
         assert min(before) >= CATCH_UP
-        gate.release(3 * _TICKS)
+        gate.release(_TICKS)
         await until(lambda: counts(application) == [count + 1 for count in before], "a candle in each")
         for tile in tiles(application).values():
             made = tile.chart.model.forecast
