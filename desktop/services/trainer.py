@@ -93,6 +93,8 @@ class Trainer(QObject):
         self._database, self._clock = database, clock
         self._places: dict[Market, int] = {}
         self.worker: TrainingWorker | None = None
+        self._ending: TrainingWorker | None = None
+        """The one that `end` waits for."""
 
     @property
     def is_running(self) -> bool:
@@ -132,17 +134,20 @@ class Trainer(QObject):
 
     def stop_and_wait(self) -> None:
         """Let it end with a last checkpoint, where no loop will run any more."""
-        if self.worker is not None and not self.worker.stop():
-            _log.error("The training thread did not end in time.")
+        for worker in (self.worker, self._ending):
+            if worker is not None and not worker.stop():
+                _log.error("The training thread did not end in time.")
 
     async def end(self) -> None:
         """Ask it to stop and wait, on a separate thread: the window keeps painting."""
         worker, self.worker = self.worker, None
         if worker is None:
             return
+        self._ending = worker
         if not await asyncio.to_thread(worker.stop):
             _log.error("The training thread did not end in time.")
             return
+        self._ending = None
         worker.deleteLater()
 
     def place_of(self, market: Market) -> int:
