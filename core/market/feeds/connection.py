@@ -48,7 +48,7 @@ _BAD_PAGE_TRIES = 3
 
 
 class Connection:
-    """`open` opens the venue and `close` releases it. What comes of it is emitted by the feed. All methods but `close`
+    """`open` opens the venue and `close` releases it. Its events are emitted by the feed. All methods but `close`
     raise VenueError."""
 
     def __init__(

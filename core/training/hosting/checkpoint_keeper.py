@@ -177,7 +177,7 @@ class CheckpointKeeper:
         return self._rows.list(self._run_id)
 
     def to_continue_from(self) -> list[CheckpointInfo]:
-        """The same, but those saved while steps were being skipped come after all known good ones."""
+        """The run's checkpoints in the order to try them: the newest first, but known good ones before all others."""
         return sorted(self.kept(), key=lambda info: not info.is_known_good)
 
     def info(self, checkpoint_id: str) -> CheckpointInfo | None:

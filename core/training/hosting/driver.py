@@ -107,7 +107,10 @@ class TrainingDriver:
         try:
             while not self._is_finished():
                 try:
-                    self._turn() if self._is_running else self._start()
+                    if self._is_running:
+                        self._turn()
+                    else:
+                        self._start()
                 except HostDiedError as death:
                     self._replace_host(death)
             self._give_up_progress()
@@ -121,8 +124,10 @@ class TrainingDriver:
                 store_incidents(rest, self._restarts.spec, self._run_id)
 
     def _is_finished(self) -> bool:
-        if self._inbox.is_stopped or not self._is_running:
-            return self._inbox.is_stopped
+        if self._inbox.is_stopped:
+            return True
+        if not self._is_running:
+            return False
         return not (self._stays or self._unanswered or self._inbox.has_commands) and self._queue.is_over
 
     def _turn(self) -> None:
@@ -142,7 +147,7 @@ class TrainingDriver:
             if isinstance(command, SetDevice):
                 self._change_device(command)
                 return
-            elif isinstance(command, ShowMarket):
+            if isinstance(command, ShowMarket):
                 if self._first is not None:
                     self._first.show(self._spec.markets[command.market])
             else:

@@ -26,7 +26,7 @@ from core.storage.records import ChallengerWork
 from core.training.commands import MarketCandle
 from core.training.engine.samples import Batch
 from core.training.online.challenger import Challenger, MarketInputs, UnusableError
-from core.training.recovery.failure import Failure, failure_of, survived
+from core.training.recovery.failure import Failure, failure_of, survivable_failure
 from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.quarantine import non_finite_parts
 from core.training.recovery.step_watches import RollbackBudget
@@ -164,7 +164,7 @@ class GuardedChallenger:
                 if is_same_run:
                     self._compare_program(str(scalars.get("program", "")))  # older ones have none
         except FAILURES as error:
-            self._report_refused(survived(error))
+            self._report_refused(survivable_failure(error))
             self._restore(self._first)
         self._known_good = self._sound_copy() or self._first
 
@@ -180,7 +180,7 @@ class GuardedChallenger:
             self._suspend(failure_of(error))
             return None
         except FAILURES as error:
-            failure = survived(error)
+            failure = survivable_failure(error)
         else:
             self._in_a_row[kind] = 0
             return done
@@ -205,7 +205,7 @@ class GuardedChallenger:
         try:
             self._restore(self._known_good)
         except FAILURES as error:
-            self._suspend(survived(error))
+            self._suspend(survivable_failure(error))
             return
         self._report(
             Severity.WARNING,
@@ -279,7 +279,7 @@ class GuardedChallenger:
             state = self._copy()
             json.dumps(state.scalars, allow_nan=False)
         except FAILURES as error:
-            survived(error)
+            survivable_failure(error)
             return None
         are_finite = (torch.isfinite(each).all() for each in state.tensors.values() if each.is_floating_point())
         return state if all(bool(each) for each in are_finite) else None

@@ -16,7 +16,7 @@ from core.forecast.score import pinball
 from core.storage.records import StoredScore
 from core.training.engine.engine import TrainingEngine
 from core.training.online.ledger import CheckpointScores, ScoreLedger, skill_of_both
-from core.training.recovery.failure import survived
+from core.training.recovery.failure import survivable_failure
 
 _NOW = 100
 """Number of the newest scored candles that the current weights forecast again."""
@@ -65,7 +65,7 @@ def score_checkpoint(
     try:
         now = _skill_now(ledger.newest(newest), history, engine, context)
     except Exception as error:
-        survived(error)
+        survivable_failure(error)
         return replace(scores, model=Estimate(None, None, None, scores.model.n))  # weights that cannot forecast
     known = scores.model.value
     if known is None or not math.isfinite(known) or now.value is None or now.value >= known:

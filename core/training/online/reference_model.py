@@ -25,7 +25,7 @@ from core.forecast.score import pinball
 from core.storage.weights import CheckpointError, read_weights, write_weights
 from core.training.engine.engine import TrainingEngine
 from core.training.online.forecaster import Forecaster, corrections_together
-from core.training.recovery.failure import survived
+from core.training.recovery.failure import survivable_failure
 
 _RENEWALS = 4
 """Snapshots per age."""
@@ -96,7 +96,7 @@ class ReferenceModel:
         try:
             return corrections_together(forecasters, self._model)
         except Exception as error:
-            _log.warning("the reference model made no forecast: %s", survived(error).sentence)
+            _log.warning("the reference model made no forecast: %s", survivable_failure(error).sentence)
             return None
 
     def state(self) -> dict[str, Any]:

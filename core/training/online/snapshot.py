@@ -33,7 +33,7 @@ _COMBINED = "with_challengers"
 
 
 class UnfitError(CheckpointError):
-    """It is intact, but of another kind of model."""
+    """A readable checkpoint that does not fit this run."""
 
 
 def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -118,7 +118,7 @@ def require_finite_state(tensors: dict[str, Tensor], metadata: dict[str, Any]) -
 
 
 def require_fit(metadata: dict[str, Any], model: ModelSettings, name: str) -> None:
-    """Raise UnfitError if a checkpoint is of another architecture or a newer form."""
+    """Raise UnfitError if a checkpoint is of another architecture or a form that this version does not read."""
     if metadata.get("schema") not in (SCHEMA, SCHEMA_OF_SEVERAL):
         raise UnfitError(f"{name} is of form {metadata.get('schema')}; this version reads form {SCHEMA}.")
     names = metadata.get("markets", [])

@@ -98,7 +98,8 @@ class Epoch:
 
 
 class Pretraining:
-    """Every process of the team runs the same code, and they end together. Only the first one writes and speaks."""
+    """Every process of the team runs the same code, and they end together. Only the first one writes files; what the
+    others `say` is not shown (`run`)."""
 
     def __init__(
         self,
@@ -150,7 +151,7 @@ class Pretraining:
         return StopReason.COMPLETE
 
     def report(self, stop_reason: StopReason, device: str, wall_s: float) -> dict[str, Any]:
-        """What came of it, fit for JSON. Raises PretrainingError if nothing was saved, or if training could not
+        """The result as JSON. Raises PretrainingError if nothing was saved, or if training could not
         continue."""
         best, kept = self._best, self._kept
         if stop_reason is StopReason.GAVE_UP:

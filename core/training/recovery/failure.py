@@ -38,8 +38,8 @@ def failure_of(error: BaseException) -> Failure:
     return Failure(classify(error), is_in_place_error(error), in_short(error), details)
 
 
-def survived(error: BaseException) -> Failure:
-    """The same, of an error after which this process can work. Raises any other."""
+def survivable_failure(error: BaseException) -> Failure:
+    """The failure, if this process can work on after it; otherwise raises the error again."""
     failure = failure_of(error)
     if failure.ends_process:
         raise error
@@ -62,7 +62,7 @@ def name_operation(run_again: Callable[[], object]) -> str:
             try:
                 run_again()
             except Exception as error:
-                survived(error)
+                survivable_failure(error)
                 # autograd issues the trace as a plain UserWarning, without a separate class
                 traces = [str(warning.message) for warning in caught if "Traceback" in str(warning.message)]
                 return "\n".join([*traces, _account(error)])

@@ -13,7 +13,7 @@ from core.domain.events import Severity
 from core.domain.incident_kinds import IncidentKind
 from core.forecast.experts import Quantiles
 from core.training.engine.device_faults import DeviceFault
-from core.training.recovery.failure import Failure, survived
+from core.training.recovery.failure import Failure, survivable_failure
 from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.ladder import Recovered, RecoveryLadder
 from core.training.recovery.step_watches import empty_caches
@@ -79,7 +79,7 @@ def _try(make: Callable[[], Forecasts]) -> _Try:
     try:
         made = make()
     except Exception as error:
-        failure = survived(error)
+        failure = survivable_failure(error)
         is_short = failure.fault is DeviceFault.OUT_OF_MEMORY
         return _Try(None, _Missing.MEMORY if is_short else _Missing.RESULT, failure)
     return _Try(made) if all(each.are_finite for each in made) else _Try(None, _Missing.NUMBERS)

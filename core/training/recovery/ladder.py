@@ -25,7 +25,7 @@ from core.settings.tree import RecoverySettings
 from core.training.engine.device_faults import DeviceFault
 from core.training.engine.engine import StepResult, TrainingEngine
 from core.training.engine.samples import Batch
-from core.training.recovery.failure import Failure, name_operation, survived
+from core.training.recovery.failure import Failure, name_operation, survivable_failure
 from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.quarantine import Quarantine, non_finite_parts
@@ -176,7 +176,7 @@ class RecoveryLadder:
         except Exception as error:
             if not self._may_retry:
                 raise
-            return survived(error)
+            return survivable_failure(error)
 
     def _after(self, result: StepResult, batch: Batch, reference: FloatArray, step: int) -> StepResult:
         """Handle a step that did not raise."""
