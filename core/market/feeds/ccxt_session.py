@@ -28,6 +28,7 @@ from core.market.feeds.ccxt_tap import (
     tap_candles,
     tap_trades,
 )
+from core.market.feeds.exchange_facts import facts_of
 from core.market.feeds.interruptible_wait import is_cancelled
 from core.market.feeds.stream_inbox import StreamInbox, candles_of, raw_text
 from core.market.feeds.trouble import HttpResponse, VenueError, explain, refuses_interval
@@ -46,7 +47,6 @@ _TOGETHER = 10
 _log = logging.getLogger("ghostcandle.feed")
 T = TypeVar("T")
 _MOST_ROWS = 1000
-_LISTED_ROWS = {"kraken": 720}
 
 
 class CcxtSession:
@@ -341,7 +341,7 @@ class CcxtVenue:
         self._inbox = self._session.join(market.symbol)
         self._is_closed = False
         self.name = self._session.name
-        self.listed_rows = _LISTED_ROWS.get(market.venue)
+        self.listed_rows = facts_of(market.venue).listed_rows
         self.reports_close = reports_close(market.venue) and bool(self._exchange.has.get("watchOHLCV"))
         self.has_consecutive_ids = market.venue in BINANCE_FAMILY
 
