@@ -14,6 +14,7 @@ from core.domain.clock import SystemClock
 from core.domain.plain_text import plain
 from core.domain.time_zones import find
 from core.market.history.errors import CandleFileError, HistoryError, UnnamedMarketError
+from core.market.history.forms.form import Stamp
 from core.market.history.importing import ImportPlan, plan_import
 from core.market.history.moments import moment_text
 from core.market.history.naming import symbol_of, venue_of
@@ -32,7 +33,10 @@ from desktop.commands.text import print_pairs
 @click.command("import")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @market_options(is_required=False)
-@click.option("--time-zone", default="UTC", show_default=True, help="For times without a zone: Europe/Berlin.")
+@click.option("--form", metavar="NAME", help="Form of the file; --forms lists the known ones.")
+@click.option("--stamp", type=click.Choice(list(Stamp)), help="Moment of a candle that its time is. [default: as read]")
+@click.option("--time-zone", help="Of times that name none, such as Europe/Berlin. [default: the form's, or UTC]")
+@click.option("--skip-invalid", is_flag=True, help="Leave out bad rows, however many.")
 @click.option("--replace", is_flag=True, help="Overwrite stored candles that differ.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done; store nothing.")
 @common_options
@@ -125,7 +129,16 @@ def _plan(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> Impo
 
 def _table(file: Path, wanted: dict[str, Any]) -> CandleTable:
     """Raises CandleFileError and HistoryError."""
-    return read_candle_table(file, ReadOptions(read_interval(wanted["of_interval"]), _zone(wanted["time_zone"])))
+    zone = wanted["time_zone"]
+    options = ReadOptions(
+        interval=read_interval(wanted["of_interval"]),
+        zone=None if zone is None else _zone(zone),
+        zone_name=zone,
+        form=wanted["form"],
+        stamp=None if wanted["stamp"] is None else Stamp(wanted["stamp"]),
+        skips_invalid=wanted["skip_invalid"],
+    )
+    return read_candle_table(file, options)
 
 
 def _import(file: Path, wanted: dict[str, Any], history: HistoryAccess) -> dict[str, Any]:

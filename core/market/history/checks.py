@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,26 +11,30 @@ from numpy.typing import NDArray
 
 from core.domain.candle import Interval
 from core.domain.validation import LARGEST_JUMP, RejectionReason, is_near, number_faults, time_is_in_another_unit
+from core.market.history.grids import is_on
 from core.storage.candles import StoredColumns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checked:
-    """The accepted candles, and how many were rejected for which reason."""
+    """The accepted candles, and how many were rejected for which reason, with the opening time of the first."""
 
     columns: StoredColumns
     rejected: Counter[RejectionReason]
+    first_ms: dict[RejectionReason, int]
 
 
-def check_columns(columns: StoredColumns, interval: Interval, phase_ms: int, *, trusts_jumps: bool = False) -> Checked:
-    """Check candles in their order. trusts_jumps: they were accepted once already, so a tenfold jump is theirs."""
-    reasons = _shape_and_time(columns, interval, phase_ms)
+def check_columns(columns: StoredColumns, interval: Interval, *phases_ms: int, trusts_jumps: bool = False) -> Checked:
+    """Check candles in their order. phases_ms: how far opening times lie off the epoch's grid; two with summer time.
+    trusts_jumps: they were accepted once already, so a tenfold jump is theirs."""
+    reasons = _shape_and_time(columns, interval, phases_ms)
     if not trusts_jumps:
         _mark_jumps(columns.values[3], reasons)
     accepted = reasons == 0
     counts = np.bincount(reasons, minlength=len(_REASONS) + 1)
     rejected = Counter({reason: int(counts[number]) for number, reason in enumerate(_REASONS, 1) if counts[number]})
-    return Checked(taken(columns, accepted), rejected)
+    first_ms = {reason: int(columns.open_time_ms[(reasons == _NUMBER[reason]).argmax()]) for reason in rejected}
+    return Checked(taken(columns, accepted), rejected, first_ms)
 
 
 def taken(columns: StoredColumns, mask: NDArray[np.bool_]) -> StoredColumns:
@@ -43,13 +48,13 @@ _REASONS = tuple(RejectionReason)
 _NUMBER = {reason: number for number, reason in enumerate(_REASONS, 1)}
 
 
-def _shape_and_time(columns: StoredColumns, interval: Interval, phase_ms: int) -> NDArray[np.int64]:
+def _shape_and_time(columns: StoredColumns, interval: Interval, phases_ms: Sequence[int]) -> NDArray[np.int64]:
     """The number of each candle's first fault, 0 where there is none; jumps are not looked at."""
     times = columns.open_time_ms
     faults = (
         *number_faults(columns.values),
         (RejectionReason.TIME_UNIT, time_is_in_another_unit(times)),
-        (RejectionReason.GRID, (times - phase_ms) % interval.duration_ms != 0),
+        (RejectionReason.GRID, ~is_on(times, interval, phases_ms)),
     )
     reasons = np.zeros(times.size, np.int64)
     for reason, is_at_fault in faults:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from core.domain.candle import FILE_VENUE
-from core.market.history.errors import HistoryError, UnnamedMarketError
+from core.market.history.errors import UnnamedMarketError
 
 _QUOTES = (
     *("USDT", "USDC", "FDUSD", "BUSD", "TUSD", "DAI"),
@@ -43,11 +43,14 @@ def symbol_of(path: Path, wanted: str | None, listed: str | None) -> str:
     """The symbol as ccxt writes it. wanted: what the user named. listed: that of the file's symbol
     column.
 
-    Raises UnnamedMarketError if the symbol is unknown, HistoryError if the file has another market.
+    Raises UnnamedMarketError if the symbol is unknown, or the file has another market.
     """
     if wanted is not None:
-        if listed and _letters(listed) != _letters(wanted):
-            raise HistoryError(f"{path.name} holds {listed}, not {wanted} as requested; nothing was imported.")
+        if listed and not _may_be(listed, wanted):
+            raise UnnamedMarketError(
+                f"{path.name} holds {listed}, not {wanted} as requested. Name it as the file does, as in --symbol "
+                f"{next(iter(_symbols(_split(listed))), listed)}."
+            )
         return wanted
     found = _symbols(_split(listed) if listed else _parts(path))
     if len(found) == 1:
@@ -80,5 +83,13 @@ def _symbols(parts: list[str]) -> set[str]:
     return found
 
 
-def _letters(symbol: str) -> str:
-    return "".join(_split(symbol)).upper().replace("XBT", "BTC")
+def _may_be(listed: str, wanted: str) -> bool:
+    """Whether a file's symbol may mean this market: the same letters (XBTUSD), the same parts (KRW-BTC), or its base
+    (AAPL.US, BTC) without another quote."""
+    base, _, quote = wanted.upper().replace("XBT", "BTC").partition("/")
+    parts = listed.upper().replace("XBT", "BTC")
+    if "".join(_split(parts)) == "".join(_split(base + quote)):
+        return True
+    named = set(_split(parts))
+    quotes = named & set(_QUOTES) - {base}
+    return base in named and (not quotes or not quote or quote.split(":")[0] in quotes)

@@ -1,211 +1,324 @@
-"""The roles of a table's columns: candles or trades, by name, or by position without a header."""
+"""The roles of a table's columns: candles or trades, by a known form, by name, or by position without a header."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.plain_text import plain
+from core.market.history.cells import is_number, numbers_of
 from core.market.history.errors import CandleFileError
-from core.market.history.table import is_number
+from core.market.history.forms.form import Form
+from core.market.history.forms.layouts import PRICES, places_of
+from core.market.history.forms.recognise import form_of
+from core.market.history.forms.table import STANDARD
+from core.market.history.volumes import VolumeChoice, base_volume
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PRICE_NAMES = ("open", "high", "low", "close")
 _TIME_NAMES = (
-    *("open_time_ms", "open_time", "timestamp", "timestamps", "datetime", "date", "time"),
-    *("gmt_time", "utc_time", "unix", "ts"),
-    *("opentime", "start_time", "starttime", "start", "time_period_start", "begin", "datetime_utc", "time_utc"),
-    *("unix_timestamp", "unix_time", "unixtime", "epoch", "local_time", "transact_time", "trade_time", "t"),
+    *("open_time_ms", "open_time", "opentime", "time_period_start", "start_time", "starttime"),
+    *("start", "started_at", "startedat", "window_start", "begin", "periodstartunix", "candle_begin_time"),
+    *("timestamp", "timestamps", "datetime", "date", "time", "date/time", "day", "trade_date"),
+    *("gmt_time", "utc_time", "etc/utc", "time_(utc)", "datetime_utc", "time_utc", "timestamp_utc", "local_time"),
+    *("unix", "unix_timestamp", "unix_time", "unixtime", "epoch", "ts", "mts", "ticks", "ts_event"),
+    *("transact_time", "trade_time", "created_time", "t"),
 )
-_OTHER_NAMES = {"close": ("price", "last")}
-"""Accepted only together with the other three prices."""
-_VOLUME_NAMES = ("volume", "vol", "base_volume", "tickvol", "v")
+"""Names of the beginning come before names that may be of any moment."""
+_PRICE_NAMES = {
+    "open": ("open", "o", "open_price", "price_open", "openprice"),
+    "high": ("high", "h", "high_price", "price_high", "highprice"),
+    "low": ("low", "l", "low_price", "price_low", "lowprice"),
+    "close": ("close", "c", "close_price", "price_close", "closeprice", "close/last", "price", "last"),
+}
+_ONLY_BESIDE_PRICES = ("price", "last")
+_VOLUME_NAMES = (
+    *("volume", "vol", "base_volume", "volumefrom", "volume_traded", "basetokenvolume", "tickvol", "tick_volume"),
+    *("amount", "quantity", "v"),
+)
+_MAY_BE_VOLUME = re.compile(r"vol|amount|turnover|quantity|qty|money|value|cost|notional|quote")
+_IS_NO_VOLUME = re.compile(r"taker|buy|sell|bid|ask|average|avg|\bma\b|_ma\b|price|cap|count|trades|change|interest")
+_CURRENCY = re.compile(r"(?i)(usdt|usdc|usd|eur|gbp|jpy|krw|busd|currency|quote)\)?$")
 _TRADE_PRICE_NAMES = ("price", "p", "rate")
 _AMOUNT_NAMES = ("amount", "qty", "quantity", "size", "volume", "base_qty", "base_amount", "q", "v")
 _TRADE_ID_NAMES = ("trade_id", "tradeid", "agg_trade_id", "agg_id", "id", "tid")
-_SYMBOL_NAMES = ("symbol", "pair", "ticker", "tic", "instrument", "market")
-_FEWEST_CANDLE_COLUMNS, _CANDLE_COLUMNS = 5, 6
-_TRADE_COLUMNS = 3
-_BINANCE_TRADE_TIMES = {7: 4, 8: 5}
-"""Binance's files of trades and of aggregated trades have no header; their last columns are booleans."""
-_GROUPED_DIGITS = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d*)?")
-_SHORTENED = re.compile(r"(-?\d+(?:\.\d*)?)([KMB])")
-_TIMES = {"K": 1e3, "M": 1e6, "B": 1e9}
-_KRAKENS_COLUMNS = 8
-"""Time, open, high, low, close, average, volume, count: as in Kraken's REST responses."""
-_AVERAGE = 5
+_SYMBOL_NAMES = ("symbol", "pair", "ticker", "tic", "instrument", "instrument_name", "market")
+_FINAL_NAMES = ("confirm", "confirmed", "complete", "closed", "is_closed", "is_final", "isfinal")
+_NAMES = {"symbol": _SYMBOL_NAMES, "final": _FINAL_NAMES, "trade_id": _TRADE_ID_NAMES}
+_TRADE_LAYOUT = ("time", "price", "amount")
 _LONGEST_NAME = 60
+_LAST_OF_HOUR_MINUTE = 2359
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Names of a table's columns. `numbers`: open, high, low, close, volume of candles, price and amount of trades;
-    None without a volume. `time`: one column, or a date and a time of day."""
+    """Names of a table's columns. `numbers`: open, high, low, close, volume of candles, price and amount of trades; None
+    without a volume, several if they are added. `time`: one column, or a date and a time of day. final: says whether a
+    candle has closed. clock_digits: of times of day without colons. is_turnover: the volume is in the quote currency."""
 
     are_trades: bool
     time: tuple[object, ...]
-    numbers: tuple[object | None, ...]
+    numbers: tuple[tuple[object, ...], ...]
     trade_id: object | None = None
     symbol: object | None = None
+    final: object | None = None
+    form: Form | None = None
+    clock_digits: int = 0
+    is_turnover: bool = False
+    is_by_name: bool = True
 
 
-def roles_of(path: Path, table: pd.DataFrame, *, allows_trades: bool) -> Roles:
-    """Recognise the columns in a table's first part. Raises CandleFileError with the expected and the existing
-    names."""
-    _refuse_odd_columns(path, table)
-    if all(isinstance(name, int) for name in table.columns):
-        return _by_place(path, table, allows_trades)
-    by_name = {_plain(name): name for name in reversed(table.columns)}
-    symbol = next((by_name[name] for name in _SYMBOL_NAMES if name in by_name), None)
-    if not any(_first_of(by_name, _spellings(name)) for name in PRICE_NAMES):
-        price, amount = _first_of(by_name, _TRADE_PRICE_NAMES), _first_of(by_name, _AMOUNT_NAMES)
-        if price and amount:
-            if not allows_trades:
-                raise CandleFileError(f"{path.name} holds trades, not candles. Import it to aggregate them to candles.")
-            trade_id = _first_of(by_name, _TRADE_ID_NAMES)
-            ids = by_name[trade_id] if trade_id else None
-            time = _time(path, table, by_name)
-            return Roles(True, time, (by_name[price], by_name[amount]), ids, symbol)
-    prices = [_find(path, by_name, (*_spellings(name), *_OTHER_NAMES.get(name, ())), name) for name in PRICE_NAMES]
-    return Roles(False, _time(path, table, by_name), (*prices, _volume(table, by_name)), None, symbol)
+def roles_of(
+    name: str, table: pd.DataFrame, *, allows_trades: bool, form_name: str | None = None, path_name: str = ""
+) -> Roles:
+    """Recognise the columns in a table's first part. name: of the file, or of the packed one.
+
+    Raises CandleFileError with the expected and the existing names.
+    """
+    shown = path_name or name
+    _refuse_odd_columns(shown, table)
+    table = _without_saved_index(table)
+    form = form_of(name, table, form_name) if len(table) else None
+    if all(isinstance(column, int) for column in table.columns):
+        roles = _by_place(shown, table, form)
+    else:
+        roles = _by_name(shown, table, form)
+    if roles.are_trades and not allows_trades:
+        raise CandleFileError(f"{shown} holds trades, not candles. Import it to aggregate them to candles.")
+    return roles
 
 
-def _refuse_odd_columns(path: Path, table: pd.DataFrame) -> None:
+def _refuse_odd_columns(name: str, table: pd.DataFrame) -> None:
     """Arrow files may have no usable column, or several with one name."""
     if not len(table.columns):
-        raise CandleFileError(f"{path.name} has no column of numbers, texts or times, so it holds no candles.")
+        raise CandleFileError(f"{name} has no column of numbers, texts or times, so it holds no candles.")
     again = table.columns[table.columns.duplicated()]
     if len(again):
         raise CandleFileError(
-            f"{path.name} has several columns named '{plain(str(again[0]), _LONGEST_NAME)}', so it is ambiguous. "
+            f"{name} has several columns named '{plain(str(again[0]), _LONGEST_NAME)}', so it is ambiguous. "
             "Rename or remove all but one."
         )
+
+
+def _without_saved_index(table: pd.DataFrame) -> pd.DataFrame:
+    """Without a first column that counts the lines: 0, 1, 2 and so on."""
+    import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
+
+    first = table.columns[0]
+    column = table[first]
+    if not (isinstance(first, int) or str(first).startswith("Unnamed:")) or len(column) < 2:
+        return table
+    is_count = (
+        pd.api.types.is_integer_dtype(column) and int(column.iloc[0]) in (0, 1) and (column.diff().iloc[1:] == 1).all()
+    )
+    return table.drop(columns=first) if is_count else table
 
 
 def time_column(table: pd.DataFrame, roles: Roles) -> pd.Series:
     """The time cells; a date and a time of day are joined."""
     if len(roles.time) == 1:
         return table[roles.time[0]]
-    date, time = (table[name].astype(str) for name in roles.time)
-    joined: pd.Series = date + " " + time
+    date, clock = (table[name].astype(str).str.strip() for name in roles.time)
+    if roles.clock_digits:
+        digits = clock.str.removesuffix(".0").str.zfill(roles.clock_digits)
+        clock = digits.str.replace(r"(\d\d)(?=\d)", r"\1:", regex=True)
+    joined: pd.Series = date.str.removesuffix(".0") + " " + clock
     return joined
 
 
 def number_columns(table: pd.DataFrame, roles: Roles) -> NDArray[np.float64]:
-    """Shape (columns, rows). NaN for cells without a number, 0 for a missing column."""
-    absent = np.zeros(len(table))
-    return np.stack([absent if name is None else _numbers(table[name]) for name in roles.numbers])
+    """Shape (columns, rows), with the factors of the form. NaN for cells without a number, 0 for a missing column."""
+    found = np.zeros((len(roles.numbers), len(table)))
+    for place, names in enumerate(roles.numbers):
+        for name in names:
+            found[place] += numbers_of(table[name])
+    form = roles.form
+    if form is None:
+        return found
+    found[-1] *= form.volume_factor
+    prices = found[:-1]
+    if form.whole_prices != 1.0 and ((prices % 1 == 0) & (prices >= form.least_whole))[:, ~np.isnan(prices[0])].all():
+        prices /= round(1.0 / form.whole_prices)
+    return found
 
 
-def _by_place(path: Path, table: pd.DataFrame, allows_trades: bool) -> Roles:
-    count = len(table.columns)
-    if allows_trades and count in _BINANCE_TRADE_TIMES and _is_yes_or_no(table[count - 1]):
-        return Roles(True, (_BINANCE_TRADE_TIMES[count],), (1, 2), 0)
-    time = 1 if _counts_lines(table[0]) else 0
-    count -= time
-    if allows_trades and count == _TRADE_COLUMNS:
-        return Roles(True, (time,), (time + 1, time + 2))
-    if count < _FEWEST_CANDLE_COLUMNS:
+def _by_place(name: str, table: pd.DataFrame, form: Form | None) -> Roles:
+    columns = list(table.columns)
+    if form is not None:
+        places = {part: columns[place] for part, place in (places_of(form, len(columns)) or {}).items()}
+        time = tuple(places[part] for part in ("time", "moment", "date", "clock", "ms") if part in places)
+        if "price" in places:
+            numbers = ((places["price"],), (places["amount"],))
+            return Roles(True, time, numbers, places.get("id"), form=form, is_by_name=False)
+        return _candles_by_place(table, form, time, places)
+    if len(columns) == len(_TRADE_LAYOUT):
+        return Roles(True, tuple(columns[:1]), ((columns[1],), (columns[2],)), is_by_name=False)
+    if len(columns) <= len(PRICES):
         raise CandleFileError(
-            f"{path.name} has no header and {count} columns: no column for open, high, low and close. A candle file "
+            f"{name} has no header and {len(columns)} columns: no column for open, high, low and close. A candle file "
             "has a time, open, high, low and close a line, and a file of trades a time, a price and an amount."
         )
-    prices = tuple(time + place for place in (1, 2, 3, 4))
-    volume = _AVERAGE + 1 if count == _KRAKENS_COLUMNS and _is_average(table, time) else _AVERAGE
-    return Roles(False, (time,), (*prices, time + volume if count >= _CANDLE_COLUMNS else None))
+    # Rows that break the order are counted: with a tenth of them the file is refused.
+    return _candles_by_place(table, STANDARD, (columns[0],), dict(zip(("time", *PRICES), columns, strict=False)))
 
 
-def _counts_lines(column: pd.Series) -> bool:
-    """Whether this is a saved index: 0, 1, 2 and so on."""
-    import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
+def _candles_by_place(table: pd.DataFrame, form: Form, time: tuple[object, ...], places: Mapping[str, object]) -> Roles:
+    prices = tuple(places[part] for part in PRICES)
+    used = {*time, *prices}
+    others = {column: numbers_of(table[column]) for column in table.columns if column not in used}
+    low, high = (numbers_of(table[places[part]]) for part in ("low", "high"))
+    # A last column of flags, or an average price as Kraken has, is no volume.
+    others = {
+        column: each for column, each in others.items() if not np.isnan(each).all() and not _is_between(each, low, high)
+    }
+    preferred = places.get("volume", next(iter(others), None))
+    choice = VolumeChoice(preferred)
+    if preferred is not None and "volume" not in places:
+        choice = base_volume(preferred, others, low, high)
+    volume = () if choice.column is None else (choice.column,)
+    form_or_none = None if form is STANDARD else form
+    flag = places.get("flag")
+    return Roles(False, time, (*((each,) for each in prices), volume), None, None, flag, form_or_none, is_by_name=False)
 
-    if not pd.api.types.is_integer_dtype(column) or len(column) < 2:
-        return False
-    return int(column.iloc[0]) in (0, 1) and bool((column.diff().iloc[1:] == 1).all())
 
-
-def _is_average(table: pd.DataFrame, time: int) -> bool:
-    """Whether the column after the prices is always between high and low, or 0 without trades."""
-    high, low, shown = (_numbers(table[time + place]) for place in (2, 3, _AVERAGE))
-    return bool(((shown == 0.0) | ((low <= shown) & (shown <= high))).all() and (shown != 0.0).any())
-
-
-def _is_yes_or_no(column: pd.Series) -> bool:
-    return bool(column.astype(str).str.lower().isin(("true", "false")).all())
+def _is_between(shown: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
+    """Whether a column is always between high and low, or 0 without trades: an average price."""
+    is_set = shown != 0.0
+    return bool(is_set.any() and ((low <= shown) & (shown <= high))[is_set].all() and (low < high).any())
 
 
 def _plain(name: object) -> str:
-    """``<TICKVOL>``, ``Gmt time`` and ``1. open`` as ``tickvol``, ``gmt_time`` and ``open``."""
-    bare = re.sub(r"^\d+\. ", "", str(name).strip().strip("<>"))
-    return bare.rstrip(".").lower().replace(" ", "_")
+    """``<TICKVOL>``, ``Gmt time``, ``1. open`` and ``size/数量`` as ``tickvol``, ``gmt_time``, ``open``, ``size``."""
+    bare = re.sub(r"^\d+\. |/[^\x00-\x7f]+.*$", "", str(name).strip().strip("<>"))
+    return bare.strip().rstrip(".").lower().replace(" ", "_")
 
 
-def _spellings(name: str) -> tuple[str, ...]:
-    return name, name[0], f"{name}_price", f"price_{name}", f"{name}price"
+def _named(table: pd.DataFrame) -> dict[str, object]:
+    """Columns by plain name. Of two that differ by case alone, the one in lower case, as ``t`` beside ``T``."""
+    by_name: dict[str, object] = {}
+    for name in reversed(table.columns):
+        bare = _plain(name)
+        if bare not in by_name or str(name) == bare or str(by_name[bare]) != bare:
+            by_name[bare] = name
+    prefixes = {re.sub(r"\.(open|high|low|close|volume)$", "", bare) for bare in by_name if bare.endswith(".close")}
+    if len(prefixes) == 1:  # as R's quantmod has it: BTC.Open
+        prefix = f"{next(iter(prefixes))}."
+        by_name |= {bare.removeprefix(prefix): name for bare, name in by_name.items() if bare.startswith(prefix)}
+    return by_name
 
 
-def _volume(table: pd.DataFrame, by_name: Mapping[str, object]) -> object | None:
-    """The first volume column that is not all 0, as a terminal's <VOL> is if it only has <TICKVOL>."""
-    named = dict.fromkeys(name for name in (*_VOLUME_NAMES, *reversed(tuple(by_name))) if name in by_name)
-    found = [by_name[name] for name in named if name in _VOLUME_NAMES or name.startswith("volume_")]
-    return next((name for name in found if np.nan_to_num(_numbers(table[name])).any()), found[0] if found else None)
-
-
-def _time(path: Path, table: pd.DataFrame, by_name: Mapping[str, object]) -> tuple[object, ...]:
-    """The time column by name; a date and a time of day in two columns; last, an unnamed saved index."""
-    if "date" in by_name and "time" in by_name and _is_time_of_day(table[by_name["time"]]):
-        return by_name["date"], by_name["time"]
-    has_none = not any(name in by_name for name in _TIME_NAMES)
-    unnamed = table.columns[0]
-    if has_none and str(unnamed).startswith("Unnamed:") and not is_number(str(table[unnamed].iloc[:1].squeeze())):
-        return (unnamed,)
-    return (_find(path, by_name, _TIME_NAMES, "the time"),)
-
-
-def _is_time_of_day(column: pd.Series) -> bool:
-    text = column.astype(str)
-    return bool(text.str.fullmatch(r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*([AaPp][Mm])?\s*").all())
-
-
-def _first_of(by_name: Mapping[str, object], wanted: tuple[str, ...]) -> str | None:
-    return next((name for name in wanted if name in by_name), None)
-
-
-def _find(path: Path, by_name: Mapping[str, object], wanted: tuple[str, ...], what: str) -> object:
-    found = _first_of(by_name, wanted)
-    if found is not None:
-        return by_name[found]
-    names = (str(name) for name in reversed(tuple(by_name.values())))
-    there = ", ".join(name for name in names if not name.startswith("Unnamed:"))
-    raise CandleFileError(
-        f"{path.name} has no column for {what}. Its columns are named: {plain(there)}. Looked for {', '.join(wanted)}. "
-        "Rename its column, or choose another file."
+def _by_name(shown: str, table: pd.DataFrame, form: Form | None) -> Roles:
+    by_name = _named(table)
+    reads = {} if form is None else {part: _column_of(table, names) for part, names in form.reads.items()}
+    symbol, final, trade_id = (
+        next(iter(reads.get(part) or ()), None) or _first_of(by_name, names) for part, names in _NAMES.items()
     )
+    final = final if final is not None and _are_flags(table[final]) else None
+    time, digits = _time(shown, table, by_name, reads)
+    is_of_prices = any(reads.get(part) or _first_of(by_name, _PRICE_NAMES[part]) is not None for part in PRICES[:3])
+    price = reads.get("price") or _as_tuple(_first_of(by_name, _TRADE_PRICE_NAMES))
+    amount = reads.get("amount") or _as_tuple(_first_of(by_name, _AMOUNT_NAMES))
+    if (reads.get("price") or not is_of_prices) and price and amount:
+        return Roles(True, time, (price, amount), trade_id, symbol, None, form, digits)
+    prices = tuple(reads.get(part) or (_find(shown, by_name, _PRICE_NAMES[part], part),) for part in PRICES)
+    volume, is_turnover = reads.get("volume") or (), False
+    if not volume or (form is not None and form.name == "okx-candles"):
+        used = {*time, *(each for names in prices for each in names)}
+        volume, is_turnover = _volume(table, by_name, used, prices)
+    return Roles(False, time, (*prices, volume), None, symbol, final, form, digits, is_turnover)
 
 
-def _numbers(column: pd.Series) -> NDArray[np.float64]:
-    """The numbers of a column; text cells one by one, as `to_numeric` rounds less exactly."""
-    import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
-
-    if pd.api.types.is_numeric_dtype(column):
-        return np.asarray(column.to_numpy(dtype=np.float64, na_value=math.nan), dtype=np.float64)
-    return np.fromiter((_number(str(cell)) for cell in column), np.float64, len(column))
+def _as_tuple(name: object | None) -> tuple[object, ...]:
+    return () if name is None else (name,)
 
 
-def _number(cell: str) -> float:
-    if is_number(cell):
-        return float(cell.strip().strip('"'))
-    bare = cell.strip()
-    shortened = _SHORTENED.fullmatch(bare)
-    if shortened is not None:
-        return float(shortened[1]) * _TIMES[shortened[2]]
-    return float(bare.replace(",", "")) if _GROUPED_DIGITS.fullmatch(bare) else math.nan
+def _column_of(table: pd.DataFrame, names: str | tuple[str, ...]) -> tuple[object, ...]:
+    """The column with the first of these names that the table has; both of ``Up+Down``."""
+    known = {str(column).strip(): column for column in table.columns}
+    if isinstance(names, str) and "+" in names:
+        return tuple(known[name] for name in names.split("+"))
+    found = [known[name] for name in ((names,) if isinstance(names, str) else names) if name in known]
+    used = [name for name in found if numbers_of(table[name][:1000]).any()] if len(found) > 1 else found
+    return tuple((used or found)[:1])
+
+
+def _are_flags(column: pd.Series) -> bool:
+    return bool(column.astype(str).str.lower().isin(("true", "false", "0", "1", "0.0", "1.0")).all())
+
+
+def _volume(
+    table: pd.DataFrame, by_name: Mapping[str, object], used: set[object], prices: tuple[tuple[object, ...], ...]
+) -> tuple[tuple[object, ...], bool]:
+    """The volume's column, and whether it is in the quote currency."""
+    may_be = {
+        bare: name
+        for bare, name in reversed(list(by_name.items()))
+        if name not in used
+        and (bare in _VOLUME_NAMES or (_MAY_BE_VOLUME.search(bare) and not _IS_NO_VOLUME.search(bare)))
+    }
+    columns = {name: numbers_of(table[name]) for name in may_be.values()}
+    named = [
+        may_be[bare] for bare in (*_VOLUME_NAMES, *may_be) if bare in may_be and bare.startswith(("v", *_VOLUME_NAMES))
+    ]
+    filled = [name for name in named if np.nan_to_num(columns[name]).any()]
+    if not named:
+        return (), False
+    preferred = (filled or named)[0]
+    low, high = numbers_of(table[prices[2][0]]), numbers_of(table[prices[1][0]])
+    choice = base_volume(preferred, columns, low, high)
+    is_turnover = choice.turnover is None and bool(_CURRENCY.search(str(choice.column)))
+    return (choice.column,), is_turnover
+
+
+def _time(
+    shown: str, table: pd.DataFrame, by_name: Mapping[str, object], reads: Mapping[str, tuple[object, ...]]
+) -> tuple[tuple[object, ...], int]:
+    """The time column by name, or a date and a time of day in two columns; last, an unnamed saved index. And the digits
+    of times of day without colons."""
+    if time := reads.get("time"):
+        return time, 0
+    date, clock = (reads.get("date") or (by_name.get("date"),))[0], (reads.get("clock") or (by_name.get("time"),))[0]
+    if date is not None and clock is not None:
+        digits = _clock_digits(table[clock])
+        if digits is not None:
+            return (date, clock), digits
+    unnamed = table.columns[0]
+    if (
+        _first_of(by_name, _TIME_NAMES) is None
+        and str(unnamed).startswith("Unnamed:")
+        and not is_number(str(table[unnamed].iloc[:1].squeeze()))
+    ):
+        return (unnamed,), 0
+    return (_find(shown, by_name, _TIME_NAMES, "the time"),), 0
+
+
+def _clock_digits(column: pd.Series) -> int | None:
+    """0 for times of day with colons, 4 or 6 for HHMM or HHMMSS; None for other cells."""
+    text = column.astype(str).str.strip()
+    if text.str.fullmatch(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*([AaPp][Mm])?").all():
+        return 0
+    digits = text.str.removesuffix(".0")
+    if not digits.str.fullmatch(r"\d{1,6}").all():
+        return None
+    return 6 if bool((digits.astype(int) > _LAST_OF_HOUR_MINUTE).any()) or bool((digits.str.len() == 6).all()) else 4
+
+
+def _first_of(by_name: Mapping[str, object], names: Iterable[str]) -> object | None:
+    return next((by_name[name] for name in names if name in by_name), None)
+
+
+def _find(shown: str, by_name: Mapping[str, object], names: Iterable[str], what: str) -> object:
+    found = _first_of(by_name, names)
+    if found is not None:
+        return found
+    there = ", ".join(str(name) for name in reversed(tuple(by_name.values())) if not str(name).startswith("Unnamed:"))
+    raise CandleFileError(
+        f"{shown} has no column for {what}, and is of no known form. Its columns are named: {plain(there)}. Looked for "
+        f"{', '.join(names)}. Rename its column, or choose another file."
+    )

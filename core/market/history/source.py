@@ -1,55 +1,105 @@
-"""The bytes of a table file, plain or from a .gz or .zip."""
+"""The bytes of a table file, plain or from a .gz, .zip or .zst; and what other files are."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import re
 import stat
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from core.market.history.errors import CandleFileError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 LARGEST_BYTES = 2 * 1024**3
 """Of a file, packed and unpacked."""
 MOST_ROWS = 50_000_000
 """Of a file: a year and a half of candles of one second."""
-_SPREADSHEETS, _OLD_OFFICE = (".xlsx", ".xls", ".ods"), b"\xd0\xcf\x11\xe0"
-_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
-_UNPACKING_ERRORS = (zlib.error, EOFError, zipfile.BadZipFile, gzip.BadGzipFile, NotImplementedError, RuntimeError)
+_GZIP, _ZIP, _ZSTD = b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"
+_TABLES = re.compile(r"(?i)\.(csv|tsv|json|jsonl|ndjson)$")
+_SPREADSHEET_PARTS = ("[Content_Types].xml", "mimetype", "xl/workbook.xml")
+_SPREADSHEET = ("a spreadsheet", "Save its sheet as CSV, and choose that.")
+_ARCHIVE = ("an archive", "Unpack it, and choose the files to be read.")
+_OTHER_KINDS: tuple[tuple[bytes, str, str], ...] = (
+    (b"\xd0\xcf\x11\xe0", *_SPREADSHEET),
+    (b"\x89HDF\r\n", "an HDF5 file", "Save its table as CSV or Parquet (pandas.read_hdf, then to_csv)."),
+    (b"SQLite format 3\0", "a database", "Export the table of candles as CSV, and choose that."),
+    (b"\x93NUMPY", "a NumPy array", "Save it as CSV (numpy.savetxt, with delimiter=',')."),
+    (b"\x80\x04", "a pickle, which is never opened because it may run code", "Save its table as CSV or Parquet."),
+    (b"\x80\x05", "a pickle, which is never opened because it may run code", "Save its table as CSV or Parquet."),
+    (b"%PDF", "a PDF document", "Choose the table that it was made from, as CSV."),
+    (b"\xfd7zXZ", "packed by xz", "Unpack it, and choose the table itself."),
+    (b"BZh", "packed by bzip2", "Unpack it, and choose the table itself."),
+    (b"7z\xbc\xaf", *_ARCHIVE),
+    (b"Rar!", *_ARCHIVE),
+    (b"<!DOCTYPE html", "a web page", "Perhaps the download failed; get it again, or save the page's table as CSV."),
+    (b"<!doctype html", "a web page", "Perhaps the download failed; get it again, or save the page's table as CSV."),
+    (b"<html", "a web page", "Perhaps the download failed; get it again, or save the page's table as CSV."),
+    (b"<?xml", "XML", "Choose the vendor's CSV or JSON, or convert it."),
+)
+"""How a file begins, what it is, and how to go on."""
+_TAR_MARK, _TAR_PLACE = b"ustar", 257
+_UNPACKING_ERRORS = (
+    *(zlib.error, EOFError, zipfile.BadZipFile, gzip.BadGzipFile, zstd.ZstdError),
+    *(NotImplementedError, RuntimeError),
+)
 
 
 def require_readable(path: Path) -> None:
-    """Raises CandleFileError if it is not a file, cannot be read, or is too large."""
+    """Raises CandleFileError if it is not a file, cannot be read, is too large, or of another kind."""
     try:
         if path.is_dir():
             raise CandleFileError(f"{path} is a folder; choose a candle file in it.")
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
             raise CandleFileError(f"{path} is a pipe or a device, not a file; save what it holds, and choose that.")
-        size = found.st_size
-        with path.open("rb") as file:
-            beginning = file.read(len(_ZIP))
     except FileNotFoundError as error:
         raise CandleFileError(f"There is no file {path}.") from error
     except OSError as error:
         raise _unreadable(path, error) from error
-    if size > LARGEST_BYTES:
+    if found.st_size > LARGEST_BYTES:
         raise CandleFileError(f"{path.name} is larger than 2 GiB; split it.")
-    if size == 0:
+    if found.st_size == 0:
         raise empty(path)
-    if path.suffix.lower() in _SPREADSHEETS and beginning in (_ZIP, _OLD_OFFICE):  # some CSV files have these names
-        raise CandleFileError(f"{path.name} is a spreadsheet. Save its sheet as CSV, and choose that.")
+    with opened(path) as data:
+        beginning = data.read(_TAR_PLACE + len(_TAR_MARK))
+    if beginning[_TAR_PLACE:] == _TAR_MARK:
+        raise _of_kind(path, *_ARCHIVE)
+    for mark, what, instead in _OTHER_KINDS:
+        if beginning.startswith(mark):
+            raise _of_kind(path, what, instead)
+
+
+def _of_kind(path: Path, what: str, instead: str) -> CandleFileError:
+    return CandleFileError(f"{path.name} is {what}. {instead}")
 
 
 def empty(path: Path) -> CandleFileError:
     return CandleFileError(
         f"{path.name} is empty. A candle file has a line for each candle: time, open, high, low, close."
     )
+
+
+def table_name(path: Path) -> str:
+    """The name of the table itself: that of the file in a .zip, else the path's. Raises CandleFileError."""
+    with path.open("rb") as file:
+        if file.read(len(_ZIP)) != _ZIP:
+            return path.name
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return PurePosixPath(_only_member(path, archive)).name
+    except zipfile.BadZipFile:
+        return path.name
 
 
 @contextmanager
@@ -66,6 +116,9 @@ def opened(path: Path, on_file: Callable[[IO[bytes]], None] = lambda file: None)
             if beginning.startswith(_GZIP):
                 with gzip.open(file) as unpacked:
                     yield _limited(path, cast(IO[bytes], unpacked))
+            elif beginning == _ZSTD:
+                with zstd.open(file) as unzipped:
+                    yield _limited(path, cast(IO[bytes], unzipped))
             elif beginning == _ZIP:
                 with zipfile.ZipFile(file) as archive, archive.open(_only_member(path, archive)) as member:
                     yield _limited(path, member)
@@ -80,7 +133,13 @@ def opened(path: Path, on_file: Callable[[IO[bytes]], None] = lambda file: None)
 
 
 def _only_member(path: Path, archive: zipfile.ZipFile) -> str:
+    """The one file, or the one table beside descriptions of it."""
     names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
+    if any(name in _SPREADSHEET_PARTS for name in names):
+        raise _of_kind(path, *_SPREADSHEET)
+    tables = [name for name in names if _TABLES.search(name)]
+    if len(names) > 1 and len(tables) == 1:
+        return tables[0]
     if len(names) != 1:
         raise CandleFileError(f"{path.name} holds {len(names)} files. Unpack it, and choose those to be read.")
     return names[0]

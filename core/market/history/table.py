@@ -1,55 +1,35 @@
-"""A file as a table, read in parts: recognises its start, delimiter and header."""
+"""A file as a table, read in parts: text, JSON, Feather or Parquet."""
 
 from __future__ import annotations
 
-import codecs
-import csv
 import io
 import re
-import struct
 import sys
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from core.domain.plain_text import plain
 from core.market.history.errors import CandleFileError
-from core.market.history.source import MOST_ROWS, empty, opened, require_readable
+from core.market.history.json_rows import is_json, json_frames
+from core.market.history.source import MOST_ROWS, empty, opened, require_readable, table_name
+from core.market.history.text_form import TextForm, text_form_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CHUNK_ROWS = 100_000
-_HEAD_BYTES = 65_536
-_PREAMBLE_LINES = 10
-_FEWEST_CANDLE_CELLS, _FEWEST_TRADE_CELLS = 5, 3
 _ARROW_SUFFIXES = {".feather": "feather", ".parquet": "parquet", ".pq": "parquet"}
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_ARROW_ERRORS = (
-    ValueError,
-    TypeError,
-    LookupError,
-    ArithmeticError,
-    NotImplementedError,
-    OSError,
-    MemoryError,
-    struct.error,
-)
+_ARROW_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, NotImplementedError, OSError, MemoryError)
 """Exceptions of pyarrow and pandas for broken files, and for tables of unexpected shape."""
 _MOST_BLANK_LINES = 1_000_000
 _PASSED_OVER = re.compile(r"Skipping line \d+")  # pandas counts skipped lines only in the text of its warning
-
-
-@dataclass(frozen=True, slots=True)
-class _TextForm:
-    """The format of a text file. `skipped`: lines before the table."""
-
-    encoding: str
-    skipped: int
-    delimiter: str
-    has_header: bool
-    decimal: str
+_MORE = "\0"
+"""The name of a column for cells beyond the last one, which pandas would cut off."""
+_DECIMAL_COMMA = re.compile(r"(-?\d{1,3}(?:\.\d{3})+|-?\d+)(?:,(\d*))?([KMB%]?)")
+_LONGEST_EXAMPLE = 100
 
 
 class TableFile:
@@ -65,9 +45,14 @@ class TableFile:
         """
         require_readable(path)
         self.path = path
-        self._arrow_kind = _ARROW_SUFFIXES.get(path.suffix.lower())
+        self.name = table_name(path)
+        """Of the file, or of the packed one."""
         self._passes_over = passes_over_long_lines
-        self._form = None if self._arrow_kind is not None else _form_of(path)
+        self._arrow_kind = _ARROW_SUFFIXES.get(path.suffix.lower())
+        is_text = self._arrow_kind is None and not is_json(path)
+        self._form = text_form_of(path) if is_text else None
+        self.symbols = self._form.symbols if self._form is not None else ()
+        self.has_decimal_comma = self._form is not None and self._form.decimal == ","
         self.long_lines = 0
         """Lines skipped so far."""
         self._file: IO[bytes] | None = None
@@ -77,25 +62,35 @@ class TableFile:
         """The position in a text file on disk; 0 for other files."""
         return 0 if self._file is None or self._file.closed else self._file.tell()
 
-    @property
-    def first_line(self) -> int | None:
-        """The line number of row 0, for a text file."""
+    def place(self, row: int) -> str:
+        """Where a row is, for people: its line in a text file, else its number from 1."""
+        return f"row {row + 1:,}" if self._form is None else f"line {row + self._form.skipped + 1}"
+
+    def example(self, row: int) -> str:
+        """A row as the file has it, with its place."""
         if self._form is None:
-            return None
-        return self._form.skipped + (2 if self._form.has_header else 1)
+            return self.place(row)
+        with opened(self.path) as data, io.TextIOWrapper(data, self._form.encoding, errors="replace") as text:
+            line = next(islice(text, row + self._form.skipped, None), "")
+        return f"{self.place(row)}: {plain(line.strip(), _LONGEST_EXAMPLE)}"
 
     def chunks(self) -> Iterator[pd.DataFrame]:
         """The rows in the file's order, without blank lines."""
         self.long_lines = 0
         if self._form is None:
-            yield from self._numbered(_arrow_chunks(self.path, str(self._arrow_kind)))
+            yield from self._numbered(self._frames())
             return
         seen, blank = 0, 0
         for chunk in self._text_chunks(self._form):
             kept = chunk.dropna(how="all")
             seen, blank = seen + len(chunk), blank + len(chunk) - len(kept)
             self._refuse_endless(seen, blank)
-            yield kept
+            yield self._without_more(kept)
+
+    def _frames(self) -> Iterator[pd.DataFrame]:
+        if self._arrow_kind is not None:
+            return _arrow_chunks(self.path, self._arrow_kind)
+        return json_frames(self.path, CHUNK_ROWS, self._take_file)
 
     def _numbered(self, chunks: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         seen = 0
@@ -111,7 +106,19 @@ class TableFile:
         if blank > max(_MOST_BLANK_LINES, rows - blank):
             raise CandleFileError(f"{self.path.name} is mostly blank lines. Remove them, or download it again.")
 
-    def _text_chunks(self, form: _TextForm) -> Iterator[pd.DataFrame]:
+    def _without_more(self, chunk: pd.DataFrame) -> pd.DataFrame:
+        more = chunk.pop(_MORE)
+        is_long = more.notna()
+        if not is_long.any():
+            return chunk
+        if not self._passes_over:
+            raise CandleFileError(
+                f"{self.path.name} is not a table: too many cells in {self.example(int(chunk.index[int(is_long.argmax())]))}."
+            )
+        self.long_lines += int(is_long.sum())
+        return chunk[~is_long]
+
+    def _text_chunks(self, form: TextForm) -> Iterator[pd.DataFrame]:
         import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
 
         name = self.path.name
@@ -130,18 +137,20 @@ class TableFile:
     def _take_file(self, file: IO[bytes]) -> None:
         self._file = file
 
-    def _parsed(self, text: io.TextIOWrapper, form: _TextForm) -> Iterator[pd.DataFrame]:
+    def _parsed(self, text: io.TextIOWrapper, form: TextForm) -> Iterator[pd.DataFrame]:
         import pandas as pd  # noqa: PLC0415
 
+        names: list[str | int] = [*(range(form.width) if form.names is None else form.names), _MORE]
         with warnings.catch_warnings(record=True) as raised:
             warnings.simplefilter("always", pd.errors.ParserWarning)
             parts = pd.read_csv(
                 text,
                 sep=form.delimiter,
-                header=0 if form.has_header else None,
+                header=None,
+                names=names,
                 skiprows=form.skipped,
-                index_col=False,  # a trailing delimiter is common, and pandas would shift every column for it
-                decimal=form.decimal,
+                index_col=False,
+                dtype=str if form.decimal == "," else None,
                 float_precision="round_trip",  # the default is off by one bit in the last place
                 skipinitialspace=True,
                 skip_blank_lines=False,
@@ -151,7 +160,7 @@ class TableFile:
             )
         with parts:
             while (part := self._next(parts, raised)) is not None:
-                yield part
+                yield _with_points(part) if form.decimal == "," else part
 
     def _next(self, parts: Iterator[pd.DataFrame], raised: list[warnings.WarningMessage]) -> pd.DataFrame | None:
         import pandas as pd  # noqa: PLC0415
@@ -165,60 +174,16 @@ class TableFile:
         return part
 
 
-def _form_of(path: Path) -> _TextForm:
-    with opened(path) as data:
-        head = data.read(_HEAD_BYTES)
-    encoding = "utf-16" if head.startswith(_UTF16) else "utf-8-sig"
-    try:
-        text = codecs.getincrementaldecoder(encoding)().decode(head)
-    except UnicodeDecodeError as error:
-        raise CandleFileError(
-            f"{path.name} is not text in UTF-8 or UTF-16 (see its byte {error.start}), nor Feather or Parquet, so no "
-            "candles can be read from it. Choose another file, or save it as CSV in UTF-8."
-        ) from error
-    if not text.strip():
-        raise empty(path)
-    skipped, delimiter = _first_row(text)
-    lines = text.splitlines()[skipped : skipped + 2]
-    cells = lines[0].split(delimiter)
-    # Of a row of data the prices are numbers; its time may be text.
-    is_data = len(cells) >= _FEWEST_TRADE_CELLS and all(map(is_number, cells[1:_FEWEST_CANDLE_CELLS]))
-    return _TextForm(encoding, skipped, delimiter, not is_data, _decimal(lines[-1], delimiter))
+def _with_points(part: pd.DataFrame) -> pd.DataFrame:
+    """Numbers such as ``16.751,64`` as ``16751.64``; other cells, dates with points among them, stay."""
+    return part.apply(lambda column: column.map(_with_point, na_action="ignore"))
 
 
-def _decimal(line: str, delimiter: str) -> str:
-    """The decimal separator in this line, whose first cell is a time."""
-    numbers = line.split(delimiter)[1:]
-    has_comma = delimiter != "," and any(re.search(r"\d,\d", cell) for cell in numbers)
-    return "," if has_comma and not any(re.search(r"\d\.\d", cell) for cell in numbers) else "."
-
-
-def _first_row(text: str) -> tuple[int, str]:
-    """The number of lines before the table (a title, an address, blank ones), and the delimiter."""
-    lines = text.splitlines()
-    for fewest in (_FEWEST_CANDLE_CELLS, _FEWEST_TRADE_CELLS):
-        for index, line in enumerate(lines[:_PREAMBLE_LINES]):
-            delimiter = _delimiter(line)
-            if len(line.split(delimiter)) >= fewest:
-                return index, delimiter
-    first = next(index for index, line in enumerate(lines) if line.strip())
-    return first, _delimiter(lines[first])
-
-
-def _delimiter(line: str) -> str:
-    try:
-        return csv.Sniffer().sniff(line, delimiters=",;\t|").delimiter
-    except csv.Error:
-        return ","
-
-
-def is_number(cell: str) -> bool:
-    """Whether Python parses it as a number; NaN and infinity count."""
-    try:
-        float(cell.strip().strip('"'))
-    except ValueError:
-        return False
-    return True
+def _with_point(cell: str) -> str:
+    found = _DECIMAL_COMMA.fullmatch(cell.strip())
+    if found is None or ("," not in cell and "." not in cell):
+        return cell
+    return f"{found[1].replace('.', '')}.{found[2] or '0'}{found[3]}"
 
 
 def _arrow_chunks(path: Path, kind: str) -> Iterator[pd.DataFrame]:

@@ -6,7 +6,9 @@ import re
 import warnings
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
+from enum import StrEnum
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +25,29 @@ _HAS_DATE = r"\d{4}|\d{1,2}[./ -]\w{1,9}[./, -]+\d{2}"
 """A year, or three parts. Of a time of day alone, or of a word, a date would be made up."""
 _NAMED_ZONE = r"\d\s*(?![AaPp][Mm]$|UTC$|GMT$|Z$)([A-Z]{2,5})$"
 _HOUR_OF_HALF_DAY = r"(?<=[ T])(\d{1,2})[ -]?([AaPp][Mm])$"
+_TZ_NAME = re.compile(r"\s([A-Z][A-Za-z]+(?:/[A-Za-z_+\-0-9]+)+)$")
+"""A zone of the tz database after a time."""
+_SPELLINGS = (
+    (r"\s*(?:\[[\w/+-]+\]|\([^()]*\))$", ""),  # behind a zone: [Europe/Berlin] of Java, (Central …) of JavaScript
+    (r"^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? ", ""),
+    (r"(?<=\d)D(?=\d\d:)", "T"),
+    (r"(:\d\d),(\d)", r"\1.\2"),
+)
+"""Replaced where the first time has them."""
 _COMPACT_NUMBERS = (
     (19_000_101, 21_001_231, "%Y%m%d"),
     (197_001_010_000, 210_012_312_359, "%Y%m%d%H%M"),
     (19_700_101_000_000, 21_001_231_235_959, "%Y%m%d%H%M%S"),
+    (19_700_101_000_000_000, 21_001_231_235_959_999, "%Y%m%d%H%M%S%f"),
 )
 """Whole numbers that write a date. Taken for moments they would all lie in 1970 or 1976."""
 _LARGEST_NUMBER = 9e18
 _LEAST_MOMENT = 100_000
 """A day and a bit, in seconds: smaller numbers are a spreadsheet's dates, years, or numbers of lines."""
+_EARLY_S = 631_152_000
+"""1990. Before it there are only days."""
+_HOUR_S = 3_600
+_FROM_MS = 5e9
 _MONTHS_FIRST = 12
 
 
@@ -39,27 +55,43 @@ class TimeColumnError(ValueError):
     """The times of a column cannot be read. The message is a sentence for the user."""
 
 
+class Zone(StrEnum):
+    """How the zone of a file's times is known."""
+
+    MOMENT = "moment"
+    FILE = "file"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class TimeStyle:
-    """What a column does not say row by row. `zone` is that of texts which name none."""
+    """What a column does not say row by row. zone: of texts that name none. is_zone_named: the user has named it, so
+    letters such as EST beside the times are passed over."""
 
     is_day_first: bool | None = None
     zone: tzinfo = UTC
+    is_zone_named: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimesRead:
-    """UTC milliseconds in the column's order; where `is_bad`, the cell holds no time and the number means nothing."""
+    """UTC milliseconds in the column's order; where `is_bad`, the cell holds no time and the number means nothing.
+
+    offset_ms: how far the clock that a time was written by is ahead of UTC. zone: how it is known.
+    """
 
     ms: NDArray[np.int64]
     is_bad: NDArray[np.bool_]
+    offset_ms: NDArray[np.int64]
+    zone: Zone
 
 
 def read_times(column: pd.Series, style: TimeStyle | None = None) -> TimesRead:
     """Read a column, or a part of one.
 
     Numbers are s, ms, us or ns since the epoch, each by its size, or dates as 20200131 or 202001312359. Text is a
-    date, in `style.zone` where it names no zone. Raises TimeColumnError if the column is ambiguous.
+    date, in `style.zone` where it names no zone. Fractions of a millisecond are cut. Raises TimeColumnError if the
+    column is ambiguous.
     """
     import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
 
@@ -67,8 +99,9 @@ def read_times(column: pd.Series, style: TimeStyle | None = None) -> TimesRead:
     if pd.api.types.is_datetime64_any_dtype(column):
         try:
             if isinstance(column.dtype, pd.DatetimeTZDtype):
-                return _read(column.dt.tz_convert("UTC").dt.tz_localize(None))
-            return _read(_localised(column, style.zone))
+                wall, utc = column.dt.tz_localize(None), column.dt.tz_convert("UTC").dt.tz_localize(None)
+                return _read(utc, wall, Zone.FILE)
+            return _read(_localised(column, style.zone), column, Zone.NONE)
         except pd.errors.OutOfBoundsDatetime as error:
             raise TimeColumnError("a time lies thousands of years outside of the calendar") from error
     numeric = pd.to_numeric(column, errors="coerce")
@@ -123,54 +156,82 @@ def ambiguous(column: pd.Series) -> TimeColumnError:
 def _of_numbers(column: pd.Series, numeric: pd.Series, style: TimeStyle) -> TimesRead:
     # As floats: the smallest of all integers has no absolute value.
     sizes = numeric.astype("float64").abs()
-    is_bad = (numeric.isna() | (sizes > _LARGEST_NUMBER) | (sizes < _LEAST_MOMENT)).to_numpy()
+    is_number = ((sizes >= _LEAST_MOMENT) & (sizes <= _LARGEST_NUMBER)).to_numpy()
+    good = numeric[is_number]
+    for low, high, layout in _COMPACT_NUMBERS:
+        if len(good) and ((good >= low) & (good <= high)).all() and (good % 1 == 0).all():
+            text = column.where(is_number, "").map(lambda cell: str(int(float(cell))) if cell != "" else "")
+            return _of_text(text, style, layout)
+    # A small number is a day of before 1990, or no time at all.
+    is_bad = ~(is_number & ((sizes >= _EARLY_S) | (numeric % _HOUR_S == 0)).to_numpy())
     if is_bad.all():
         raise TimeColumnError(
-            f"'{column.iloc[0]}' is not a time. So small a number is a spreadsheet's date, a year or the number of a "
-            "line; write 2020-01-31, or milliseconds since 1970"
+            f"'{column.iloc[0]}' is not a time. So small a number is a time of day, a spreadsheet's date, a year or "
+            "the number of a line; write 2020-01-31, or milliseconds since 1970"
         )
     numbers = numeric.mask(is_bad, 0).to_numpy()
-    good = numbers[~is_bad]
-    for low, high, layout in _COMPACT_NUMBERS:
-        if ((good >= low) & (good <= high)).all() and (good % 1 == 0).all():
-            text = column.where(~is_bad, "").map(lambda cell: str(int(float(cell))) if cell != "" else "")
-            return _of_text(text, style, layout)
-    return TimesRead(_milliseconds(numbers), is_bad)
+    return TimesRead(_milliseconds(numbers), is_bad, np.zeros(len(numbers), np.int64), Zone.MOMENT)
 
 
 def _milliseconds(numbers: NDArray[np.generic]) -> NDArray[np.int64]:
-    """Each number taken for s, ms, us or ns by its size: a moment between 1970 and 2128 is one of them only."""
+    """Each number taken for s, ms, us or ns by its size: a moment between 1990 and 2128 is one of them only. Among
+    milliseconds small ones are too: days around 1970."""
     size = np.abs(numbers)
-    read: NDArray[np.int64] = np.rint(numbers).astype(np.int64)
-    for low, high, of_ms in ((0.0, 5e9, 1e-3), (5e12, 5e15, 1e3), (5e15, np.inf, 1e6)):
+    seconds_to = _EARLY_S if (size >= _FROM_MS).any() else 0.0
+    read: NDArray[np.int64] = np.floor(numbers).astype(np.int64)
+    for low, high, of_ms in ((seconds_to, _FROM_MS, 1e-3), (5e12, 5e15, 1e3), (5e15, np.inf, 1e6)):
         is_unit = (size >= low) & (size < high)
-        read[is_unit] = np.rint(numbers[is_unit] / of_ms).astype(np.int64)
+        if of_ms < 1.0:  # a fraction of a second is inexact by a quarter of a microsecond
+            read[is_unit] = np.floor(numbers[is_unit] / of_ms + 1e-3).astype(np.int64)
+        elif np.issubdtype(numbers.dtype, np.integer):
+            read[is_unit] = numbers[is_unit] // int(of_ms)
+        else:
+            read[is_unit] = np.floor(numbers[is_unit] / of_ms).astype(np.int64)
     return read
 
 
 def _of_text(text: pd.Series, style: TimeStyle, layout: str | None = None) -> TimesRead:
-    _refuse_named_zones(text)
+    text, zone = _without_zone_name(text, style)
+    for sign, instead in _SPELLINGS:
+        if re.search(sign, str(text.iloc[0])):
+            text = text.str.replace(sign, instead, regex=True)
     offset = text.str.extract(_OFFSET)[0]
     has_offset = offset.notna()
     wall = text
     if has_offset.any():
         wall = text.where(~has_offset, text.str.replace(rf"\s*{_ZONE}$", "", regex=True))
-    moments = _parsed(wall, bool(style.is_day_first) or _is_dotted(wall), layout)
+    walls = _parsed(wall, bool(style.is_day_first) or _is_dotted(wall), layout)
     if not has_offset.any():
-        return _read(_localised(moments, style.zone))
-    read = _read(moments if has_offset.all() else moments.where(has_offset, _localised(moments, style.zone)))
-    if _is_one_moment_of_day(wall, offset):
-        return read
-    return TimesRead(read.ms - _offsets_ms(offset), read.is_bad)
+        return _read(_localised(walls, zone or style.zone), walls, Zone.NONE if zone is None else Zone.FILE)
+    import pandas as pd  # noqa: PLC0415
+
+    moments = walls - pd.to_timedelta(_offsets_ms(offset), unit="ms")
+    if not has_offset.all():
+        moments = moments.where(has_offset, _localised(walls, style.zone))
+    return _read(moments, walls, Zone.FILE)
 
 
-def _refuse_named_zones(text: pd.Series) -> None:
-    named = text.str.extract(_NAMED_ZONE)[0].dropna()
-    if len(named):
-        raise TimeColumnError(
-            f"'{text.loc[named.index[0]]}' names the zone {named.iloc[0]}, which is not the same everywhere; "
-            "leave it out and name the zone with --time-zone"
-        )
+def _without_zone_name(text: pd.Series, style: TimeStyle) -> tuple[pd.Series, tzinfo | None]:
+    """The texts without the name of a zone behind them, and that zone. Raises TimeColumnError for letters that mean
+    several zones, and for several names."""
+    if _TZ_NAME.search(str(text.iloc[0])):
+        names = text.str.extract(_TZ_NAME)[0].dropna()
+        try:
+            (name,) = names.unique()
+            return text.str.replace(rf"\s{re.escape(name)}$", "", regex=True), ZoneInfo(name)
+        except (ValueError, LookupError, OSError) as error:
+            raise TimeColumnError(
+                f"'{text.loc[names.index[0]]}' names a zone that is not known, or several; write the offset, as +02:00"
+            ) from error
+    letters = text.str.extract(_NAMED_ZONE)[0].dropna()
+    if not len(letters):
+        return text, None
+    if style.is_zone_named:
+        return text.str.replace(rf"\s*(?:{'|'.join(map(re.escape, letters.unique()))})$", "", regex=True), None
+    raise TimeColumnError(
+        f"'{text.loc[letters.index[0]]}' names the zone {letters.iloc[0]}, which is not the same everywhere; name the zone "
+        "with --time-zone, as in --time-zone America/New_York"
+    )
 
 
 def _is_dotted(text: pd.Series) -> bool:
@@ -206,13 +267,6 @@ def _zoneless(parsed: pd.Series) -> pd.Series:
     return pd.Series(pd.NaT, index=parsed.index, dtype="datetime64[ns]")
 
 
-def _is_one_moment_of_day(wall: pd.Series, offset: pd.Series) -> bool:
-    """Whether these are days that begin at one local time under two offsets: summer time moves them off their grid."""
-    if offset.isna().any() or offset.nunique() < 2:
-        return False
-    return bool(wall.str.extract(r"(\d{1,2}:\d{2}\S*?)$")[0].nunique() == 1)
-
-
 def _offsets_ms(offset: pd.Series) -> NDArray[np.int64]:
     known = {name: _offset_ms(str(name)) for name in offset.dropna().unique()}
     return offset.map(known).fillna(0).to_numpy().astype(np.int64)
@@ -229,14 +283,23 @@ def _offset_ms(name: str) -> int:
 
 
 def _localised(wall: pd.Series, zone: tzinfo) -> pd.Series:
-    """As UTC without a zone. An hour that the zone's clocks skip or repeat becomes NaT."""
+    """As UTC without a zone. An hour that the zone's clocks skip or repeat becomes NaT, but for dates alone."""
     if zone is UTC:
         return wall
-    moments: pd.Series = wall.dt.tz_localize(zone, ambiguous="NaT", nonexistent="NaT")
+    if (wall.dropna() == wall.dropna().dt.normalize()).all():
+        moments = wall.dt.tz_localize(zone, ambiguous=np.ones(len(wall), np.bool_), nonexistent="shift_forward")
+    else:
+        moments = wall.dt.tz_localize(zone, ambiguous="NaT", nonexistent="NaT")
     utc: pd.Series = moments.dt.tz_convert("UTC").dt.tz_localize(None)
     return utc
 
 
-def _read(moments: pd.Series) -> TimesRead:
-    ms = moments.astype("datetime64[ms]").astype("int64").to_numpy()
-    return TimesRead(np.asarray(ms, dtype=np.int64), moments.isna().to_numpy())
+def _read(utc: pd.Series, wall: pd.Series, zone: Zone) -> TimesRead:
+    is_bad, ms = utc.isna().to_numpy(), _ms_of(utc)
+    offset_ms = np.zeros(len(ms), np.int64) if utc is wall else np.where(is_bad, 0, _ms_of(wall) - ms)
+    return TimesRead(ms, is_bad, offset_ms, zone)
+
+
+def _ms_of(moments: pd.Series) -> NDArray[np.int64]:
+    """Fractions cut."""
+    return np.asarray(moments.astype("datetime64[ns]").astype("int64").to_numpy() // 1_000_000, dtype=np.int64)

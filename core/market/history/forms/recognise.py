@@ -1,0 +1,90 @@
+"""Which known form a file has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from core.market.history.errors import CandleFileError
+from core.market.history.forms.form import Form
+from core.market.history.forms.layouts import fits, places_of
+from core.market.history.forms.table import FORMS, STANDARD, form_named
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def form_of(name: str, first: pd.DataFrame, requested: str | None) -> Form | None:
+    """The form of a file, by its first part; None if it is of no known one. name: of the file, or of the packed one.
+    requested: the name of the form, if the user gave one.
+
+    Raises CandleFileError if the requested form does not fit, if the name alone would tell forms apart, and if the form
+    holds no candles.
+    """
+    is_named = not all(isinstance(column, int) for column in first.columns)
+    if requested is not None:
+        form = form_named(requested)
+        if not (_has_names(form, first) if is_named else _has_layout(form, first)):
+            raise CandleFileError(
+                f"{name} does not have the form {requested} ({form.title}). Leave out --form, or choose another one."
+            )
+        return form
+    found = _by_names(name, first) if is_named else _by_layout(name, first)
+    if found is not None and found.refusal:
+        raise CandleFileError(f"{name} {found.refusal}")
+    return found
+
+
+def _by_names(name: str, first: pd.DataFrame) -> Form | None:
+    found = [form for form in FORMS.values() if form.columns and _has_names(form, first)]
+    found = [form for form in found if not form.file_name or re.search(form.file_name, name)]
+    return max(found, key=lambda form: (bool(form.file_name), len(form.columns)), default=None)
+
+
+def _has_names(form: Form, first: pd.DataFrame) -> bool:
+    names = {"" if str(column).startswith("Unnamed:") else str(column).strip() for column in first.columns}
+    return bool(form.columns) and names.issuperset(form.columns) and _has_times(form, first, form.columns[:1])
+
+
+def _by_layout(name: str, first: pd.DataFrame) -> Form | None:
+    found = [form for form in FORMS.values() if form.layout and _has_layout(form, first)]
+    by_name = [form for form in found if form.file_name and re.search(form.file_name, name)]
+    if by_name:
+        return max(by_name, key=_strictness)
+    found = [form for form in found if not form.file_name or form.needs_name]
+    if any(form.needs_name for form in found):
+        raise _ask(name, found)
+    others = [form for form in found if form is not STANDARD]
+    if STANDARD in found:
+        # Where both fit every row, their prices are the same.
+        others = [form for form in others if "open" not in form.layout.split() or form.times]
+    return max(others, key=_strictness, default=STANDARD if STANDARD in found else None)
+
+
+def _strictness(form: Form) -> tuple[bool, bool, int]:
+    """Orders forms that fit: rather one with a pattern of times, one of whole prices, one of more parts."""
+    return bool(form.times), "whole" in form.layout, len(form.layout.split())
+
+
+def _has_layout(form: Form, first: pd.DataFrame) -> bool:
+    places = places_of(form, len(first.columns)) if form.layout else None
+    if places is None or not fits(form, first):
+        return False
+    return _has_times(form, first, [places[part] for part in ("moment", "date", "clock") if part in places])
+
+
+def _has_times(form: Form, first: pd.DataFrame, columns: Sequence[str | int]) -> bool:
+    if not form.times:
+        return True
+    text = first[columns[0]].astype(str).str.strip()
+    for column in columns[1:]:
+        text = text + " " + first[column].astype(str).str.strip()
+    return bool(text.str.fullmatch(form.times).all())
+
+
+def _ask(name: str, forms: Iterable[Form]) -> CandleFileError:
+    listed = " or ".join(f"--form {form.name} ({form.title})" for form in forms)
+    return CandleFileError(
+        f"{name} has a layout that several vendors use, with other times. Name the one that it is from: {listed}."
+    )

@@ -1,0 +1,99 @@
+"""When the candles of a file open: their interval, ends instead of beginnings, summer time, and days at their date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.domain.candle import DAY_MS, Interval
+
+Times = NDArray[np.int64]
+_HOUR_MS = 3_600_000
+_ENDS_SHORT_MS = (1, 1_000)
+"""A candle that is stamped 59.999 or 23:59:59 is stamped with its end."""
+_LOCAL_FROM_MS = 2 * _HOUR_MS
+"""Candles of this length and longer may follow a local clock with summer time: shorter ones stay on the grid."""
+_SHORTEST_SEASON = 3
+_WEEKEND = (5, 6)
+_EPOCH_WEEKDAY = 3
+_FEWEST_DAYS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """phases_ms: how far opening times lie off the epoch's grid; two, if summer time moves them by an hour."""
+
+    interval: Interval
+    phases_ms: tuple[int, ...]
+
+
+def most_frequent(numbers: Times) -> int:
+    """The most frequent number; the smallest of equals."""
+    found, counts = np.unique(numbers, return_counts=True)
+    return int(found[counts.argmax()])
+
+
+def is_usual(interval: Interval) -> bool:
+    """Whether it divides a day, or is whole days."""
+    return DAY_MS % interval.duration_ms == 0 or interval.duration_ms % DAY_MS == 0
+
+
+def are_ends(times: Times, interval: Interval) -> int | None:
+    """How much later the candles end than their times say, if these are a moment before the end; else None."""
+    if not times.size:
+        return None
+    short_ms = interval.duration_ms - most_frequent(times % interval.duration_ms)
+    return short_ms if short_ms in _ENDS_SHORT_MS else None
+
+
+def grid_of(times: Times, interval: Interval) -> Grid:
+    """The grid of ascending opening times, by what most of them have in common."""
+    phases = times % interval.duration_ms
+    main_ms = most_frequent(phases) if phases.size else 0
+    if interval.duration_ms < _LOCAL_FROM_MS:
+        return Grid(interval, (main_ms,))
+    others = [(main_ms + shift_ms) % interval.duration_ms for shift_ms in (-_HOUR_MS, _HOUR_MS)]
+    seasons = [other for other in others if _has_seasons(times, phases, main_ms, other)]
+    return Grid(interval, (main_ms, *seasons[:1]))
+
+
+def _has_seasons(times: Times, phases: Times, main_ms: int, other_ms: int) -> bool:
+    """Whether the phases alternate at most twice a year, in runs of rows."""
+    both = phases[(phases == main_ms) | (phases == other_ms)]
+    if not (both == other_ms).any():
+        return False
+    changes = np.flatnonzero(np.diff(both) != 0)
+    years = (int(times[-1]) - int(times[0])) / (365 * DAY_MS)
+    lengths = np.diff(changes)
+    return changes.size <= 2 * int(years + 1) + 1 and (not lengths.size or int(lengths.min()) >= _SHORTEST_SEASON)
+
+
+def days_at_date(times: Times, offsets_ms: Times, interval: Interval, *, are_days: bool, has_zone: bool) -> Times:
+    """Opening times of days, or of whole days, at midnight UTC of their date, if the file shows that date.
+
+    offsets_ms: how far the clock that the times were written by is ahead of UTC. are_days: each is the day of its date
+    whatever the time of day. has_zone: the times are moments, or name their zone.
+    """
+    walls = times + offsets_ms
+    if are_days or (walls % DAY_MS == 0).all():
+        return walls - walls % DAY_MS
+    if not has_zone and _is_of_sessions(walls):
+        return walls - walls % DAY_MS
+    if len(grid_of(times, interval).phases_ms) > 1:  # midnights, or 17:00 in New York, where a trading day begins
+        nearest = times + DAY_MS // 2
+        return nearest - nearest % DAY_MS
+    return times
+
+
+def _is_of_sessions(walls: Times) -> bool:
+    """Whether all days have one time of day, and none is of a weekend: the sessions of an exchange of shares."""
+    weekdays = (walls // DAY_MS + _EPOCH_WEEKDAY) % 7
+    return walls.size >= _FEWEST_DAYS and np.unique(walls % DAY_MS).size == 1 and not np.isin(weekdays, _WEEKEND).any()
+
+
+def is_on(times: Times, interval: Interval, phases_ms: Sequence[int]) -> NDArray[np.bool_]:
+    """Which opening times lie on a grid."""
+    return np.isin(times % interval.duration_ms, [phase_ms % interval.duration_ms for phase_ms in phases_ms])

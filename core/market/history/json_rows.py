@@ -1,0 +1,190 @@
+"""Rows of a JSON file, read as a stream: memory holds one part of them, or one column.
+
+Where the rows are is found at the file's beginning: in an array of arrays or of objects, however deep below other keys;
+in an object that has each column as an array; in an object with a time as the key of each row; or in a message a line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from core.market.history.errors import CandleFileError
+from core.market.history.source import opened
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_BUFFER_BYTES = 1 << 18
+_HEAD_BYTES = 64
+_MOST_EVENTS = 50_000
+"""Read to find the rows."""
+_FEWEST_CELLS, _FEWEST_COLUMNS = 3, 4
+_COLUMN_CELLS = 50
+"""An array in an object with more cells is a column; a row has fewer."""
+_TIME_KEY = re.compile(r"\d{4}-\d\d-\d\d|\d{10,}")
+OnFile = Callable[[IO[bytes]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """prefix: ijson's path to the rows. kind: items of an array, columns of an object, or entries by time."""
+
+    prefix: str
+    kind: str
+
+
+def is_json(path: Path) -> bool:
+    """Whether it begins as an array or an object."""
+    with opened(path) as data:
+        return data.read(_HEAD_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{")
+
+
+def json_frames(path: Path, most_rows: int, on_file: OnFile) -> Iterator[pd.DataFrame]:
+    """The rows as data frames of at most `most_rows`, each numbered from 0. Columns have the objects' names, or numbers
+    for arrays. Raises CandleFileError."""
+    import ijson  # noqa: PLC0415 - for such files only
+    import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
+
+    try:
+        with opened(path) as data:
+            place = _place_of(path, data)
+        with opened(path, on_file) as data:
+            _skip_mark(data)
+            options = {"use_float": True, "multiple_values": True, "buf_size": _BUFFER_BYTES}
+            if place.kind == "columns":
+                yield from _of_columns(ijson.kvitems(data, place.prefix, **options), most_rows)
+                return
+            rows = iter(
+                ijson.items(data, place.prefix, **options)
+                if place.kind == "items"
+                else _by_time(ijson.kvitems(data, place.prefix, **options))
+            )
+            while part := list(islice(rows, most_rows)):
+                yield _frame(part)
+    except ijson.JSONError as error:
+        raise CandleFileError(
+            f"{path.name} is not complete JSON ({str(error).splitlines()[0]}). Get it again, or convert it to CSV."
+        ) from error
+    except (pd.errors.ParserError, ValueError, OverflowError, RecursionError) as error:
+        raise CandleFileError(f"{path.name} holds JSON whose rows are no table ({error}).") from error
+
+
+def _skip_mark(data: IO[bytes]) -> None:
+    """Skip the mark of UTF-8, which JSON does not have."""
+    if data.read(3) != b"\xef\xbb\xbf":
+        data.seek(0)
+
+
+@dataclass(slots=True)
+class _Node:
+    """An array or an object around the place that is being read."""
+
+    prefix: str
+    is_array: bool
+    key: str = ""
+    cells: int = 0
+    columns: int = 0
+
+
+def _place_of(path: Path, data: IO[bytes]) -> _Place:
+    """By the first row, or the first columns, that the file has."""
+    import ijson  # noqa: PLC0415 - as above
+
+    _skip_mark(data)
+    around: list[_Node] = []
+    events = ijson.basic_parse(data, multiple_values=True, buf_size=_BUFFER_BYTES)
+    for event, value in islice(events, _MOST_EVENTS):
+        if event == "map_key":
+            around[-1].key = value
+        elif event in ("start_array", "start_map"):
+            around.append(_Node(_below(around), event == "start_array"))
+        elif event in ("end_array", "end_map"):
+            node = around.pop()
+            place = _of_row(node, around[-1] if around else None)
+            if place is not None:
+                return place
+        elif around:
+            node = around[-1]
+            node.cells += 1
+            if node.is_array and node.cells > _COLUMN_CELLS and len(around) > 1 and not around[-2].is_array:
+                return _Place(around[-2].prefix, "columns")
+    raise CandleFileError(
+        f"{path.name} is JSON without a list of candles or trades. Expected are arrays such as [time, open, high, low, "
+        "close, volume], objects with those names, or an object with each of them as an array."
+    )
+
+
+def _below(around: list[_Node]) -> str:
+    """ijson's path of what begins here."""
+    if not around:
+        return ""
+    last = around[-1]
+    part = "item" if last.is_array else last.key
+    return f"{last.prefix}.{part}" if last.prefix else part
+
+
+def _of_row(node: _Node, parent: _Node | None) -> _Place | None:
+    """The place of the rows, if a node that has ended is one of them, or has the columns."""
+    if not node.is_array and node.columns >= _FEWEST_COLUMNS:
+        return _Place(node.prefix, "columns")
+    if parent is None:
+        return _Place("", "items") if node.cells or not node.is_array else None
+    if node.is_array and node.cells and not parent.is_array:
+        parent.columns += 1
+    if node.cells < _FEWEST_CELLS:
+        return None
+    if parent.is_array:
+        return _Place(node.prefix, "items")
+    return None if node.is_array or not _TIME_KEY.match(parent.key) else _Place(parent.prefix, "entries")
+
+
+def _by_time(entries: Iterable[tuple[str, Any]]) -> Iterator[dict[str, Any]]:
+    for time, row in entries:
+        if isinstance(row, dict):
+            yield {"time": time, **row}
+
+
+def _frame(rows: list[Any]) -> pd.DataFrame:
+    import pandas as pd  # noqa: PLC0415 - as above
+
+    first = rows[0]
+    if isinstance(first, list):
+        return pd.DataFrame.from_records([row for row in rows if isinstance(row, list)])
+    if any(isinstance(value, dict | list) for value in first.values()):
+        rows = [flat for row in rows for flat in _flattened(row)]
+        first = rows[0]
+    names = first.keys()
+    if all(row.keys() == names for row in rows):  # several times as fast as pandas, which looks each name up
+        return pd.DataFrame.from_records([tuple(map(row.__getitem__, names)) for row in rows], columns=list(names))
+    return pd.DataFrame(rows)
+
+
+def _flattened(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A message's rows: objects in it give their cells to it, an array of objects a row each."""
+    plain = {name: value for name, value in row.items() if not isinstance(value, dict | list)}
+    for value in row.values():
+        if isinstance(value, dict):
+            plain |= {name: cell for name, cell in value.items() if not isinstance(cell, dict | list)}
+    lists = [value for value in row.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
+    if not lists:
+        yield plain
+    for several in lists:
+        for each in several:
+            yield plain | each
+
+
+def _of_columns(entries: Iterable[tuple[str, Any]], most_rows: int) -> Iterator[pd.DataFrame]:
+    import pandas as pd  # noqa: PLC0415 - as above
+
+    columns = {name: pd.Series(cells) for name, cells in entries if isinstance(cells, list)}
+    lengths = {len(cells) for cells in columns.values()}
+    if len(lengths) > 1:
+        raise ValueError(f"its columns have {', '.join(map(str, sorted(lengths)))} cells")
+    table = pd.DataFrame(columns)
+    for first in range(0, len(table), most_rows):
+        yield table.iloc[first : first + most_rows].reset_index(drop=True)

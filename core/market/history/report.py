@@ -1,0 +1,94 @@
+"""How a file was read: what it says itself, what its form says, and what is assumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.market.history.forms.form import Form, Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Rows that are not among the candles. example: one of them, with its place in the file."""
+
+    reason: str
+    count: int
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HowRead:
+    """Each sentence says a decision and what it rests on."""
+
+    form: Form | None
+    form_sentence: str
+    zone_sentence: str
+    stamp_sentence: str
+    volume_sentence: str
+    numbers_sentence: str = ""
+    is_zone_assumed: bool = False
+
+    def describe(self) -> dict[str, object]:
+        """For JSON."""
+        return {
+            "form": None if self.form is None else self.form.name,
+            "form_read_as": self.form_sentence,
+            "zone": self.zone_sentence,
+            "is_zone_assumed": self.is_zone_assumed,
+            "stamp": self.stamp_sentence,
+            "volume": self.volume_sentence,
+            "numbers": self.numbers_sentence,
+        }
+
+
+def form_sentence(form: Form | None, *, is_by_name: bool, is_requested: bool) -> str:
+    if form is not None:
+        return f"{form.title}{', as requested' if is_requested else ''}"
+    return (
+        "no known one; columns by their names" if is_by_name else "no known one; time, open, high, low, close, volume"
+    )
+
+
+def zone_sentence(form: Form | None, how: str, requested: str | None, *, are_dates: bool) -> tuple[str, bool]:
+    """The sentence, and whether the zone is assumed. how: as the times say, see `core.market.history.times.Zone`.
+    are_dates: the candles are days that stand at midnight UTC of their date."""
+    if are_dates and how != "moment":
+        return "none is needed: days stand at their date", False
+    if how == "moment":
+        return "UTC: the times are moments, in numbers", False
+    if how == "file":
+        return "as the file names it", False
+    if requested is not None:
+        return f"{requested}, as requested; the file names none", False
+    if form is not None and form.zone and not form.zone.startswith("?"):
+        return f"{form.zone}, in which this form has its times; the file names none", False
+    return "UTC is assumed, as the file names none; --time-zone names another", True
+
+
+def stamp_sentence(interval: object, *, ends_short_ms: int | None, end_by: str) -> str:
+    """end_by: who says that the times are the ends, empty where they are the beginnings."""
+    if ends_short_ms is not None:
+        return f"the end of each candle, {ends_short_ms:,} ms before the next one; each was moved to its beginning"
+    if end_by:
+        return f"the end of each candle, {end_by}; each was moved back by {interval}"
+    return "the beginning of each candle"
+
+
+def volume_sentence(columns: tuple[object, ...], form: Form | None, *, is_turnover: bool, missing: int) -> str:
+    if not columns:
+        return "none in the file; stored as 0"
+    name = " + ".join(f"column {each + 1}" if isinstance(each, int) else f"column {each}" for each in columns)
+    unit = "" if form is None or not form.volume_unit else f", in {form.volume_unit}"
+    if form is not None and form.volume_factor != 1.0:
+        unit += f", each of it counted as {form.volume_factor:g}"
+    if is_turnover:
+        unit = ", which is a turnover in the quote currency, not a volume in the base currency"
+    empty = f"; {missing:,} rows have none, stored as 0" if missing else ""
+    return f"{name}{unit}{empty}"
+
+
+def end_by(form: Form | None, requested: Stamp | None) -> str:
+    """Who says that the times are the ends of candles; empty where nobody does."""
+    if requested is not None:
+        return "as requested" if requested is Stamp.END else ""
+    return "as this form has it" if form is not None and form.stamp is Stamp.END else ""

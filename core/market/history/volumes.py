@@ -1,0 +1,55 @@
+"""Which of a table's columns is the volume in the base currency."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+_FEWEST_ROWS = 5
+_ROUNDING = 2e-3
+"""Of a turnover, relative."""
+_SHARE = 0.98
+"""Of the rows with volume, between whose low and high the ratio of two columns lies where one is the turnover."""
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeChoice:
+    """column: of the volume. turnover: another column that is this one times the price, if there is one."""
+
+    column: object
+    turnover: object | None = None
+
+
+def base_volume(preferred: object, columns: Mapping[Any, Numbers], low: Numbers, high: Numbers) -> VolumeChoice:
+    """The preferred column, unless it is another one times the price, or counts contracts while two others are a volume
+    and its turnover.
+
+    columns: that may be volumes, shape (n,) each. low, high: prices, shape (n,).
+    """
+    bases: dict[object, object] = {}
+    for base, amounts in columns.items():
+        for turnover, values in columns.items():
+            if base not in bases and base != turnover and _is_turnover(values, amounts, low, high):
+                bases[base] = turnover
+    if preferred in bases or not bases:
+        return VolumeChoice(preferred, bases.get(preferred))
+    of_preferred = [base for base, turnover in bases.items() if turnover == preferred]
+    chosen = next(iter(of_preferred or bases))
+    return VolumeChoice(chosen, bases[chosen])
+
+
+def _is_turnover(values: Numbers, amounts: Numbers, low: Numbers, high: Numbers) -> bool:
+    has_volume = (amounts > 0) & (values > 0) & np.isfinite(amounts) & np.isfinite(values)
+    if has_volume.sum() < _FEWEST_ROWS:
+        return False
+    ratio = values[has_volume] / amounts[has_volume]
+    lowest, highest = low[has_volume], high[has_volume]
+    if (np.abs(lowest - 1.0) < _ROUNDING).all():  # a price of one tells nothing
+        return False
+    is_price = (ratio >= lowest * (1.0 - _ROUNDING)) & (ratio <= highest * (1.0 + _ROUNDING))
+    return bool(is_price.mean() >= _SHARE)
