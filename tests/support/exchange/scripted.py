@@ -60,7 +60,7 @@ class ScriptedExchange:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         self._port = runner.addresses[0][1]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ccxt_session, "make_exchange", self._make)
+            patch.setattr(ccxt_session, "make_exchange", self.make)
             try:
                 yield self
             finally:
@@ -74,7 +74,8 @@ class ScriptedExchange:
         assert self.markets is not None
         return Market(self.venue, next(iter(self.markets)), Interval.parse(interval))
 
-    def _make(self, *arguments: Any) -> Any:
+    def make(self, *arguments: Any) -> Any:
+        """In place of `make_exchange`."""
         exchange = ccxt_objects.make_exchange(*arguments)
         exchange.urls["api"] = self._redirected(exchange.urls["api"])
         exchange.aiohttp_trust_env = False
