@@ -49,7 +49,8 @@ _TOGETHER = 10
 
 _log = logging.getLogger("ghostcandle.feed")
 T = TypeVar("T")
-_MOST_ROWS = 1000
+MOST_ROWS = 1000
+"""Candles requested at once, at most."""
 _FARTHEST_ROWS = 10_000
 """Tried first after a refusal of older candles without a number."""
 _NOT_FOUND = 404
@@ -365,7 +366,7 @@ class CcxtVenue:
         self._market = market
         self._session = session or CcxtSession(market.venue, [market.symbol], market.interval, urls, request_s)
         self._exchange = self._session.exchange
-        self.page_rows = _MOST_ROWS
+        self.page_rows = MOST_ROWS
         self._inbox = self._session.join(market.symbol)
         self._is_closed = False
         self.name = self._session.name
@@ -385,8 +386,8 @@ class CcxtVenue:
         found = self._exchange.markets.get(symbol)
         if found is None or not found.get("spot"):
             raise session.no_such_market(symbol)
-        limit = self._exchange.feature_value(symbol, "fetchOHLCV", "limit", _MOST_ROWS)
-        self.page_rows = min(facts_of(self._market.venue).page_rows or _MOST_ROWS, int(limit or _MOST_ROWS))
+        limit = self._exchange.feature_value(symbol, "fetchOHLCV", "limit", MOST_ROWS)
+        self.page_rows = min(facts_of(self._market.venue).page_rows or MOST_ROWS, int(limit or MOST_ROWS))
 
     async def server_ms(self) -> int | None:
         if not self._exchange.has.get("fetchTime"):

@@ -192,7 +192,8 @@ class Connection:
         if count <= 0:
             return
         if ledger.is_known:
-            sentence = cut_list_sentence(self.venue, count)
+            listed = (self._server.forming_ms() - first_ms) // self._step_ms + 1
+            sentence = cut_list_sentence(self.venue, listed, count)
         else:
             sentence = late_list_sentence(self.venue, first_ms, count)
         self._feed.say(FeedState.CATCHING_UP, sentence)

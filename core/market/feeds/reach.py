@@ -36,11 +36,11 @@ def fetching_sentence(venue: Venue, total: int, skipped: int) -> str:
     return f"{sentence}: {venue.name} lists its newest {venue.farthest_rows:,} only. {_FILES_INSTEAD}"
 
 
-def cut_list_sentence(venue: Venue, count: int) -> str:
-    """For a list that lacks a candle that the exchange had, and `count` candles after it."""
-    newest = "newest" if venue.listed_rows is None else f"newest {venue.listed_rows:,}"
-    lacked = counted(count, "candle")
-    return f"{venue.name} lists its {newest} candles only, so {lacked} before them cannot be fetched. {_FILES_INSTEAD}"
+def cut_list_sentence(venue: Venue, listed: int, count: int) -> str:
+    """For a list that lacks a candle that the exchange had, and `count` candles after it. listed: its length in
+    candles."""
+    newest, lacked = f"its newest {counted(listed, 'candle')}", counted(count, "candle")
+    return f"{venue.name} lists {newest} only, so {lacked} before them cannot be fetched. {_FILES_INSTEAD}"
 
 
 def late_list_sentence(venue: Venue, first_ms: int, count: int) -> str:

@@ -47,7 +47,7 @@ class ScriptedExchange:
     extra: dict[str, Any] = field(default_factory=dict)
     """Further entries of ccxt's descriptions of the markets."""
     requests: list[str] = field(default_factory=list)
-    """Path and query of each."""
+    """Path, query and body of each."""
     _port: int = 0
 
     @contextlib.asynccontextmanager
@@ -99,7 +99,7 @@ class ScriptedExchange:
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         if request.headers.get("Upgrade", "").lower() == "websocket":
             return await _ignored_socket(request)
-        self.requests.append(request.path_qs)
+        self.requests.append(f"{request.path_qs} {await request.text()}")
         answered = self.answer(request)
         reply = answered if isinstance(answered, Reply) else Reply(answered)
         if isinstance(reply.body, str):

@@ -207,7 +207,8 @@ def missing(received: RecordedEvents) -> int:
 async def test_a_pause_longer_than_the_list_is_reported_in_words_only() -> None:
     received = await watched(newest_only(90), after=250)
     assert len(received.closed) == 89 and missing(received) == 0
-    assert "160 candles before them cannot be fetched" in received.sentence(FeedState.CATCHING_UP)
+    sentence = received.sentence(FeedState.CATCHING_UP)
+    assert "newest 90 candles" in sentence and "160 candles before them cannot be fetched" in sentence
 
 
 async def test_a_pause_within_the_list_with_a_quiet_beginning_is_a_hole() -> None:
