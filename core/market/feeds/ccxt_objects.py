@@ -12,7 +12,7 @@ from typing import Any
 from core.domain.candle import Interval
 from core.domain.venue_names import venue_name
 from core.market.feeds.answer_bodies import require_data
-from core.market.feeds.trouble import HttpResponse, VenueError
+from core.market.feeds.trouble import CURRENT_ANSWER, HttpResponse, VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.near_symbols import did_you_mean, near_symbols
 
@@ -27,7 +27,8 @@ _CALENDAR = ("M", "y")
 
 
 def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answer: HttpResponse) -> Any:
-    """A ccxt exchange for spot candles. `answer` always holds its newest HTTP response. Raises VenueError."""
+    """A ccxt exchange for spot candles. `answer` holds the newest HTTP response to a request without its own. Raises
+    VenueError."""
     import ccxt.pro  # noqa: PLC0415 - 0.7 to 2.8 s: after the first paint
 
     from core.market.feeds.bounded_answers import bound_answers  # noqa: PLC0415 - as above
@@ -104,7 +105,8 @@ def _record_responses(exchange: Any, answer: HttpResponse) -> None:
     parse = exchange.on_rest_response
 
     def record(code: int, reason: str, url: str, method: str, headers: dict[str, str], body: str, *rest: Any) -> Any:
-        answer.status, answer.headers, answer.body = code, headers, body
+        current = CURRENT_ANSWER.get(answer)
+        current.status, current.headers, current.body = code, headers, body
         if code in _SUCCESSES:
             require_data(body, str(exchange.name))
         return parse(code, reason, url, method, headers, body, *rest)

@@ -34,7 +34,7 @@ from core.market.feeds.exchange_facts import Refusal, facts_of
 from core.market.feeds.interruptible_wait import is_cancelled
 from core.market.feeds.refusals import listed_count, refusal_of
 from core.market.feeds.stream_inbox import StreamInbox, candles_of, raw_text
-from core.market.feeds.trouble import HttpResponse, VenueError, explain, message_text, refuses_interval
+from core.market.feeds.trouble import CURRENT_ANSWER, HttpResponse, VenueError, explain, message_text, refuses_interval
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import Updates
 
@@ -66,8 +66,7 @@ class CcxtSession:
         self.venue = venue
         self._symbols = tuple(symbols)
         self._interval = interval
-        self._answer = HttpResponse()
-        self.exchange = make_exchange(venue, urls, request_s, self._answer)
+        self.exchange = make_exchange(venue, urls, request_s, HttpResponse())
         self.name = str(self.exchange.name)
         self.timeframe = timeframe_of(self.exchange, interval)
         if self._is_shared:
@@ -156,30 +155,31 @@ class CcxtSession:
 
     async def ask(self, symbol: str, work: Awaitable[T], *, is_of_market: bool = False) -> T:
         """A request's answer. Raises VenueError. is_of_market: it is about the market alone."""
-        self._answer.status = None
+        answer = HttpResponse()
+        token = CURRENT_ANSWER.set(answer)
         try:
             return await work
         except Exception as error:
-            if is_of_market and self._lacks_market(symbol, error):
+            if is_of_market and self._lacks_market(symbol, error, answer):
                 raise self.no_such_market(symbol) from error
-            raise self._explained(symbol, error, self._answer) from error
+            raise self._explained(symbol, error, answer) from error
         finally:
-            self._answer.body = ""  # a list of all markets has megabytes
+            CURRENT_ANSWER.reset(token)
 
     async def rows(self, symbol: str, since_ms: int, limit: int) -> list[Any]:
         """ccxt's rows of candles. Raises VenueError if the answer was no list of candles."""
         rows: list[Any] = await self.exchange.fetch_ohlcv(symbol, self.timeframe, since_ms, limit)
         if not rows:
-            require_candles(self._answer.body, self.name)
+            require_candles(CURRENT_ANSWER.get().body, self.name)
         return rows
 
-    def _lacks_market(self, symbol: str, error: Exception) -> bool:
+    def _lacks_market(self, symbol: str, error: Exception, answer: HttpResponse) -> bool:
         """Whether the exchange answered that it does not have a market which it has listed."""
         name = str(self.exchange.markets[symbol]["id"])
-        is_own = self._answer.body.lstrip()[:1] in ("{", "[")
-        if is_own and self._answer.status == _NOT_FOUND:
+        is_own = answer.body.lstrip()[:1] in ("{", "[")
+        if is_own and answer.status == _NOT_FOUND:
             return True
-        return is_own and refusal_of(self.venue, message_text(error, self._answer), name) is Refusal.MARKET
+        return is_own and refusal_of(self.venue, message_text(error, answer), name) is Refusal.MARKET
 
     def no_such_market(self, symbol: str) -> VenueError:
         self.absent.add(symbol)

@@ -253,7 +253,7 @@ class Connection:
     async def _fetch_closed(self, over_ms: int, forming: FormingCandles) -> None:
         """Fetch the closed candles up to the one of `over_ms`."""
         ledger = self._ledger
-        if over_ms - ledger.position_ms > self.venue.page_rows * self._step_ms:  # the socket survived a long sleep
+        if over_ms - ledger.position_ms >= self.venue.page_rows * self._step_ms:  # the socket survived a long sleep
             await self.back_fill(is_first=False)
         if over_ms <= ledger.position_ms:  # fetched with the others, and closed in the exchange's own list
             self._due_ms = ledger.position_ms + self._step_ms

@@ -179,6 +179,8 @@ class TickerSource:
                 raise
             except Exception as error:
                 raise explain(error, self.name, self._answer, venue=self._venue) from error
+            finally:
+                self._answer.body = ""  # a list of all markets has megabytes
 
         return await self._hold.ask(explained)
 

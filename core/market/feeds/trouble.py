@@ -6,6 +6,7 @@ import json
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -78,6 +79,10 @@ class HttpResponse:
         end_ms = until_ms(self.body)
         left_s = 0.0 if end_ms is None else (end_ms - ccxt.Exchange.milliseconds()) / 1000.0
         return left_s if left_s > 0.0 else None
+
+
+CURRENT_ANSWER = ContextVar[HttpResponse]("current answer")
+"""Of the request that the task has sent: a market may send two at a time. Unset: the one of the exchange's object."""
 
 
 def _moment(text: str) -> datetime | None:
