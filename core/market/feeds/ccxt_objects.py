@@ -156,7 +156,7 @@ def no_such_market(name: str, symbol: str, markets: Mapping[str, Mapping[str, An
     """The sentence for an unknown symbol, with the closest symbols. markets: ccxt's descriptions, by symbol; a symbol
     among them is traded no more."""
     if symbol in (markets or {}) and (markets or {})[symbol].get("spot"):
-        return f"{name} does not trade {symbol} any more. Choose another market or another exchange."
+        return f"{name} has no spot market {symbol} any more. Choose another market or another exchange."
     traded = (found for found, each in (markets or {}).items() if each.get("spot") and each.get("active") is not False)
     return not_at(name, symbol, traded)
 

@@ -9,6 +9,7 @@ import pytest
 from core.domain.candle import Interval
 from core.domain.clock import SystemClock
 from core.market.feeds.answer_bodies import require_candles
+from core.market.feeds.base import FeedState
 from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed
 from core.market.feeds.market_check import check_market
@@ -124,6 +125,7 @@ async def test_a_start_behind_a_login_page_is_tried_again(venue: str, answer: An
         feed = ExchangeFeed(market, loop_time(), 5)
         received = await record_events(feed, until=lambda received: len(received.states) > 6)
     assert "reconnecting" in received.states
+    assert answer is not PAGE or "Wi-Fi login" in received.sentence(FeedState.RECONNECTING), "whose page it is"
 
 
 async def test_a_market_is_not_denied_behind_a_login_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:

@@ -186,14 +186,17 @@ async def test_marks_of_an_earlier_version_are_checked_once(tmp_path: Path) -> N
         assert holes(exchange, db) == [TimeSpan(quiet_ms, quiet_ms + STEP_MS)]
 
 
-async def watched(exchange: ScriptedExchange, after: int | None = None, catch_up: int = 300) -> RecordedEvents:
-    """after: the newest stored candle, so many candles ago."""
+async def watched(
+    exchange: ScriptedExchange, after: int | None = None, catch_up: int = 300, *, is_given: bool = True
+) -> RecordedEvents:
+    """after: the newest stored candle, so many candles ago. is_given: the feed is given it, beside its time."""
     async with exchange.running():
         feed = ExchangeFeed(exchange.market(), loop_time(), catch_up)
         if after is None:
             return await record_events(feed, until=is_live)
         newest = candle(open_ms() - after * STEP_MS)
-        return await record_events(feed, until=is_live, after_ms=newest.open_time_ms, known=StoredCandles([newest], []))
+        known = StoredCandles([newest], []) if is_given else None
+        return await record_events(feed, until=is_live, after_ms=newest.open_time_ms, known=known)
 
 
 def is_live(received: RecordedEvents) -> bool:
@@ -211,9 +214,10 @@ async def test_a_pause_longer_than_the_list_is_reported_in_words_only() -> None:
     assert "newest 90 candles" in sentence and "160 candles before them cannot be fetched" in sentence
 
 
-async def test_a_pause_within_the_list_with_a_quiet_beginning_is_a_hole() -> None:
+@pytest.mark.parametrize("is_given", [True, False])
+async def test_a_pause_within_the_list_with_a_quiet_beginning_is_a_hole(is_given: bool) -> None:
     quiet_ms = range(open_ms() - 60 * STEP_MS, open_ms() - 40 * STEP_MS, STEP_MS)
-    received = await watched(newest_only(90, lambda time_ms: time_ms not in quiet_ms), after=61)
+    received = await watched(newest_only(90, lambda time_ms: time_ms not in quiet_ms), after=61, is_given=is_given)
     assert missing(received) == 20 and len(received.closed) == 40
 
 
