@@ -306,13 +306,11 @@ def _localised(wall: pd.Series, zone: tzinfo) -> pd.Series:
 def _in_repeated_hour(wall: pd.Series) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which times could be told apart, and whether they would be of summer time: of two equal ones the earlier row is;
     and of candles of two hours and longer only one can begin in the hour."""
-    is_second = wall.duplicated().to_numpy()
+    is_repeated, is_second = wall.duplicated(keep=False).to_numpy(), wall.duplicated().to_numpy()
+    steps = np.abs(np.diff(_ms_of(wall.dropna())))
+    are_long = steps.size > 0 and float(np.median(steps)) >= 2_000 * _HOUR_S
     is_ascending = len(wall) < 2 or wall.iloc[0] <= wall.iloc[-1]
-    steps = wall.diff().abs().dropna()
-    are_long = len(steps) > 0 and steps.median().total_seconds() >= 2 * _HOUR_S
-    is_told = wall.duplicated(keep=False).to_numpy() | are_long
-    is_repeated = wall.duplicated(keep=False).to_numpy()
-    return is_told, np.where(is_repeated, ~is_second if is_ascending else is_second, True)
+    return is_repeated | are_long, np.where(is_repeated, ~is_second if is_ascending else is_second, True)
 
 
 def _read(utc: pd.Series, wall: pd.Series, zone: Zone) -> TimesRead:
