@@ -5,7 +5,9 @@ A missing row, or a field left at its default, means: as ccxt says.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,15 +15,85 @@ class ExchangeFacts:
     """source: where the values are documented or were seen, with version or date.
 
     listed_rows: how many of its newest candles a request can reach; None: as far back as asked.
+    timeframes: ccxt's names of intervals and the exchange's, which ccxt lacks or which replace its own.
+    options: ccxt's options that replace its own.
+    lacks: what ccxt's `has` claims, but spot markets do not have.
+    row_cells: the cells of a candle that ccxt reads from the wrong place, each with the right one.
+    twin_quote: the quote currency whose markets' trades the stream sends under the name of another one's.
     """
 
     source: str
+    lacks: tuple[str, ...] = ()
     listed_rows: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    row_cells: Mapping[int | str, int | str] = field(default_factory=dict)
+    timeframes: Mapping[str, str] = field(default_factory=dict)
+    twin_quote: tuple[str, str] | None = None
 
+
+_GATE = ExchangeFacts(
+    source="Gate spot.candlesticks: `v` is the quote volume, `a` the base one (cryptofeed's capture; ccxt PR 19054)",
+    row_cells={"v": "a"},
+)
+_OKX = ExchangeFacts(
+    source="OKX candlesticks channel: 6H to 1W open at midnight in Hong Kong, 6Hutc to 1Wutc at 00:00 UTC; ccxt 4.5.90 "
+    "requests the latter and streams the former (pro/okx.py watch_ohlcv; freqtrade issue 7700)",
+    timeframes={"6h": "6Hutc", "12h": "12Hutc", "1d": "1Dutc", "1w": "1Wutc"},
+    options={"fetchOHLCV": {"timezone": "as in the name"}},  # any but "UTC", which adds a second suffix
+)
 
 FACTS: dict[str, ExchangeFacts] = {
+    "backpack": ExchangeFacts(
+        source="ccxt 4.5.90 backpack.py: names 15 and 30 for 15m and 30m; fetch_time reads the first digit of the time",
+        lacks=("fetchTime",),
+        timeframes={"15m": "15m", "30m": "30m"},
+    ),
+    "bingx": ExchangeFacts(
+        source="JKorf/BingX.Net BingXSocketClientSpotApi.cs, KlineIntervalToWebsocketString",
+        options={
+            "spot": {
+                "timeframes": {
+                    "3m": "3min",
+                    "2h": "2hour",
+                    "4h": "4hour",
+                    "6h": "6hour",
+                    "12h": "12hour",
+                    "1w": "1week",
+                }
+            }
+        },
+    ),
+    "bitget": ExchangeFacts(
+        source="JKorf/Bitget.Net BitgetStreamKlineIntervalV2.cs; ccxt 4.5.90 requests utc candles and streams others",
+        options={
+            "timeframes": {"6h": "6Hutc", "12h": "12Hutc", "1d": "1Dutc", "3d": "3Dutc", "1w": "1Wutc"},
+        },
+    ),
+    "bitrue": ExchangeFacts(
+        source="ccxt 4.5.90 pro/bitrue.py: watch_ohlcv and watch_trades are for swap markets only",
+        lacks=("watchOHLCV", "watchTrades"),
+    ),
+    "coinbase": ExchangeFacts(
+        source="ccxt issues 26465 and 25922: trades of BTC-USDC come as those of BTC-USD, as their books are one",
+        twin_quote=("USDC", "USD"),
+    ),
+    "gate": _GATE,
+    "gateeu": _GATE,
     "kraken": ExchangeFacts(
         source="Kraken REST OHLC: up to 720 of the most recent entries, whatever `since` is", listed_rows=720
+    ),
+    "myokx": _OKX,
+    "ndax": ExchangeFacts(
+        source="ccxt 4.5.90 ndax.py, sample of GetTickerHistory: cell 0 is the end, 9 the beginning; pro/ndax.py makes "
+        "candles of every interval from tickers, at any second",
+        lacks=("watchOHLCV",),
+        row_cells={0: 9},
+    ),
+    "okx": _OKX,
+    "okxus": _OKX,
+    "onetrading": ExchangeFacts(
+        source="ccxt 4.5.90 pro/onetrading.py: streamed candles have their end as time and a quote volume only",
+        lacks=("watchOHLCV",),
     ),
 }
 """By ccxt's id."""

@@ -17,6 +17,7 @@ from core.market.feeds.ccxt_objects import (
     no_such_market,
     only_these_markets,
     timeframe_of,
+    timeframes_of,
 )
 from core.market.feeds.rate_limits import RateLimitHold
 from core.market.feeds.stream_inbox import candles_of
@@ -101,7 +102,7 @@ class TickerSource:
         except (BadRequest, NotSupported) as error:
             if not refuses_interval(error):
                 raise explain(error, self.name, self._answer) from error
-            others = [each for each in self._exchange.timeframes if each != name]
+            others = [each for each in timeframes_of(self._exchange) if each != name]
             raise no_such_interval(self.name, interval, others) from error
 
     async def learn(self, symbols: Iterable[str]) -> dict[str, str]:
