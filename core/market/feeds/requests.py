@@ -32,12 +32,14 @@ class Page:
     """Closed candles, ascending; the opening time of the newest row, closed or not; and the rejected rows.
 
     is_cut: the exchange's list does not reach back to the requested time.
+    unfit: why the rows are no candles of the requested interval, as a sentence; None if they are.
     """
 
     closed: list[Candle]
     newest_ms: int | None
     refused: list[Refused] = field(default_factory=list)
     is_cut: bool = False
+    unfit: str | None = None
 
     def at(self, open_time_ms: int) -> Candle | None:
         """The closed candle that opened at this time."""
@@ -107,15 +109,18 @@ class Requests:
         rows, asked_ms = await self._rows(since_ms, is_urgent=is_urgent)
         if rows and self._server.is_ahead(rows[-1].open_time_ms):
             await self.sync()
+        times_ms = [row.open_time_ms for row in rows]
+        self._server.grid.learn(times_ms)
+        unfit = self._server.grid.refusal(self._venue.name, times_ms)
         sound, refused = self._sifted(rows)
         self._server.learn(sound)
         if not sound:
-            return Page([], None, refused)
+            return Page([], None, refused, unfit=unfit)
         newest_ms = sound[-1].open_time_ms
         final_from_ms = newest_ms + self._interval.duration_ms + self._times.grace_s * 1000.0
         is_final = asked_ms >= final_from_ms
         is_cut = is_cut_list(rows, since_ms, self._venue.listed_rows, self._interval)
-        return Page(sound if is_final else sound[:-1], newest_ms, refused, is_cut)
+        return Page(sound if is_final else sound[:-1], newest_ms, refused, is_cut, unfit)
 
     async def settled(self, over_ms: int, position_ms: int, shown: Candle | None) -> Page:
         """The candles after the position, with the final candle of `over_ms`, or what is available at the deadline. A
@@ -153,9 +158,7 @@ class Requests:
     def _sifted(self, rows: list[Candle]) -> tuple[list[Candle], list[Refused]]:
         sound, refused = [], []
         for row in rows:
-            # Weeks start where the exchange has them start; all other intervals count from the epoch.
-            phase_ms = row.open_time_ms % self._interval.duration_ms if self._server.has_own_grid else 0
-            problem = problem_of(row, self._interval, phase_ms)
+            problem = problem_of(row, self._interval, self._server.phase_ms)
             if problem is not None:
                 refused.append(Refused(problem.value, str(row)))
             elif self._server.is_ahead(row.open_time_ms):
