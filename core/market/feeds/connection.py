@@ -40,6 +40,8 @@ _DIAL_LOOK_S = 0.25
 """Between two checks that the stream is connected, as a quiet market sends nothing."""
 _EARLY_MS = 2_000
 """A closing message may come this early, by the local copy of the exchange's clock."""
+_OPEN_SHARE = 1.0 / 60.0
+"""Of a candle's length: between two requests of the open candle, if the stream does not show it."""
 _TRUST_S = 5.0
 """How long the local clock is trusted after it was confirmed against a message with a future time."""
 _LATE_S = 30.0
@@ -91,7 +93,8 @@ class Connection:
         self._trusted_until_s = -math.inf
         self._vitals_due_s = clock.monotonic_s()
         self._shown: Candle | None = None
-        self._is_waiting = False
+        self._is_waiting = self._is_stream_unfit = False
+        self._open_due_s = clock.monotonic_s() + times.silence_s
 
     @property
     def age_s(self) -> float:
@@ -201,6 +204,8 @@ class Connection:
             self._reject(updates.refused)
             self._reject(await self._take(forming, updates.klines))
             self._reject(forming.take_trades(updates.trades))
+            if self._is_stream_unfit:
+                await self._request_open(forming)
             if not self.is_live and (forming.newest_ms is not None or status.is_connected):
                 self.is_live = lost is None or not updates.is_empty
                 if self.is_live:
@@ -280,7 +285,22 @@ class Connection:
                 self._finals[kline.candle.open_time_ms] = kline.candle
             forming.take_kline(kline)
             self._server.learn([kline.candle])
+        if klines:
+            self._is_stream_unfit = len(refused) == len(klines)
         return refused
+
+    async def _request_open(self, forming: FormingCandles) -> None:
+        """Request the open candle now and then, as all streamed ones are refused: they may be of another time zone."""
+        now_s = self._clock.monotonic_s()
+        if now_s < self._open_due_s or self._requests.held is not None:
+            return
+        self._open_due_s = now_s + max(self._times.silence_s, self._step_ms / 1000.0 * _OPEN_SHARE)
+        try:
+            for candle in await self._requests.open_candle():
+                forming.take_kline(Kline(candle))
+        except VenueError as trouble:
+            if not trouble.is_brief:
+                raise
 
     async def _sync_clock(self, shown_ms: int) -> None:
         """Sync with the exchange's clock. If ours was right and the message wrong, not again for a while."""

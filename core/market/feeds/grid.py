@@ -74,7 +74,7 @@ class CandleGrid:
                 "interval or exchange."
             )
         apart_ms, gaps = Counter(after - before for before, after in pairwise(times_ms)).most_common(1)[0]
-        return self._wrong_length(name, apart_ms) if gaps * 2 >= len(times_ms) - 1 else None
+        return self._wrong_length(name, apart_ms) if gaps * 2 > len(times_ms) - 1 else None
 
     def _wrong_length(self, name: str, apart_ms: int) -> str:
         return (

@@ -47,6 +47,8 @@ class StreamingExchange(ScriptedExchange):
         try:
             async for message in socket:
                 texts.append(str(message.data))
+                if message.data == "ping":
+                    await socket.send_str("pong")
         finally:
             pushing.cancel()
         return socket

@@ -26,8 +26,9 @@ from core.market.feeds.base import (
 )
 from core.market.feeds.ccxt_session import CcxtSession, CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed
+from core.market.feeds.many import open_feeds
 from tests.support.exchange.streaming import StreamingExchange, nothing
-from tests.support.feeds import RecordedEvents
+from tests.support.feeds import RecordedEvents, live, record_events
 from tests.support.virtual_network import loop_time
 
 HOUR_MS = 3_600_000
@@ -143,6 +144,23 @@ async def test_the_candles_of_the_stream_are_those_that_are_requested(venue: str
     }
 
 
+async def test_the_open_candle_is_requested_while_the_streamed_ones_are_of_another_time_zone() -> None:
+    exchange = okx("okx", "1d")
+    exchange.stream, exchange.every_s = hong_kong, 10.0
+    received = await watched(exchange, "1d", 3_000.0)
+    assert reasons(received) == {"time off the grid"}
+    assert {each.open_time_ms % DAY_MS for each in received.forming} == {0}
+    assert 2 <= len(received.forming) <= 4 and len(exchange.requests) < 10
+
+
+def hong_kong(texts: list[str]) -> Iterable[Any]:
+    for text in texts:
+        if "candle" in text:
+            (arg,) = json.loads(text)["args"]
+            current = row(open_of(now_ms(), DAY_MS, HONG_KONG_MS), DAY_MS)
+            yield {"arg": arg, "data": [[str(cell) for cell in (*current, 0, 0, 0)]]}
+
+
 def htx(step_ms: int, phase_ms: int, odd_ms: int = 0) -> StreamingExchange:
     """odd_ms: by how much its second row is off the grid."""
 
@@ -235,6 +253,26 @@ async def test_a_dead_socket_is_noticed_while_the_same_candle_is_open() -> None:
     assert "stopped sending data" in received.sentence(FeedState.RECONNECTING)
 
 
+async def test_data_without_a_candle_is_reported_with_what_was_refused() -> None:
+    exchange = gate("gate")
+    whole = exchange.stream
+    exchange.answer = lambda _: []
+    begin_ms = now_ms()
+
+    def broken_for_a_while(texts: list[str]) -> Iterable[Any]:
+        for message in whole(texts):
+            if now_ms() - begin_ms < 400_000:
+                message["result"]["t"] = str(int(message["result"]["t"]) + 7)
+            yield message
+
+    exchange.stream = broken_for_a_while
+    received = await watched(exchange, "1m", 500.0)
+    greeting, *reports, last = sentences(received)
+    assert ["for 3 min" in reports[0], "for 6 min" in reports[1], len(reports)] == [True, True, 2]
+    assert "times time off the grid" in reports[0]
+    assert last == greeting and received.forming
+
+
 async def test_a_streamed_volume_of_unknown_currency_is_refused() -> None:
     exchange = gate("gate")
     whole = exchange.stream
@@ -304,6 +342,21 @@ async def test_a_market_without_any_stream_is_read_by_request() -> None:
     assert len(received.live) == 2 and len(received.forming) >= 4
     assert set(received.states[2:]) == {FeedState.LIVE} and "read by request" in sentences(received)[-1]
     assert not exchange.sockets
+
+
+async def test_markets_that_share_an_exchange_without_streams_are_read_by_request() -> None:
+    def answer(_: web.Request) -> Any:
+        listed = rows_from(now_ms() - 20 * 60_000, 60_000)
+        named = [{"i": t // 1000, "is": t, "o": o, "h": h, "l": low, "c": c, "v": v} for t, o, h, low, c, v in listed]
+        return {"data": named}
+
+    exchange = StreamingExchange("bitrue", answer, {"BTC/USDT": "BTCUSDT", "ETH/USDT": "ETHUSDT"})
+    markets = [Market("bitrue", symbol, Interval.parse("1m")) for symbol in exchange.markets or {}]
+    async with exchange.running():
+        feeds = open_feeds(markets, loop_time(), catch_up=3)
+        enough = [record_events(feed, live(2)) for feed in feeds.values()]
+        for received in await asyncio.gather(*enough):
+            assert FeedState.RECONNECTING not in received.states and received.forming
 
 
 def whitebit_rows(request: web.Request) -> Any:
@@ -390,6 +443,33 @@ async def test_a_stream_of_single_rows_is_read() -> None:
     received = await watched(exchange, "1s", 15.0)
     assert len({each.open_time_ms for each in received.forming}) > 5
     assert received.states[-1] is FeedState.LIVE and "made" not in " ".join(reasons(received))
+
+
+def mexc_message() -> bytes:
+    """A candle in protobuf, as MEXC's streams have had it since August 2025."""
+    from ccxt.protobuf.mexc import PushDataV3ApiWrapper_pb2  # noqa: PLC0415 - as ccxt imports it
+
+    message = PushDataV3ApiWrapper_pb2.PushDataV3ApiWrapper()
+    message.channel, message.symbol = "spot@public.kline.v3.api.pb@BTCUSDT@Min1", "BTCUSDT"
+    t, o, h, low, c, v = row(open_of(now_ms(), 60_000), 60_000)
+    kline = message.publicSpotKline
+    kline.interval, kline.windowStart, kline.windowEnd = "Min1", t // 1000, t // 1000 + 60
+    kline.openingPrice, kline.highestPrice, kline.lowestPrice, kline.closingPrice = map(str, (o, h, low, c))
+    kline.volume, kline.amount = str(v), str(v * c)
+    return bytes(message.SerializeToString())
+
+
+async def test_streams_in_protobuf_are_read() -> None:
+    def answer(request: web.Request) -> Any:
+        listed = rows_from(int(request.query["startTime"]), 60_000)
+        return [[t, *map(str, (o, h, low, c, v)), t + 60_000, str(v * c)] for t, o, h, low, c, v in listed]
+
+    def stream(texts: list[str]) -> Iterable[Any]:
+        if any("kline" in text for text in texts):
+            yield mexc_message()
+
+    received = await watched(StreamingExchange("mexc", answer, {"BTC/USDT": "BTCUSDT"}, stream=stream), "1m", 20.0)
+    assert len(received.forming) > 10 and not reasons(received)
 
 
 def deribit_burst(symbol: str, count: int) -> dict[str, Any]:
