@@ -221,20 +221,20 @@ async def test_candles_of_another_length_or_grid_are_refused_with_a_sentence(
 # --- volumes and closes
 
 
-def gate(venue: str, is_deaf: bool = False) -> StreamingExchange:
+def gate(venue: str, interval: str = "1m", is_deaf: bool = False) -> StreamingExchange:
     """Its stream falls silent after 40 s if it is deaf."""
-    begin_ms = now_ms()
+    begin_ms, step_ms = now_ms(), Interval.parse(interval).duration_ms
 
     def answer(request: web.Request) -> Any:
-        listed = rows_from(int(request.query["from"]) * 1000, 60_000)
+        listed = rows_from(int(request.query["from"]) * 1000, step_ms)
         return [[str(t // 1000), str(v * c), *map(str, (c, h, low, o, v)), "true"] for t, o, h, low, c, v in listed]
 
     def stream(_: list[str]) -> Iterable[Any]:
         if is_deaf and now_ms() - begin_ms > 40_000:
             return
-        t, o, h, low, c, v = row(open_of(now_ms(), 60_000), 60_000)
-        numbers = {"o": o, "h": h, "l": low, "c": c, "v": v * c, "a": v}
-        result = {"t": str(t // 1000), "n": "1m_BTC_USDT", **{name: str(each) for name, each in numbers.items()}}
+        t, o, h, low, c, v = row(open_of(now_ms(), step_ms), step_ms)
+        cells = {"t": t // 1000, "o": o, "h": h, "l": low, "c": c, "v": v * c, "a": v, "n": f"{interval}_BTC_USDT"}
+        result = {name: str(cell) for name, cell in cells.items()}
         yield {"time": now_ms() // 1000, "channel": "spot.candlesticks", "event": "update", "result": result}
 
     return StreamingExchange(venue, answer, {"BTC/USDT": "BTC_USDT"}, stream=stream)
@@ -249,7 +249,7 @@ async def test_the_forming_volume_is_in_the_base_currency_and_a_candle_closes_at
 
 
 async def test_a_dead_socket_is_noticed_while_the_same_candle_is_open() -> None:
-    received = await watched(gate("gate", is_deaf=True), "1m", 75.0)
+    received = await watched(gate("gate", "1h", is_deaf=True), "1h", 75.0)
     assert "stopped sending data" in received.sentence(FeedState.RECONNECTING)
 
 
