@@ -161,8 +161,8 @@ def hong_kong(texts: list[str]) -> Iterable[Any]:
             yield {"arg": arg, "data": [[str(cell) for cell in (*current, 0, 0, 0)]]}
 
 
-def htx(step_ms: int, phase_ms: int, odd_ms: int = 0) -> StreamingExchange:
-    """odd_ms: by how much its second row is off the grid."""
+def htx(step_ms: int, phase_ms: int, odd_ms: int = 0, streamed_price: float = 1.0) -> StreamingExchange:
+    """odd_ms: by how much its second row is off the grid. streamed_price: what streamed volumes are multiplied with."""
 
     def answer(request: web.Request) -> Any:
         listed = [list(each) for each in rows_from(int(request.query["from"]) * 1000, step_ms, phase_ms)]
@@ -177,7 +177,8 @@ def htx(step_ms: int, phase_ms: int, odd_ms: int = 0) -> StreamingExchange:
     def stream(texts: list[str]) -> Iterable[Any]:
         for channel in [json.loads(text)["sub"] for text in texts if '"sub"' in text]:
             if "kline" in channel:
-                current = row(open_of(now_ms(), step_ms, phase_ms), step_ms)
+                *current, volume = row(open_of(now_ms(), step_ms, phase_ms), step_ms)
+                current.append(volume * streamed_price)
                 yield gzip.compress(json.dumps({"ch": channel, "ts": now_ms(), "tick": tick(*current)}).encode())
 
     return StreamingExchange("htx", answer, {"BTC/USDT": "btcusdt"}, stream=stream)
@@ -271,6 +272,14 @@ async def test_data_without_a_candle_is_reported_with_what_was_refused() -> None
     assert ["for 3 min" in reports[0], "for 6 min" in reports[1], len(reports)] == [True, True, 2]
     assert "times time off the grid" in reports[0]
     assert last == greeting and received.forming
+
+
+async def test_a_streamed_volume_in_the_quote_currency_is_noticed() -> None:
+    received = await watched(htx(60_000, 0, streamed_price=PRICE), "1m", 300.0)
+    late = [each for each in received.forming if each.open_time_ms >= received.live[2].open_time_ms]
+    assert late and max(each.volume for each in late) <= 6.0
+    assert reasons(received) == {"a volume in the quote currency"}
+    assert of(received, FeedVitals)[-1].close_delay_ms < 1_000.0
 
 
 async def test_a_streamed_volume_of_unknown_currency_is_refused() -> None:
