@@ -318,10 +318,7 @@ class CcxtVenue:
         self._is_closed = False
         self.name = self._session.name
         self.listed_rows = facts_of(market.venue).listed_rows
-        is_streamed = self._exchange.has.get("watchOHLCV") and streams_timeframe(
-            self._exchange, self._session.timeframe
-        )
-        self.reports_close = reports_close(market.venue) and bool(is_streamed)
+        self.reports_close = reports_close(market.venue) and self._session.streams_candles
         self.has_consecutive_ids = market.venue in BINANCE_FAMILY
 
     @property

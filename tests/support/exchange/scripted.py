@@ -47,7 +47,7 @@ class ScriptedExchange:
     extra: dict[str, Any] = field(default_factory=dict)
     """Further entries of ccxt's descriptions of the markets."""
     requests: list[str] = field(default_factory=list)
-    """Path and query of each."""
+    """Path, query and body of each."""
     _port: int = 0
 
     @contextlib.asynccontextmanager
@@ -60,7 +60,7 @@ class ScriptedExchange:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         self._port = runner.addresses[0][1]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ccxt_session, "make_exchange", self._make)
+            patch.setattr(ccxt_session, "make_exchange", self.make)
             try:
                 yield self
             finally:
@@ -74,7 +74,8 @@ class ScriptedExchange:
         assert self.markets is not None
         return Market(self.venue, next(iter(self.markets)), Interval.parse(interval))
 
-    def _make(self, *arguments: Any) -> Any:
+    def make(self, *arguments: Any) -> Any:
+        """In place of `make_exchange`."""
         exchange = ccxt_objects.make_exchange(*arguments)
         exchange.urls["api"] = self._redirected(exchange.urls["api"])
         exchange.aiohttp_trust_env = False
@@ -98,7 +99,7 @@ class ScriptedExchange:
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         if request.headers.get("Upgrade", "").lower() == "websocket":
             return await _ignored_socket(request)
-        self.requests.append(request.path_qs)
+        self.requests.append(f"{request.path_qs} {await request.text()}")
         answered = self.answer(request)
         reply = answered if isinstance(answered, Reply) else Reply(answered)
         if isinstance(reply.body, str):
