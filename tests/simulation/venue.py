@@ -74,7 +74,7 @@ class SimulatedVenue:
 
     name = _NAME
     page_rows = PAGE_ROWS
-    listed_rows = None
+    listed_rows = farthest_rows = None
     has_consecutive_ids = True
     has_stream = True
 

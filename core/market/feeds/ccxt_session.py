@@ -11,12 +11,14 @@ from typing import Any, TypeVar
 
 from core.domain.candle import Candle, Interval, Market
 from core.domain.validation import LATEST_MS
+from core.market.feeds.answer_bodies import require_candles
 from core.market.feeds.ccxt_objects import (
     BINANCE_FAMILY,
     make_exchange,
     no_such_interval,
     no_such_market,
     only_these_markets,
+    require_markets,
     streams_timeframe,
     timeframe_of,
     use_one_socket,
@@ -30,16 +32,21 @@ from core.market.feeds.ccxt_tap import (
     tap_candles,
     tap_trades,
 )
-from core.market.feeds.exchange_facts import facts_of
+from core.market.feeds.exchange_facts import Refusal, facts_of
+from core.market.feeds.refusals import listed_count, refusal_of
 from core.market.feeds.stream_inbox import StreamInbox, candles_of, raw_text
 from core.market.feeds.subscriptions import Subscriptions
-from core.market.feeds.trouble import HttpResponse, VenueError, explain, refuses_interval
+from core.market.feeds.trouble import CURRENT_ANSWER, HttpResponse, VenueError, explain, message_text, refuses_interval
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import Updates
 
 _log = logging.getLogger("ghostcandle.feed")
 T = TypeVar("T")
-_MOST_ROWS = 1000
+MOST_ROWS = 1000
+"""Candles requested at once, at most."""
+_FARTHEST_ROWS = 10_000
+"""Tried first after a refusal of older candles without a number."""
+_NOT_FOUND = 404
 _EARLIEST_MS = 1_262_304_000_000
 """The year 2010, before the first exchange. An earlier time is no clock's, but a broken answer's."""
 
@@ -54,8 +61,7 @@ class CcxtSession:
         self.venue = venue
         self._symbols = tuple(symbols)
         self._interval = interval
-        self._answer = HttpResponse()
-        self.exchange = make_exchange(venue, urls, request_s, self._answer)
+        self.exchange = make_exchange(venue, urls, request_s, HttpResponse())
         self.name = str(self.exchange.name)
         self.timeframe = timeframe_of(self.exchange, interval)
         if self._is_shared:
@@ -122,9 +128,9 @@ class CcxtSession:
         """Load the markets, once. `older`: whose unchanging data may be reused."""
         from ccxt import BadSymbol  # noqa: PLC0415 - loaded already, by the exchange itself
 
-        if self.exchange.markets is not None:
+        if self.exchange.markets:
             return
-        if older is not None and older.exchange.markets is not None:
+        if older is not None and older.exchange.markets:
             self.exchange.set_markets_from_exchange(older.exchange)
             return
         try:
@@ -133,6 +139,8 @@ class CcxtSession:
             if not self._is_shared:
                 raise
             await self._load_known()
+        else:
+            require_markets(self.exchange.markets, self.name)
 
     async def _load_known(self) -> None:
         """Load one market after another, without those that the exchange does not have."""
@@ -144,13 +152,33 @@ class CcxtSession:
                 found += await self.exchange.fetch_markets(only_these_markets(self.venue, [symbol]))
         self.exchange.set_markets(found)
 
-    async def ask(self, symbol: str, work: Awaitable[T]) -> T:
-        """A request's answer. Raises VenueError."""
-        self._answer.status = None
+    async def ask(self, symbol: str, work: Awaitable[T], *, is_of_market: bool = False) -> T:
+        """A request's answer. Raises VenueError. is_of_market: it is about the market alone."""
+        answer = HttpResponse()
+        token = CURRENT_ANSWER.set(answer)
         try:
             return await work
         except Exception as error:
-            raise self._explained(symbol, error, self._answer) from error
+            if is_of_market and self._lacks_market(symbol, error, answer):
+                raise self.no_such_market(symbol) from error
+            raise self._explained(symbol, error, answer) from error
+        finally:
+            CURRENT_ANSWER.reset(token)
+
+    async def rows(self, symbol: str, since_ms: int, limit: int) -> list[Any]:
+        """ccxt's rows of candles. Raises VenueError if the answer was no list of candles."""
+        rows: list[Any] = await self.exchange.fetch_ohlcv(symbol, self.timeframe, since_ms, limit)
+        if not rows:
+            require_candles(CURRENT_ANSWER.get().body, self.name)
+        return rows
+
+    def _lacks_market(self, symbol: str, error: Exception, answer: HttpResponse) -> bool:
+        """Whether the exchange answered that it does not have a market which it has listed."""
+        name = str(self.exchange.markets[symbol]["id"])
+        is_own = answer.body.lstrip()[:1] in ("{", "[")
+        if is_own and answer.status == _NOT_FOUND:
+            return True
+        return is_own and refusal_of(self.venue, message_text(error, answer), name) is Refusal.MARKET
 
     def no_such_market(self, symbol: str) -> VenueError:
         self.absent.add(symbol)
@@ -290,9 +318,10 @@ class CcxtSession:
         _log.info("%s: %s: %s", self.name, type(error).__name__, error)
         if isinstance(error, BadSymbol):
             return self.no_such_market(symbol)
-        if refuses_interval(error):
+        names = self.timeframe, str((self.exchange.timeframes or {}).get(self.timeframe))
+        if refuses_interval(error, names):
             return no_such_interval(self.name, self._interval)
-        return explain(error, self.name, answer, is_stream)
+        return explain(error, self.name, answer, is_stream, self.venue)
 
 
 def _rows_of(found: dict[str, dict[str, list[Any]]]) -> Iterator[tuple[str, list[Any]]]:
@@ -313,11 +342,13 @@ class CcxtVenue:
         self._market = market
         self._session = session or CcxtSession(market.venue, [market.symbol], market.interval, urls, request_s)
         self._exchange = self._session.exchange
-        self.page_rows = _MOST_ROWS
+        self.page_rows = MOST_ROWS
         self._inbox = self._session.join(market.symbol)
         self._is_closed = False
         self.name = self._session.name
-        self.listed_rows = facts_of(market.venue).listed_rows
+        facts = facts_of(market.venue)
+        self.listed_rows = facts.listed_rows
+        self.farthest_rows = facts.farthest_rows
         self.reports_close = reports_close(market.venue) and self._session.streams_candles
         self.has_consecutive_ids = market.venue in BINANCE_FAMILY
 
@@ -335,8 +366,8 @@ class CcxtVenue:
         found = self._exchange.markets.get(symbol)
         if found is None or not found.get("spot"):
             raise session.no_such_market(symbol)
-        limit = self._exchange.feature_value(symbol, "fetchOHLCV", "limit", _MOST_ROWS)
-        self.page_rows = min(_MOST_ROWS, int(limit or _MOST_ROWS))
+        limit = self._exchange.feature_value(symbol, "fetchOHLCV", "limit", MOST_ROWS)
+        self.page_rows = min(facts_of(self._market.venue).page_rows or MOST_ROWS, int(limit or MOST_ROWS))
 
     async def server_ms(self) -> int | None:
         if not self._exchange.has.get("fetchTime"):
@@ -350,10 +381,19 @@ class CcxtVenue:
 
     async def candles(self, since_ms: int) -> list[Candle]:
         symbol = self._market.symbol
-        rows = await self._session.ask(
-            symbol, self._exchange.fetch_ohlcv(symbol, self._session.timeframe, since_ms, self.page_rows)
-        )
+        work = self._session.rows(symbol, since_ms, self.page_rows)
+        try:
+            rows = await self._session.ask(symbol, work, is_of_market=True)
+        except VenueError as trouble:
+            if trouble.is_too_old:
+                self._learn_reach(str(trouble))
+            raise
         return [candle for candle in candles_of(rows) if candle.open_time_ms >= since_ms]
+
+    def _learn_reach(self, refusal: str) -> None:
+        """Take over the exchange's number of candles, or try half as many."""
+        known, listed = self.farthest_rows or 2 * _FARTHEST_ROWS, listed_count(refusal)
+        self.farthest_rows = listed if listed is not None and listed < known else known // 2
 
     async def updates(self, timeout_s: float) -> Updates:
         if self._is_closed:  # ccxt would open a new session that is never closed

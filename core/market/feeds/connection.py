@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from core.domain.candle import Candle
 from core.domain.clock import SleepWatch
-from core.domain.counts import counted, in_words
+from core.domain.counts import in_words
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
@@ -24,6 +24,13 @@ from core.market.feeds.forming import FormingCandles
 from core.market.feeds.ledger import Ledger, Tally
 from core.market.feeds.live_status import LiveStatus
 from core.market.feeds.rate_limits import RateLimitedError, RequestGate
+from core.market.feeds.reach import (
+    cut_list_sentence,
+    fetched_rows,
+    fetching_sentence,
+    late_list_sentence,
+    reachable_rows,
+)
 from core.market.feeds.requests import Checks, Page, Requests
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.stall_watch import StallWatch
@@ -33,9 +40,6 @@ from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Kline, Refused, Venue
 
-FARTHEST_BACK = 20_000
-"""Candles fetched at most after a long pause, as the trainer processes all of them before it is live again. Older ones
-are reported as skipped."""
 _DIAL_LOOK_S = 0.25
 """Between two checks that the stream is connected, as a quiet market sends nothing."""
 _EARLY_MS = 2_000
@@ -81,6 +85,8 @@ class Connection:
         self._life_s = life_s
         self._opened_s: float | None = None
         self._skipped = 0
+        self._oldest_ms = 0
+        self._is_list_reached = False
         self._server = ServerClock(clock, feed.market.interval)
         if ledger.is_known:
             self._server.grid.place(ledger.position_ms)
@@ -119,33 +125,46 @@ class Connection:
         self._ledger.leave_future(forming_ms)
         if not self._ledger.is_placed:
             self._ledger.place(forming_ms - (catch_up + 1) * self._step_ms, is_known=False)
-        if self.venue.listed_rows is not None:
-            return  # its list shows where it begins
-        farthest_ms = forming_ms - (FARTHEST_BACK + 1) * self._step_ms
-        self._skipped = max(0, (farthest_ms - self._ledger.position_ms) // self._step_ms)
-        self._ledger.skip_to(farthest_ms)
+        if self.venue.listed_rows is None:  # else its list shows where it begins
+            self._skip_farthest(forming_ms)
+
+    def _skip_farthest(self, forming_ms: int) -> None:
+        """Skip what lies farther back than the exchange answers, or than the limit."""
+        self._oldest_ms = forming_ms - fetched_rows(self.venue) * self._step_ms
+        self._skipped = max(0, (self._oldest_ms - self._ledger.position_ms) // self._step_ms - 1)
+        self._ledger.skip_to(self._oldest_ms - self._step_ms)
 
     async def back_fill(self, *, is_first: bool) -> None:
         """Fetch every closed candle after the position, page by page, and the last few before it again."""
         ledger, server = self._ledger, self._server
         started_ms = ledger.position_ms + self._step_ms
-        cursor_ms = min(started_ms, ledger.look_back_ms())
+        cursor_ms = max(self._oldest_ms, ledger.look_back_ms())
         total = max(0, (server.forming_ms() - started_ms) // self._step_ms)
-        if total and (is_first or self._skipped):
-            sentence = f"Fetching {counted(total, 'candle')} from {self.venue.name}."
-            if self._skipped:
-                skipped = counted(self._skipped, "candle")
-                sentence += f" {skipped} before them are skipped; the backfill command fetches those."
-            self._feed.say(FeedState.CATCHING_UP, sentence)
+        self._announce(total, is_first)
+        self._is_list_reached = False
         while cursor_ms < server.forming_ms() and not ledger.is_full:
-            page = await self._sound_page(cursor_ms)
-            self._take_page(page, cursor_ms, is_first)
+            try:
+                page = await self._sound_page(cursor_ms)
+            except VenueError as trouble:
+                if not trouble.is_too_old or reachable_rows(self.venue) is None:
+                    raise
+                self._skip_farthest(server.forming_ms())
+                cursor_ms = max(cursor_ms + self._step_ms, self._oldest_ms)
+                self._announce((server.forming_ms() - cursor_ms) // self._step_ms, is_first)
+                continue
+            self._apply_page(page, cursor_ms, is_first)
             after_ms = cursor_ms + (0 if page.closed else self.venue.page_rows * self._step_ms)
             cursor_ms = max(ledger.position_ms + self._step_ms, after_ms)
             if is_first and total:
                 done = min(total, (cursor_ms - started_ms) // self._step_ms)
                 self._feed.emit(CatchUpProgress(done, total))
             await self._feed.delivered()
+
+    def _announce(self, total: int, is_first: bool) -> None:
+        """Report how many candles are fetched, and how many are skipped."""
+        if total > 0 and (is_first or self._skipped):
+            self._feed.say(FeedState.CATCHING_UP, fetching_sentence(self.venue, total, self._skipped))
+        self._skipped = 0
 
     async def _sound_page(self, since_ms: int) -> Page:
         """Fetch a page; repeat the request a few times while it has invalid rows."""
@@ -159,10 +178,11 @@ class Connection:
             raise VenueError(page.unfit, is_final=True)
         return page
 
-    def _take_page(self, page: Page, since_ms: int, is_first: bool) -> None:
+    def _apply_page(self, page: Page, since_ms: int, is_first: bool) -> None:
         self._reject(page.refused)
-        if page.is_cut and page.closed:
-            self._skip_unlisted(page.closed[0].open_time_ms)
+        if page.first_ms is not None and not self._is_list_reached:
+            self._skip_unlisted(page.first_ms)
+            self._is_list_reached = True
         self._compare(page, since_ms)
         for candle in page.closed:
             for event in self._ledger.pass_on(candle, is_live=False):
@@ -176,16 +196,19 @@ class Connection:
             self._feed.emit(correction)
 
     def _skip_unlisted(self, first_ms: int) -> None:
-        """Skip to the start of the exchange's list. Earlier candles may exist, so they are not reported as missing."""
-        count = (first_ms - self._ledger.position_ms) // self._step_ms - 1
-        if count > 0 and self._ledger.is_known:
-            self._feed.say(
-                FeedState.CATCHING_UP,
-                f"{self.venue.name} lists its newest {self.venue.listed_rows} candles only, so "
-                f"{counted(count, 'candle')} before them cannot be fetched. Import its files of trades to fill that "
-                "in.",
-            )
-        self._ledger.skip_to(first_ms - self._step_ms)
+        """Skip to the start of a list without the candle at the position or one before it. Others before its start may
+        exist, so they are not reported as missing."""
+        ledger = self._ledger
+        count = (first_ms - ledger.position_ms) // self._step_ms - 1
+        if count <= 0:
+            return
+        if ledger.is_known:
+            listed = (self._server.forming_ms() - first_ms) // self._step_ms + 1
+            sentence = cut_list_sentence(self.venue, listed, count)
+        else:
+            sentence = late_list_sentence(self.venue, first_ms, count)
+        self._feed.say(FeedState.CATCHING_UP, sentence)
+        ledger.skip_to(first_ms - self._step_ms)
 
     async def live(self, greeting: str, lost: str | None = None) -> None:
         """Stream events. greeting: the status sentence once the stream is connected. lost: of a silent exchange what
@@ -239,12 +262,14 @@ class Connection:
     async def _fetch_closed(self, over_ms: int, forming: FormingCandles) -> None:
         """Fetch the closed candles up to the one of `over_ms`."""
         ledger = self._ledger
-        if over_ms - ledger.position_ms > self.venue.page_rows * self._step_ms:  # the socket survived a long sleep
+        if over_ms - ledger.position_ms >= self.venue.page_rows * self._step_ms:  # the socket survived a long sleep
             await self.back_fill(is_first=False)
         if over_ms <= ledger.position_ms:  # fetched with the others, and closed in the exchange's own list
             self._due_ms = ledger.position_ms + self._step_ms
             return
         page = await self._requests.settled(over_ms, ledger.position_ms, forming.shown(over_ms))
+        if ledger.is_known and (page.first_ms or 0) > ledger.position_ms + self._step_ms:
+            await self.back_fill(is_first=False)  # which shows whether the list goes back that far
         self._reject(page.refused)
         live_from_ms = max(over_ms, (page.newest_ms or 0) - self._step_ms)
         for candle in page.closed:

@@ -16,6 +16,7 @@ from core.market.feeds.ccxt_objects import (
     no_such_interval,
     no_such_market,
     only_these_markets,
+    require_markets,
     timeframe_of,
     timeframes_of,
 )
@@ -103,8 +104,8 @@ class TickerSource:
                 partial(self._exchange.fetch_ohlcv, symbol, name, None, _PROBED_ROWS), passes=(BadRequest, NotSupported)
             )
         except (BadRequest, NotSupported) as error:
-            if not refuses_interval(error):
-                raise explain(error, self.name, self._answer) from error
+            if not refuses_interval(error, (name,)):
+                raise explain(error, self.name, self._answer, venue=self._venue) from error
             others = [each for each in timeframes_of(self._exchange) if each != name]
             raise no_such_interval(self.name, interval, others) from error
         times_ms, grid = [candle.open_time_ms for candle in candles_of(rows)], CandleGrid(interval)
@@ -129,6 +130,7 @@ class TickerSource:
     async def all_symbols(self) -> tuple[str, ...]:
         """Request all spot markets that are traded, in the order of their names."""
         markets: list[dict[str, Any]] = await self._ask(self._exchange.fetch_markets)
+        require_markets(markets, self.name)
         traded = (each for each in markets if each.get("spot") and each.get("active") is not False)
         return tuple(sorted({str(each["symbol"]) for each in traded}))
 
@@ -158,7 +160,9 @@ class TickerSource:
         from ccxt import BadSymbol  # noqa: PLC0415 - loaded already, by the exchange itself
 
         try:
-            self._describe(await self._ask(partial(self._exchange.fetch_markets, dict(only)), passes=BadSymbol))
+            markets = await self._ask(partial(self._exchange.fetch_markets, dict(only)), passes=BadSymbol)
+            require_markets(markets, self.name)
+            self._describe(markets)
         except BadSymbol:
             _log.info("%s has no market %s", self.name, only)
 
@@ -183,7 +187,9 @@ class TickerSource:
             except passes:
                 raise
             except Exception as error:
-                raise explain(error, self.name, self._answer) from error
+                raise explain(error, self.name, self._answer, venue=self._venue) from error
+            finally:
+                self._answer.body = ""  # a list of all markets has megabytes
 
         return await self._hold.ask(explained)
 

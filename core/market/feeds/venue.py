@@ -68,6 +68,12 @@ class Venue(Protocol):
         ...
 
     @property
+    def farthest_rows(self) -> int | None:
+        """How many candles back a request may begin: older ones are refused, or answered with nothing. None if no limit
+        is known; it may be learned from a refusal."""
+        ...
+
+    @property
     def reports_close(self) -> bool:
         """Whether its stream marks closed candles."""
         ...

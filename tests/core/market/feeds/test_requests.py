@@ -30,7 +30,7 @@ class _Slow:
 
     clock: ManualClock
     name = "Slow"
-    listed_rows = None
+    listed_rows = farthest_rows = None
     ahead_ms: int = 0
     waiting: deque[asyncio.Future[list[Candle]]] = field(default_factory=deque)
 
