@@ -19,7 +19,7 @@ class ExchangeFacts:
     options: ccxt's options that replace its own.
     lacks: what ccxt's `has` claims, but spot markets do not have.
     row_cells: the cells of a candle that ccxt reads from the wrong place, each with the right one.
-    twin_quote: the quote currency whose markets' trades the stream sends under the name of another one's.
+    alias_quote: the quote currency whose markets' trades the stream sends under the name of another one's.
     """
 
     source: str
@@ -28,7 +28,7 @@ class ExchangeFacts:
     options: Mapping[str, Any] = field(default_factory=dict)
     row_cells: Mapping[int | str, int | str] = field(default_factory=dict)
     timeframes: Mapping[str, str] = field(default_factory=dict)
-    twin_quote: tuple[str, str] | None = None
+    alias_quote: tuple[str, str] | None = None
 
 
 _GATE = ExchangeFacts(
@@ -75,7 +75,7 @@ FACTS: dict[str, ExchangeFacts] = {
     ),
     "coinbase": ExchangeFacts(
         source="ccxt issues 26465 and 25922: trades of BTC-USDC come as those of BTC-USD, as their books are one",
-        twin_quote=("USDC", "USD"),
+        alias_quote=("USDC", "USD"),
     ),
     "gate": _GATE,
     "gateeu": _GATE,
