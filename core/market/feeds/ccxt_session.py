@@ -67,9 +67,9 @@ class CcxtSession:
         if self._is_shared:
             use_one_socket(self.exchange)
         self._markets_named: dict[str, list[str]] = {}
-        """The markets whose trades come under a name: their own, or their twin's."""
+        """The markets whose trades come under a name: the market, or its alias."""
         for symbol in self._symbols:
-            for name in {symbol, self._twin(symbol)}:
+            for name in {symbol, self._alias(symbol)}:
                 self._markets_named.setdefault(name, []).append(symbol)
         self.failure: VenueError | None = None
         self.absent: set[str] = set()
@@ -205,7 +205,7 @@ class CcxtSession:
                 tap_candles(exchange, symbol, self.timeframe, partial(self._keep_row, symbol))
             streams.start("candles", symbols, is_together=bool(exchange.has.get("watchOHLCVForSymbols")))
         if exchange.has.get("watchTrades"):
-            for symbol in {*symbols, *map(self._twin, symbols)}:
+            for symbol in {*symbols, *map(self._alias, symbols)}:
                 tap_trades(exchange, symbol, partial(self._keep_trade, symbol))
             streams.start("trades", symbols, is_together=bool(exchange.has.get("watchTradesForSymbols")))
 
@@ -217,9 +217,9 @@ class CcxtSession:
         """Whether any of a market's streams is watched, as far as is known. Without one it is read by request."""
         return self._subscriptions is None or self._subscriptions.has_stream(symbol)
 
-    def _twin(self, symbol: str) -> str:
+    def _alias(self, symbol: str) -> str:
         """The market under whose name its trades come."""
-        quote, other = facts_of(self.venue).twin_quote or ("", "")
+        quote, other = facts_of(self.venue).alias_quote or ("", "")
         return f"{symbol.removesuffix(quote)}{other}" if quote and symbol.endswith(f"/{quote}") else symbol
 
     @property

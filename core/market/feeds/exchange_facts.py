@@ -30,7 +30,7 @@ class ExchangeFacts:
     options: ccxt's options that replace its own.
     lacks: what ccxt's `has` claims, but spot markets do not have.
     row_cells: the cells of a candle that ccxt reads from the wrong place, each with the right one.
-    twin_quote: the quote currency whose markets' trades the stream sends under the name of another one's.
+    alias_quote: the quote currency whose markets' trades the stream sends under the name of another one's.
     farthest_rows: how many candles back a request may begin, as older ones are refused or answered with nothing.
     page_rows: the candles of one answer, where ccxt's features name more.
     refusals: words or parts of an answer that mean a refusal, beside those of `core.market.feeds.refusals`.
@@ -42,7 +42,7 @@ class ExchangeFacts:
     options: Mapping[str, Any] = field(default_factory=dict)
     row_cells: Mapping[int | str, int | str] = field(default_factory=dict)
     timeframes: Mapping[str, str] = field(default_factory=dict)
-    twin_quote: tuple[str, str] | None = None
+    alias_quote: tuple[str, str] | None = None
     farthest_rows: int | None = None
     page_rows: int | None = None
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
@@ -108,7 +108,7 @@ FACTS: dict[str, ExchangeFacts] = {
     ),
     "coinbase": ExchangeFacts(
         source="ccxt issues 26465 and 25922: trades of BTC-USDC come as those of BTC-USD, as their books are one",
-        twin_quote=("USDC", "USD"),
+        alias_quote=("USDC", "USD"),
     ),
     "deepcoin": ExchangeFacts(
         source="ccxt 4.5.90, deepcoin.py fetch_ohlcv: sends bar and limit, at most 300, and no start",

@@ -137,7 +137,7 @@ def bitget(interval: str) -> StreamingExchange:
 async def test_the_candles_of_the_stream_are_those_that_are_requested(venue: str, interval: str) -> None:
     exchange = bitget(interval) if venue == "bitget" else okx(venue, interval)
     received = await watched(exchange, interval, 15.0)
-    assert len(received.candles) == 3 and len(received.forming) > 5
+    assert len(received.candles) in (3, 4) and len(received.forming) > 5
     assert not reasons(received)
     assert {each.open_time_ms for each in received.forming} == {
         received.candles[-1].open_time_ms + Interval.parse(interval).duration_ms
