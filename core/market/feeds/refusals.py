@@ -11,7 +11,8 @@ _NOUNS = "(symbol|pair|instrument|product|market)"
 _WORDS = {
     Refusal.RATE: r"too many|rate.?limit|frequency limit|too frequent|request limit",
     Refusal.LOCATION: (
-        r"restricted (location|countr|region|jurisdiction)|regulatory restriction|unavailable in |your (country|region)"
+        r"restricted (location|countr|region|jurisdiction)|regulatory restriction"
+        r"|unavailable in (the u\.?s|your)|your (country|region)"
         r"|error code: 1009\b"  # Cloudflare's: "country or region banned"
     ),
     Refusal.AGE: r"too long ago|too (old|far back)",
@@ -42,7 +43,8 @@ def refusal_of(venue: str, text: str, market_name: str = "") -> Refusal | None:
     if found is None and market_name:
         lacks = _MARKET_LACKS.format(name=re.escape(market_name))
         found = Refusal.MARKET if re.search(lacks, text, re.IGNORECASE) else None
-    return None if found is Refusal.MARKET and _PASSING.search(text) else found
+    is_lasting = found in (Refusal.MARKET, Refusal.LOCATION)
+    return None if is_lasting and _PASSING.search(text) else found
 
 
 def names_interval(text: str, names: tuple[str, ...]) -> bool:
