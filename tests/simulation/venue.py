@@ -76,6 +76,7 @@ class SimulatedVenue:
     page_rows = PAGE_ROWS
     listed_rows = farthest_rows = None
     has_consecutive_ids = True
+    has_stream = True
 
     def __init__(self, exchange: SimulatedExchange) -> None:
         self._exchange = exchange

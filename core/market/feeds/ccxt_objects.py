@@ -12,6 +12,7 @@ from typing import Any
 from core.domain.candle import Interval
 from core.domain.venue_names import venue_name
 from core.market.feeds.answer_bodies import require_data
+from core.market.feeds.corrections import correct
 from core.market.feeds.trouble import CURRENT_ANSWER, HttpResponse, VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.near_symbols import did_you_mean, near_symbols
@@ -22,8 +23,12 @@ BINANCE_FAMILY = frozenset({"binance", "binanceus"})
 _MOST_STREAMS = 1024
 """On one of Binance's sockets."""
 _SUCCESSES = range(200, 300)
-_CALENDAR = ("M", "y")
+_CALENDAR = ("M", "y", "Y")
 """Ends of ccxt's names of intervals without a fixed length."""
+_UNITS_S = (1, 60, 0.001)
+"""In which exchanges number their intervals: seconds, minutes, milliseconds."""
+_STREAM_NAMES = (("timeframes",), ("spot", "timeframes"), ("ws", "timeframes"), ("watchOHLCV", "timeframes"))
+"""Where ccxt's options have an exchange's names for the intervals of its stream, if those differ from its list's."""
 
 
 def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answer: HttpResponse) -> Any:
@@ -48,6 +53,7 @@ def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answe
     if not (has_stream and exchange.has.get("fetchOHLCV")):
         sentence = f"{exchange.name} has no stream of candles. Choose another exchange."
         raise VenueError(sentence, is_final=True, is_absent=True)
+    correct(exchange)
     exchange.ssl_context = _authorities(exchange.cafile)
     exchange.options["defaultType"] = "spot"
     exchange.options["fetchMarkets"] = _spot_only(exchange.options.get("fetchMarkets"))
@@ -137,16 +143,51 @@ def use_one_socket(exchange: Any) -> None:
 
 def timeframe_of(exchange: Any, interval: Interval) -> str:
     """The exchange's name of an interval. Raises VenueError if it has no such candles."""
-    names: dict[str, Any] = exchange.timeframes or {}
-    for name in names:
-        if not name.endswith(_CALENDAR) and exchange.parse_timeframe(name) * 1000 == interval.duration_ms:
+    names = timeframes_of(exchange)
+    for name, duration_ms in names.items():
+        if duration_ms == interval.duration_ms:
             return name
     raise no_such_interval(str(exchange.name), interval, names)
 
 
+def timeframes_of(exchange: Any) -> dict[str, int]:
+    """ccxt's names of the exchange's intervals, ascending, with their lengths in milliseconds. Without those of no
+    fixed length, those that are no such name (``15``), and those that ccxt requests in another length: Bitstamp's
+    ``1w`` is 259,200 s, three days."""
+    lengths = {name: _length_s(exchange, name, native) for name, native in (exchange.timeframes or {}).items()}
+    sound = {name: round(length_s * 1000.0) for name, length_s in lengths.items() if length_s is not None}
+    return dict(sorted(sound.items(), key=lambda each: each[1]))
+
+
+def _length_s(exchange: Any, name: str, native: Any) -> float | None:
+    from ccxt import NotSupported  # noqa: PLC0415 - loaded already, by the exchange itself
+
+    if name.endswith(_CALENDAR):
+        return None
+    try:
+        length_s = float(exchange.parse_timeframe(name))
+    except (NotSupported, ValueError):
+        return None
+    number = str(native)
+    is_other = number.isdecimal() and all(int(number) * unit_s != length_s for unit_s in _UNITS_S)
+    return None if is_other else length_s
+
+
+def streams_timeframe(exchange: Any, timeframe: str) -> bool:
+    """Whether ccxt knows the exchange's name for the stream of an interval's candles. Without it ccxt subscribes to
+    nothing, or to a name that the exchange refuses."""
+    for path in _STREAM_NAMES:
+        names: Any = exchange.options
+        for key in path:
+            names = names.get(key) if isinstance(names, dict) else None
+        if isinstance(names, dict) and timeframe not in names and not names.keys().isdisjoint(exchange.timeframes):
+            return False
+    return True
+
+
 def no_such_interval(name: str, interval: Interval, offered: Iterable[str] = ()) -> VenueError:
     """offered: the exchange's intervals, if known."""
-    listed = ", ".join(each for each in offered if not each.endswith(_CALENDAR))
+    listed = ", ".join(offered)
     has = f" It has {listed}." if listed else ""
     sentence = f"{name} has no candles of {interval}.{has} Choose another interval."
     return VenueError(sentence, is_final=True, is_absent=True)

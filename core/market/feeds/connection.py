@@ -17,12 +17,12 @@ from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
     FeedState,
-    FeedStatus,
     FormingCandle,
     RejectedMessage,
 )
 from core.market.feeds.forming import FormingCandles
 from core.market.feeds.ledger import Ledger, Tally
+from core.market.feeds.live_status import LiveStatus
 from core.market.feeds.rate_limits import RateLimitedError, RequestGate
 from core.market.feeds.reach import (
     cut_list_sentence,
@@ -33,6 +33,7 @@ from core.market.feeds.reach import (
 )
 from core.market.feeds.requests import Checks, Page, Requests
 from core.market.feeds.server_clock import ServerClock
+from core.market.feeds.stall_watch import StallWatch
 from core.market.feeds.stream_watch import StreamWatch
 from core.market.feeds.task_feed import TaskFeed
 from core.market.feeds.timing import ExchangeTimes
@@ -43,6 +44,8 @@ _DIAL_LOOK_S = 0.25
 """Between two checks that the stream is connected, as a quiet market sends nothing."""
 _EARLY_MS = 2_000
 """A closing message may come this early, by the local copy of the exchange's clock."""
+_OPEN_SHARE = 1.0 / 60.0
+"""Of a candle's length: between two requests of the open candle, if the stream does not show it."""
 _TRUST_S = 5.0
 """How long the local clock is trusted after it was confirmed against a message with a future time."""
 _LATE_S = 30.0
@@ -63,6 +66,7 @@ class Connection:
         times: ExchangeTimes,
         ledger: Ledger,
         tally: Tally,
+        stall: StallWatch,
         life_s: float,
     ) -> None:
         """life_s: the connection is renewed after this time."""
@@ -77,12 +81,15 @@ class Connection:
         self._times = times
         self._ledger = ledger
         self._tally = tally
+        self._stall = stall
         self._life_s = life_s
         self._opened_s: float | None = None
         self._skipped = 0
         self._oldest_ms = 0
         self._is_list_reached = False
         self._server = ServerClock(clock, feed.market.interval)
+        if ledger.is_known:
+            self._server.grid.place(ledger.position_ms)
         self._requests = Requests(venue, gate, clock, self._server, times, tally)
         self._checks = Checks(self._requests, clock, times, ledger)
         self._sleep = SleepWatch(clock)
@@ -92,7 +99,8 @@ class Connection:
         self._trusted_until_s = -math.inf
         self._vitals_due_s = clock.monotonic_s()
         self._shown: Candle | None = None
-        self._is_waiting = self._is_wait_reported = self._is_silence_reported = False
+        self._is_waiting = self._is_stream_unfit = False
+        self._open_due_s = clock.monotonic_s() + times.silence_s
 
     @property
     def age_s(self) -> float:
@@ -162,9 +170,12 @@ class Connection:
         """Fetch a page; repeat the request a few times while it has invalid rows."""
         for _ in range(_BAD_PAGE_TRIES):
             page = await self._requests.page(since_ms, is_urgent=False)
-            if not page.refused:
+            if not page.refused and page.unfit is None:
                 break
             await asyncio.sleep(self._times.retry_s)
+        if page.unfit is not None:
+            self._reject(page.refused)
+            raise VenueError(page.unfit, is_final=True)
         return page
 
     def _apply_page(self, page: Page, since_ms: int, is_first: bool) -> None:
@@ -203,6 +214,7 @@ class Connection:
         """Stream events. greeting: the status sentence once the stream is connected. lost: of a silent exchange what
         is known; not None after any lost connection: the stream then counts as connected with its first message."""
         forming = self._forming = FormingCandles(self._server, has_consecutive_ids=self.venue.has_consecutive_ids)
+        status = LiveStatus(self._feed, self.venue, self._stall, greeting)
         watch = StreamWatch(self.venue, self._clock, self._times, forming, self._requests.open_candle)
         self._due_ms = self._first_due_ms()
         while not self._ledger.is_full:
@@ -211,30 +223,27 @@ class Connection:
             updates = await watch.next(timeout_s)
             await self._check_clock_jump(asked_s + timeout_s)
             self._tally.count(updates, self._clock.now_ms())
+            self._stall.count(updates)
             self._reject(updates.refused)
             self._reject(await self._take(forming, updates.klines))
             self._reject(forming.take_trades(updates.trades))
-            if not self.is_live and (forming.newest_ms is not None or self.venue.is_streaming):
+            if self._is_stream_unfit:
+                await self._request_open(forming)
+            if not self.is_live and (forming.newest_ms is not None or status.is_connected):
                 self.is_live = lost is None or not updates.is_empty
                 if self.is_live:
-                    self._feed.say(FeedState.LIVE, greeting)
+                    status.report_live()
                 else:
-                    self._say_silence(lost or "")
+                    status.report_silence(lost or "")
             self.has_streamed = True
             await self._pass_on(forming)
-            if self.is_live:
-                self._say_rate_limit(greeting)
             self._update(forming)
+            if self.is_live:
+                status.report_changes(
+                    self._requests.held, is_waiting=self._is_waiting, mark=(self._ledger.yielded, self._shown)
+                )
             await self._feed.delivered()
             self._end_in_time(updates.is_ending)
-
-    def _say_silence(self, lost: str) -> None:
-        """Report once that the new connection has brought no message yet."""
-        if not self._is_silence_reported:
-            self._is_silence_reported = True
-            sentence = f"{lost} Connected again; waiting for the first message.".lstrip()
-            now_ms = self._clock.now_ms()
-            self._feed.emit(FeedStatus(FeedState.RECONNECTING, sentence, now_ms, awaits_message=True))
 
     async def _pass_on(self, forming: FormingCandles) -> None:
         """Pass on closed candles: from the stream, else by request."""
@@ -266,19 +275,6 @@ class Connection:
         for candle in page.closed:
             self._pass(candle, candle.open_time_ms >= live_from_ms, forming)
         self._due_ms = max(over_ms, ledger.position_ms) + self._step_ms
-
-    def _say_rate_limit(self, greeting: str) -> None:
-        """Report once that a candle waits for the end of a rate limit, and once when that is over."""
-        held = self._requests.held
-        if held is None and self._is_wait_reported:
-            self._is_wait_reported = False
-            self._feed.say(FeedState.LIVE, greeting)
-        elif held is not None and self._is_waiting and not self._is_wait_reported:
-            self._is_wait_reported = True
-            now_ms = self._clock.now_ms()
-            retry_at_ms = now_ms + round(held.wait_s * 1000.0)
-            retry = "The stream continues; closed candles are requested"
-            self._feed.emit(FeedStatus(FeedState.LIVE, str(held), now_ms, None, retry_at_ms, retry=retry))
 
     def _update(self, forming: FormingCandles) -> None:
         """Emit the forming candle if it has changed, corrections, and periodically the vitals."""
@@ -314,7 +310,22 @@ class Connection:
                 self._finals[kline.candle.open_time_ms] = kline.candle
             forming.take_kline(kline)
             self._server.learn([kline.candle])
+        if klines:
+            self._is_stream_unfit = len(refused) == len(klines)
         return refused
+
+    async def _request_open(self, forming: FormingCandles) -> None:
+        """Request the open candle now and then, as all streamed ones are refused: they may be of another time zone."""
+        now_s = self._clock.monotonic_s()
+        if now_s < self._open_due_s or self._requests.held is not None:
+            return
+        self._open_due_s = now_s + max(self._times.silence_s, self._step_ms / 1000.0 * _OPEN_SHARE)
+        try:
+            for candle in await self._requests.open_candle():
+                forming.take_kline(Kline(candle))
+        except VenueError as trouble:
+            if not trouble.is_brief:
+                raise
 
     async def _sync_clock(self, shown_ms: int) -> None:
         """Sync with the exchange's clock. If ours was right and the message wrong, not again for a while."""
@@ -399,6 +410,7 @@ class Connection:
         )
 
     def _reject(self, refused: Sequence[Refused]) -> None:
+        self._stall.count_refused(refused)
         for each in refused:
             self._tally.rejected += 1
             self._feed.emit(RejectedMessage(self._clock.now_ms(), each.reason, each.raw[:_RAW_CHARACTERS]))

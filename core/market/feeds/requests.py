@@ -30,12 +30,14 @@ class Page:
     """Closed candles, ascending; the opening time of the newest valid row, closed or not; and the rejected rows.
 
     first_ms: the opening time of the oldest row, valid or not.
+    unfit: why the rows are no candles of the requested interval, as a sentence; None if they are.
     """
 
     closed: list[Candle]
     newest_ms: int | None
     refused: list[Refused] = field(default_factory=list)
     first_ms: int | None = None
+    unfit: str | None = None
 
     def at(self, open_time_ms: int) -> Candle | None:
         """The closed candle that opened at this time."""
@@ -98,15 +100,18 @@ class Requests:
         rows, asked_ms = await self._rows(since_ms, is_urgent=is_urgent)
         if rows and self._server.is_ahead(rows[-1].open_time_ms):
             await self.sync()
+        times_ms = [row.open_time_ms for row in rows]
+        self._server.grid.learn(times_ms)
+        unfit = self._server.grid.refusal(self._venue.name, times_ms)
         sound, refused = self._sifted(rows)
         self._server.learn(sound)
         first_ms = rows[0].open_time_ms if rows else None
         if not sound:
-            return Page([], None, refused, first_ms)
+            return Page([], None, refused, first_ms, unfit)
         newest_ms = sound[-1].open_time_ms
         final_from_ms = newest_ms + self._interval.duration_ms + self._times.grace_s * 1000.0
         is_final = asked_ms >= final_from_ms
-        return Page(sound if is_final else sound[:-1], newest_ms, refused, first_ms)
+        return Page(sound if is_final else sound[:-1], newest_ms, refused, first_ms, unfit)
 
     async def settled(self, over_ms: int, position_ms: int, shown: Candle | None) -> Page:
         """The candles from the position on, with the final candle of `over_ms`, or what is available at the deadline. A
@@ -144,9 +149,7 @@ class Requests:
     def _sifted(self, rows: list[Candle]) -> tuple[list[Candle], list[Refused]]:
         sound, refused = [], []
         for row in rows:
-            # Weeks start where the exchange has them start; all other intervals count from the epoch.
-            phase_ms = row.open_time_ms % self._interval.duration_ms if self._server.has_own_grid else 0
-            problem = problem_of(row, self._interval, phase_ms)
+            problem = problem_of(row, self._interval, self._server.phase_ms)
             if problem is not None:
                 refused.append(Refused(problem.value, str(row)))
             elif self._server.is_ahead(row.open_time_ms):

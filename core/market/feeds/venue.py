@@ -88,6 +88,11 @@ class Venue(Protocol):
         """Whether the stream's socket is connected, even if no message has come yet."""
         ...
 
+    @property
+    def has_stream(self) -> bool:
+        """Whether it streams anything of this market, as far as is known. Without a stream it is read by request."""
+        ...
+
     async def open(self, older: Self | None) -> None:
         """Load the market. `older`: a closed venue, whose unchanging data may be reused."""
         ...

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from core.domain.candle import DAY_MS, Candle, Market
+from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.spans import TimeSpan, candles_in, without
 from core.market.feeds.reach import reachable_rows
@@ -32,6 +32,8 @@ from core.storage.holes import HoleStore
 
 _MOST_TRIES = 12
 _GRACE_MS = 2_000
+_NEWEST = 10
+"""Candles requested to learn where they open."""
 _LONG_WAIT_S = 3.0
 _SYNC_EVERY_S = 600.0
 
@@ -87,6 +89,7 @@ class Backfill:
     """The number of candles fetched and stored."""
     _absent: int = 0
     _out_of_reach: int = 0
+    _was_unfit: bool = False
     _listed_from_ms: int = 2**62
     """The oldest candle in an answer so far."""
     _lacks_until_ms: int = -1
@@ -137,8 +140,7 @@ class Backfill:
     async def _closed_span(self, since_ms: int, until_ms: int | None) -> TimeSpan:
         """From the first candle that opens at or after `since_ms` to the last closed one."""
         interval = self.market.interval
-        if interval.duration_ms > DAY_MS:
-            await self._ask(since_ms)  # weeks open on Mondays: a candle tells
+        await self._learn_grid(since_ms)
         await self._connected()
         forming_ms = self._time.forming_ms()
         stop_ms = forming_ms if self._time.now_ms() - forming_ms >= _GRACE_MS else forming_ms - interval.duration_ms
@@ -152,6 +154,17 @@ class Backfill:
                 f"{interval} is over, so there is nothing to fetch."
             )
         return TimeSpan(first_ms, stop_ms)
+
+    async def _learn_grid(self, since_ms: int) -> None:
+        """Days and weeks open where the exchange has them open: the stored candles show it, or a response. Before its
+        first candle there are none, so the newest are requested then."""
+        if not self._time.grid.is_own:
+            return
+        stored = self.store.newest(self.market, 1)
+        if stored:
+            self._time.grid.place(stored[0].open_time_ms)
+        elif not (await self._ask(since_ms))[0]:
+            await self._ask(self.clock.now_ms() - _NEWEST * self.market.interval.duration_ms)
 
     def _missing(self, span: TimeSpan, known: list[TimeSpan]) -> list[TimeSpan]:
         return without(self.holes.missing(self.market, span), known)
@@ -267,6 +280,8 @@ class Backfill:
                 await self._wait_out(trouble)
                 continue
             self._time.learn(rows)
+            if self._is_unfit(venue, rows):
+                continue
             self._tries = 0
             self.backoff.reset()
             interval = self.market.interval
@@ -275,6 +290,14 @@ class Backfill:
                 self._listed_from_ms = min(self._listed_from_ms, rows[0].open_time_ms)
                 covered = TimeSpan(since_ms, interval.close_time_ms(rows[-1].open_time_ms))
             return {row.open_time_ms: row for row in rows}, covered
+
+    def _is_unfit(self, venue: Venue, rows: list[Candle]) -> bool:
+        """Whether a response has no candles of the interval. Raises HistoryError the second time in a row."""
+        unfit = self._time.grid.refusal(venue.name, [row.open_time_ms for row in rows])
+        if unfit is not None and self._was_unfit:
+            raise HistoryError(unfit)
+        self._was_unfit = unfit is not None
+        return self._was_unfit
 
     async def _connected(self) -> Venue:
         """The open venue; after an error, a new one."""
