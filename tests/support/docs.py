@@ -18,7 +18,7 @@ import click
 from pydantic.fields import FieldInfo
 from PySide6.QtGui import QKeySequence
 
-from core.market.feeds.ccxt_objects import make_exchange
+from core.market.feeds.ccxt_objects import make_exchange, timeframes_of
 from core.market.feeds.ccxt_session import MOST_ROWS
 from core.market.feeds.ccxt_tap import reports_close
 from core.market.feeds.exchange_facts import ExchangeFacts, facts_of
@@ -192,25 +192,13 @@ def _exchange(exchange: Any) -> tuple[str, ...]:
     return (
         str(exchange.name),
         f"`{exchange.id}`",
-        ", ".join(_intervals(exchange)),
+        ", ".join(timeframes_of(exchange)),
         " and ".join(streams),
         "its stream" if is_closed_by_stream else "request",
         f"{facts.page_rows or _page_rows(exchange):,}",
         _depth(facts),
         facts.source,
     )
-
-
-def _intervals(exchange: Any) -> list[str]:
-    """ccxt's names of those with a fixed length."""
-    from ccxt import NotSupported  # noqa: PLC0415 - as above
-
-    found = []
-    for name in exchange.timeframes or {}:
-        with contextlib.suppress(NotSupported):  # a name without a unit
-            if not name.endswith(("M", "y", "Y")) and exchange.parse_timeframe(name):
-                found.append(name)
-    return found
 
 
 def _page_rows(exchange: Any) -> int:
