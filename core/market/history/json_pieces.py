@@ -31,17 +31,19 @@ def row_pieces(data: IO[bytes], first: Any, *, has_line_ends: bool) -> Iterator[
     rest = data.read(_PIECE_BYTES)
     found = None if has_line_ends else _FIRST_ROW.search(rest)
     rest = rest if found is None else rest[found.end() :]
+    end = b"\n" if has_line_ends else b"]," if isinstance(first, list) else b"},"
     is_verified = False
     while more := data.read(_PIECE_BYTES):
         rest += more
-        cut = _last_end(rest, has_line_ends)
+        place = rest.rfind(end)
+        cut = place + len(end) - 1
         text = rest[:cut].rstrip().replace(b"\n", b",") if has_line_ends else rest[:cut]
         try:
             rows = orjson.loads(b"[" + text + b"]")
         except orjson.JSONDecodeError:
             _refuse_several(rest)
             return
-        if not is_verified and rows[:1] != [first]:
+        if place < 0 or (not is_verified and rows[:1] != [first]):
             return
         is_verified = True
         yield rows, False
@@ -55,14 +57,6 @@ def _refuse_several(text: bytes) -> None:
     """Raises ValueError where another list of rows follows."""
     if _NEXT_LIST.search(text):
         raise ValueError("it has several lists, perhaps of several markets; save each on its own")
-
-
-def _last_end(text: bytes, has_line_ends: bool) -> int:
-    """Where the last row ends that another one follows; 0 if none does."""
-    if has_line_ends:
-        return text.rfind(b"\n")
-    ends = [found.end() - 1 for found in re.finditer(rb"[\]}]\s*,(?=\s*[\[{])", text[-_PIECE_BYTES:])][-1:]
-    return ends[0] + max(0, len(text) - _PIECE_BYTES) if ends else 0
 
 
 def _last_rows(text: bytes, has_line_ends: bool) -> list[Any]:
