@@ -49,7 +49,7 @@ def row_pieces(data: IO[bytes], first: Any, *, has_line_ends: bool) -> Iterator[
         yield rows, False
         rest = rest[cut + 1 :]
     _refuse_several(rest)
-    if is_verified:
+    if is_verified and not _FIRST_ROW.search(rest):  # else another value follows
         yield _last_rows(rest, has_line_ends), True
 
 
@@ -64,6 +64,8 @@ def _last_rows(text: bytes, has_line_ends: bool) -> list[Any]:
     import ijson  # noqa: PLC0415 - for such files only
 
     rows: list[Any] = []
+    if not text.strip():
+        return rows
     try:
         place = "" if has_line_ends else "item"
         source = BytesIO(text if has_line_ends else b"[" + text)

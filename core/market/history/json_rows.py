@@ -72,7 +72,7 @@ def json_frames(path: Path, most_rows: int, on_file: OnFile) -> Iterator[pd.Data
             with _opened(path, on_file) as data:
                 yield from _of_columns(ijson.kvitems(data, place.prefix, **_OPTIONS), most_rows)
             return
-        frames = (_frame(rows, place.names) for rows in _some_rows(path, place, on_file))
+        frames = (_with_numbers(_frame(rows, place.names)) for rows in _some_rows(path, place, on_file))
         while parts := list(islice(frames, -(-most_rows // _ROWS_AT_ONCE))):
             yield pd.concat(parts, ignore_index=True)
     except ijson.JSONError as error:
@@ -224,6 +224,12 @@ def _frame(rows: list[Any], names_beside: tuple[str, ...]) -> pd.DataFrame:
         return _table(names, zip(*map(itemgetter(*names), rows), strict=True))
     except KeyError:  # not all have the same names
         return pd.DataFrame(rows)
+
+
+def _with_numbers(frame: pd.DataFrame) -> pd.DataFrame:
+    """With columns of nulls as numbers: of objects, pandas warns where they are joined to others."""
+    empty = [name for name in frame.columns if frame[name].dtype == object and frame[name].isna().all()]
+    return frame.astype(dict.fromkeys(empty, "float64")) if empty else frame
 
 
 def _table(names: Iterable[Any], columns: Iterable[Sequence[Any]]) -> pd.DataFrame:

@@ -146,6 +146,7 @@ class _Reader:
     roles: Roles | None = None
     style: TimeStyle = field(default_factory=TimeStyle)
     rows: int = 0
+    names: list[object] = field(default_factory=list)
     is_exported: bool = False
     has_numbers: bool = False
     times: list[NDArray[np.int64]] = field(default_factory=list)
@@ -174,6 +175,8 @@ class _Reader:
         assert self.roles is not None, "set by _begin"
         if not len(chunk):
             return
+        if list(chunk.columns) != self.names:  # JSON may leave out what a row does not have
+            chunk = chunk.reindex(columns=self.names)
         self.rows += len(chunk)
         if self.roles.symbol is not None:
             self.symbols.update(str(name).strip() for name in chunk[self.roles.symbol].dropna().unique())
@@ -216,6 +219,7 @@ class _Reader:
             delimiter=self.table.delimiter,
         )
         self.symbols.update(self.table.symbols)
+        self.names = list(chunk.columns)
         self.is_exported = tuple(chunk.columns) == COLUMNS
         zone = self._zone(self.roles.form)
         self.style = TimeStyle(self._day_first(chunk, self.roles), zone, options.zone is not None)

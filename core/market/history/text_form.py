@@ -220,13 +220,18 @@ def _decimal_sign(path: Path, form: TextForm, rows: Sequence[Sequence[str]]) -> 
     return "."
 
 
+def without_blanks(cell: str) -> str:
+    """A number without blanks and apostrophes between its thousands."""
+    return re.sub(r"(?<=\d)[\s'’](?=\d{3}(?!\d))", "", cell.strip())
+
+
 def _proven(path: Path, rows: Iterable[Sequence[str]]) -> tuple[str | None, set[str]]:
     """The decimal sign, None if no number proves it; and some numbers that may mean two things."""
     proof: dict[str, str] = {}
     unclear: set[str] = set()
     for row in rows:
         for cell in row:
-            bare = cell.strip().lstrip("$€£¥")
+            bare = without_blanks(cell).lstrip("$€£¥")
             if "," not in bare and "." not in bare:
                 continue
             if _COMMA_DECIMAL.fullmatch(bare):
