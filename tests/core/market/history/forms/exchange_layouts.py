@@ -219,8 +219,8 @@ EXCHANGE_LAYOUTS = (
         form="poloniex-candles",
         file="poloniex.csv",
         line=lambda r: (
-            f"{r.low},{r.high},{r.open},{r.close},{r.turnover},{r.volume},0,0,9,{r.end_ms - 1},{r.close},MINUTE_1,{r.ms},"
-            f"{r.end_ms - 1}"
+            f"{r.low},{r.high},{r.open},{r.close},{r.turnover},{r.volume},0,0,9,{r.end_ms - 1},{r.close},MINUTE_1,"
+            f"{r.ms},{r.end_ms - 1}"
         ),
     ),
     Layout(
@@ -235,8 +235,8 @@ EXCHANGE_LAYOUTS = (
         file="poloniex_named.csv",
         head=_POLONIEX,
         line=lambda r: (
-            f"{r.low},{r.high},{r.open},{r.close},{r.turnover},{r.volume},0,0,9,{r.end_ms - 7},{r.close},MINUTE_1,{r.ms},"
-            f"{r.end_ms - 1}"
+            f"{r.low},{r.high},{r.open},{r.close},{r.turnover},{r.volume},0,0,9,{r.end_ms - 7},{r.close},MINUTE_1,"
+            f"{r.ms},{r.end_ms - 1}"
         ),
     ),
     Layout(  # amounts in dollars

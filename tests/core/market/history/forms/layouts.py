@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from core.domain.candle import DAY_MS, Candle, Interval
+from core.domain.candle import Candle, Interval
 from core.market.history.reading import CandleTable, ReadOptions
 
 MINUTE, FIVE_MINUTES, HALF_HOUR = Interval.parse("1m"), Interval.parse("5m"), Interval.parse("30m")
@@ -91,10 +91,6 @@ def _row(number: int, ms: int, step_ms: int) -> Row:
     return Row(number, ms, ms + step_ms, *(round(price, 1) for price in prices))
 
 
-def rows_at(times_ms: Sequence[int], step_ms: int = DAY_MS) -> list[Row]:
-    return [_row(number, ms, step_ms) for number, ms in enumerate(times_ms)]
-
-
 def trades_of(candles: Sequence[Row]) -> list[Trade]:
     """Of which these candles are made."""
     return [
@@ -106,16 +102,14 @@ def trades_of(candles: Sequence[Row]) -> list[Trade]:
     ]
 
 
-def candle(row: Row, *, ms: int | None = None, volume: float | None = None) -> Candle:
-    return Candle(
-        row.ms if ms is None else ms, row.open, row.high, row.low, row.close, row.volume if volume is None else volume
-    )
+def candle(row: Row, *, volume: float | None = None) -> Candle:
+    return Candle(row.ms, row.open, row.high, row.low, row.close, row.volume if volume is None else volume)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """A file of one form. form: the name of the form that has to be recognised, empty for none. line: of a candle, or of
-    a trade. volume: as it has to be read. opens_ms: where a candle has to open, if not at its time."""
+    """A file of one form. form: the name of the form that has to be recognised, empty for none. line: of a candle, or
+    of a trade. volume: as it has to be read."""
 
     form: str
     file: str
@@ -126,7 +120,6 @@ class Layout:
     is_newest_first: bool = False
     options: ReadOptions = field(default_factory=ReadOptions)
     volume: Callable[[Row], float] = lambda row: row.volume
-    opens_ms: Callable[[Row], int] = lambda row: row.ms
 
     def __str__(self) -> str:
         return f"{self.form or 'none'}: {self.file}"
@@ -146,7 +139,7 @@ class Layout:
         return path
 
     def expected(self) -> list[Candle]:
-        return [candle(row, ms=self.opens_ms(row), volume=self.volume(row)) for row in self.candles]
+        return [candle(row, volume=self.volume(row)) for row in self.candles]
 
 
 def candles_of(table: CandleTable) -> list[Candle]:

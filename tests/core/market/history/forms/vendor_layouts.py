@@ -1,4 +1,4 @@
-"""How vendors, terminals and programs lay out their files: a row for each form of `core.market.history.forms.vendors`."""
+"""How vendors, terminals and programs lay out their files: rows for `core.market.history.forms.vendors`."""
 
 from __future__ import annotations
 
