@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 _CYCLE_YEARS, _CYCLE_MS = 400, 146_097 * 86_400_000
 """The Gregorian calendar repeats after 400 years, days of the week included."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""Added to, as Windows has no `fromtimestamp` before it."""
 _LAST_MS = 253_370_764_800_000
 """The start of the year 9999: a year before the end, as zones differ from UTC by some hours."""
 
@@ -32,12 +34,12 @@ def read_utc(text: str) -> int:
 
 def calendar_moment(at_ms: int) -> datetime:
     """The time in UTC; the end of the year 9998 for any later one."""
-    return datetime.fromtimestamp(min(at_ms, _LAST_MS - 1) / 1000.0, tz=UTC)
+    return _EPOCH + timedelta(milliseconds=min(at_ms, _LAST_MS - 1))
 
 
 def _within(at_ms: int) -> tuple[datetime, int]:
     cycles = max(0, -(-(at_ms - _LAST_MS + 1) // _CYCLE_MS))
-    return datetime.fromtimestamp((at_ms - cycles * _CYCLE_MS) / 1000.0, tz=UTC), cycles
+    return _EPOCH + timedelta(milliseconds=at_ms - cycles * _CYCLE_MS), cycles
 
 
 def _written(moment: datetime, cycles: int, form: str) -> str:

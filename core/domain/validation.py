@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.candle import Candle, Interval
+from core.domain.candle import DAY_MS, Candle, Interval
 
 LARGEST_JUMP = 10.0
 LOWEST_PRICE, HIGHEST_PRICE = 1e-18, 1e18
@@ -18,12 +18,16 @@ LARGEST_VOLUME = 1e24
 """Supplies of 1e18 tokens exist, and some were traded whole within a day; 1e24 is a million times that."""
 LARGEST_RANGE = 1e9
 """High over low. Ether fell 3,000-fold within a second (GDAX, 2017), Luna 10,000,000-fold within a week (2022)."""
-_EARLIEST_MS = 0
+_EARLIEST_MS = -5_364_662_400_000
+"""The year 1800: indices of shares are known from about then."""
 LATEST_MS = 4_102_444_800_000
 """The year 2100. Microseconds read as milliseconds lie far beyond it, seconds in January 1970."""
 _SMALLEST_SECONDS = 1_000_000_000
 _SECONDS_MS = 31_536_000_000
-"""A year after the epoch: no market was recorded then, but a time in seconds looks like it."""
+"""A year after the epoch: only days were recorded then, but a time in seconds looks like it."""
+_SUMMER_MS = 3_600_000
+_LOCAL_FROM_MS = 2 * _SUMMER_MS
+"""Candles of this length and longer may follow a local clock with summer time."""
 
 
 class RejectionReason(StrEnum):
@@ -52,10 +56,12 @@ class Rejection:
 class Validator:
     """Checks candles of one interval in order of arrival."""
 
-    def __init__(self, interval: Interval, phase_ms: int = 0) -> None:
-        """phase_ms: how far opening times lie off the epoch's grid; stock sessions may begin off it."""
+    def __init__(self, interval: Interval, phase_ms: int = 0, *, has_summer_time: bool = False) -> None:
+        """phase_ms: how far opening times lie off the epoch's grid; stock sessions may begin off it. has_summer_time:
+        long candles may open an hour from there."""
         self._interval = interval
         self._phase_ms = phase_ms % interval.duration_ms
+        self._has_summer_time = has_summer_time and interval.duration_ms >= _LOCAL_FROM_MS
         self._last_close: float | None = None
         self._suspect_close: float | None = None
 
@@ -76,7 +82,11 @@ class Validator:
         return _rejection(self._own_problem(candle), "The correction", candle)
 
     def _own_problem(self, candle: Candle) -> RejectionReason | None:
-        return problem_of(candle, self._interval, self._phase_ms)
+        problem = problem_of(candle, self._interval, self._phase_ms)
+        if problem is not RejectionReason.GRID or not self._has_summer_time:
+            return problem
+        others = (self._phase_ms - _SUMMER_MS, self._phase_ms + _SUMMER_MS)
+        return None if any(problem_of(candle, self._interval, phase) is None for phase in others) else problem
 
     def _jump(self, candle: Candle) -> RejectionReason | None:
         """A tenfold jump is a broken message; two consecutive candles that agree on it are real (a split, say)."""
@@ -136,7 +146,8 @@ def _size_problem(candle: Candle) -> RejectionReason | None:
 
 
 def _time_problem(open_time_ms: int, interval: Interval, phase_ms: int) -> RejectionReason | None:
-    if not _EARLIEST_MS <= open_time_ms < LATEST_MS or _SMALLEST_SECONDS <= open_time_ms < _SECONDS_MS:
+    looks_like_seconds = _SMALLEST_SECONDS <= open_time_ms < _SECONDS_MS and interval.duration_ms < DAY_MS
+    if not _EARLIEST_MS <= open_time_ms < LATEST_MS or looks_like_seconds:
         return RejectionReason.TIME_UNIT
     off = (open_time_ms - phase_ms) % interval.duration_ms
     return RejectionReason.GRID if off else None
@@ -147,7 +158,9 @@ def is_near(close: float, other: float) -> bool:
     return 1.0 / LARGEST_JUMP < close / other < LARGEST_JUMP
 
 
-def time_is_in_another_unit(times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Where times cannot be milliseconds: before 1970, after 2100, or probably seconds."""
+def time_is_in_another_unit(times_ms: NDArray[np.int64], interval: Interval) -> NDArray[np.bool_]:
+    """Where times cannot be milliseconds: before 1800, after 2100, or probably seconds."""
     looks_like_seconds = (times_ms >= _SMALLEST_SECONDS) & (times_ms < _SECONDS_MS)
+    if interval.duration_ms >= DAY_MS:
+        looks_like_seconds = np.zeros(times_ms.shape, np.bool_)
     return (times_ms < _EARLIEST_MS) | (times_ms >= LATEST_MS) | looks_like_seconds

@@ -188,7 +188,7 @@ class MarketPipeline:
     def _take_corrected(self, candle: Candle) -> None:
         """Replace the stored candle. It is no reference for later ones: the validator goes by order of arrival."""
         self._flush()
-        validator = self._validator or Validator(self._feed.market.interval, self._phase_ms(candle))
+        validator = self._validator or self._new_validator(candle)
         rejection = validator.check_correction(candle)
         if rejection is not None:
             self._reject(candle, rejection)
@@ -197,11 +197,16 @@ class MarketPipeline:
 
     def _check(self, candle: Candle) -> Rejection | None:
         if self._validator is None:
-            self._validator = Validator(self._feed.market.interval, self._phase_ms(candle))
+            self._validator = self._new_validator(candle)
         rejection = self._validator.check(candle)
         if rejection is not None and rejection.reason is RejectionReason.TIME_UNIT and not self._knows_phase:
             self._validator = None  # that time does not determine the grid
         return rejection
+
+    def _new_validator(self, candle: Candle) -> Validator:
+        """Candles of files may follow a clock with summer time; their reader has seen the whole file."""
+        is_file = self._feed.kind is FeedKind.REPLAY
+        return Validator(self._feed.market.interval, self._phase_ms(candle), has_summer_time=is_file)
 
     @property
     def _knows_phase(self) -> bool:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_COLUMNS = 1_000
+_CELL_BYTES = 8
 _MAGIC = b"ARROW1"
 
 
@@ -22,10 +23,17 @@ def arrow_frames(path: Path, kind: str, most_rows: int) -> Iterator[pd.DataFrame
     Columns of types that candles and trades do not have (lists, structs) are left out. Raises ImportError without
     pyarrow, CandleFileError for a file that is too large, and pyarrow's errors for a broken one.
     """
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
     tables = _parquet_tables(path, most_rows) if kind == "parquet" else _feather_tables(path)
-    for table in tables:
-        for first in range(0, max(table.num_rows, 1), most_rows):
-            yield _plain(table.slice(first, most_rows).to_pandas())
+    try:
+        for table in tables:
+            for first in range(0, max(table.num_rows, 1), most_rows):
+                yield _plain(table.slice(first, most_rows).to_pandas())
+    except pa.ArrowException as error:
+        if isinstance(error, ValueError | TypeError | LookupError | OSError | MemoryError | NotImplementedError):
+            raise
+        raise ValueError(f"perhaps text that is not UTF8: {error}") from error
 
 
 def _parquet_tables(path: Path, most_rows: int) -> Iterator[Any]:
@@ -35,9 +43,11 @@ def _parquet_tables(path: Path, most_rows: int) -> Iterator[Any]:
     with pq.ParquetFile(path) as file:
         found = file.metadata
         unpacked = sum(found.row_group(number).total_byte_size for number in range(found.num_row_groups))
-        _refuse_too_much(path, found.num_rows, found.num_columns, unpacked)
+        # A column of one repeated value takes no space in a file, whatever its length.
+        least = found.num_rows * found.num_columns * _CELL_BYTES
+        _refuse_too_much(path, found.num_rows, found.num_columns, max(unpacked, least))
         schema = file.schema_arrow
-        columns = _usable(path, schema)
+        columns = [schema.field(place).name for place in _usable(path, schema)]
         for batch in file.iter_batches(batch_size=most_rows, columns=columns):
             yield pa.Table.from_batches([batch], schema=batch.schema.with_metadata(schema.metadata))
 
@@ -70,15 +80,15 @@ def _refuse_too_much(path: Path, rows: int, columns: int, unpacked: int) -> None
         raise CandleFileError(f"{path.name} unpacks to more than 2 GiB; split it.")
 
 
-def _usable(path: Path, schema: Any) -> list[str]:
-    """The columns of numbers, texts and times. Raises CandleFileError where prices are bytes."""
+def _usable(path: Path, schema: Any) -> list[int]:
+    """The places of columns of numbers, texts and times. Raises CandleFileError where prices are bytes."""
     packed = [field.name for field in schema if str(field.type).startswith(("fixed_size_binary", "binary"))]
     if any(name in ("open", "close", "price") for name in packed):
         raise CandleFileError(
             f"{path.name} has its prices as bytes ({', '.join(packed[:3])}), in a form of the program that wrote it. "
             "Export them from there as numbers, to CSV or Parquet."
         )
-    return [field.name for field in schema if _is_plain(field.type)]
+    return [place for place, field in enumerate(schema) if _is_plain(field.type)]
 
 
 def _is_plain(kind: Any) -> bool:

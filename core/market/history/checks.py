@@ -53,7 +53,7 @@ def _shape_and_time(columns: StoredColumns, interval: Interval, phases_ms: Seque
     times = columns.open_time_ms
     faults = (
         *number_faults(columns.values),
-        (RejectionReason.TIME_UNIT, time_is_in_another_unit(times)),
+        (RejectionReason.TIME_UNIT, time_is_in_another_unit(times, interval)),
         (RejectionReason.GRID, ~is_on(times, interval, phases_ms)),
     )
     reasons = np.zeros(times.size, np.int64)

@@ -17,6 +17,9 @@ _ENDS_SHORT_MS = (1, 1_000)
 _LOCAL_FROM_MS = 2 * _HOUR_MS
 """Candles of this length and longer may follow a local clock with summer time: shorter ones stay on the grid."""
 _SHORTEST_SEASON = 3
+_LAST_HOURS_MS = (6 * _HOUR_MS, 12 * _HOUR_MS)
+"""A day that opens so late in a day is that of the next date: at 17:00 in New York, or at midnight in Berlin; or, of
+markets further east, in Tokyo or Sydney. Which one is told by the weekends, on which the market is closed."""
 _WEEKEND = (5, 6)
 _EPOCH_WEEKDAY = 3
 _FEWEST_DAYS = 10
@@ -80,18 +83,15 @@ def days_at_date(times: Times, offsets_ms: Times, interval: Interval, *, are_day
     walls = times + offsets_ms
     if are_days or (walls % DAY_MS == 0).all():
         return walls - walls % DAY_MS
-    if not has_zone and _is_of_sessions(walls):
-        return walls - walls % DAY_MS
-    if len(grid_of(times, interval).phases_ms) > 1:  # midnights, or 17:00 in New York, where a trading day begins
-        nearest = times + DAY_MS // 2
-        return nearest - nearest % DAY_MS
-    return times
-
-
-def _is_of_sessions(walls: Times) -> bool:
-    """Whether all days have one time of day, and none is of a weekend: the sessions of an exchange of shares."""
-    weekdays = (walls // DAY_MS + _EPOCH_WEEKDAY) % 7
-    return walls.size >= _FEWEST_DAYS and np.unique(walls % DAY_MS).size == 1 and not np.isin(weekdays, _WEEKEND).any()
+    shown = times if has_zone else walls
+    for rest_ms in _LAST_HOURS_MS:
+        dates = (shown + rest_ms) - (shown + rest_ms) % DAY_MS
+        if dates.size >= _FEWEST_DAYS and not np.isin((dates // DAY_MS + _EPOCH_WEEKDAY) % 7, _WEEKEND).any():
+            return dates
+    if len(grid_of(times, interval).phases_ms) > 1:
+        later = times + _LAST_HOURS_MS[0]
+        return later - later % DAY_MS
+    return times  # of a market without weekends, such as an exchange whose days begin at 16:00 UTC
 
 
 def is_on(times: Times, interval: Interval, phases_ms: Sequence[int]) -> NDArray[np.bool_]:

@@ -138,6 +138,8 @@ def _of_row(node: _Node, parent: _Node | None) -> _Place | None:
         parent.columns += 1
     if node.cells < _FEWEST_CELLS:
         return None
+    if not node.is_array and not parent.is_array:
+        parent.cells += node.cells  # an object of prices beside a time
     if parent.is_array:
         return _Place(node.prefix, "items")
     return None if node.is_array or not _TIME_KEY.match(parent.key) else _Place(parent.prefix, "entries")
@@ -178,10 +180,22 @@ def _flattened(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield plain | each
 
 
+def _columns_in(name: str, value: Any) -> Iterator[tuple[str, list[Any]]]:
+    """The columns that an entry is, or has in objects below it, as Yahoo's answers have."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield from _columns_in(key, below)
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        for below in value:
+            yield from _columns_in(name, below)
+    elif isinstance(value, list):
+        yield name, value
+
+
 def _of_columns(entries: Iterable[tuple[str, Any]], most_rows: int) -> Iterator[pd.DataFrame]:
     import pandas as pd  # noqa: PLC0415 - as above
 
-    columns = {name: pd.Series(cells) for name, cells in entries if isinstance(cells, list)}
+    columns = {name: pd.Series(cells) for entry in entries for name, cells in _columns_in(*entry)}
     lengths = {len(cells) for cells in columns.values()}
     if len(lengths) > 1:
         raise ValueError(f"its columns have {', '.join(map(str, sorted(lengths)))} cells")

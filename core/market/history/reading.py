@@ -127,7 +127,7 @@ def require_table(path: Path) -> None:
     """Raises CandleFileError unless its first part has the columns of candles or trades."""
     table = TableFile(path, passes_over_long_lines=True)
     for chunk in islice(table.chunks(), 1):
-        roles_of(table.name, chunk, allows_trades=True, path_name=path.name)
+        roles_of(table.name, chunk, allows_trades=True, path_name=path.name, delimiter=table.delimiter)
 
 
 def interval_of(path: Path) -> Interval:
@@ -187,7 +187,8 @@ class _Reader:
             return
         is_good = self._without_faults(chunk, numbers, is_good)
         self.times.append(times[is_good])
-        self.offsets.append(offsets[is_good])
+        kept = offsets[is_good]
+        self.offsets.append(kept if kept.any() else np.broadcast_to(np.int64(0), kept.shape))
         self.values.append(numbers[:, is_good])
 
     def finish(self) -> CandleTable:
@@ -212,6 +213,7 @@ class _Reader:
             allows_trades=not options.is_strict,
             form_name=options.form,
             path_name=self.path.name,
+            delimiter=self.table.delimiter,
         )
         self.symbols.update(self.table.symbols)
         self.is_exported = tuple(chunk.columns) == COLUMNS
@@ -391,8 +393,8 @@ class _Reader:
         interval = self._interval(times)
         if self.zone is Zone.MOMENT and interval.duration_ms < DAY_MS and (times < _EARLY_MS).any():
             raise CandleFileError(
-                f"The times of {self.path.name}, such as {utc_text(int(times[0]), '%Y-%m-%d %H:%M:%S')}, would be moments "
-                "before 1990, when there were no such candles. Perhaps they are times of day; add the date to each."
+                f"The times of {self.path.name}, such as {utc_text(int(times[0]), '%Y-%m-%d %H:%M:%S')}, would be "
+                "moments before 1990, when there were no such candles. Perhaps they are times of day; add the date."
             )
         self._refuse_unclear(interval)
         opens, stamped = self._opening_times(times, offsets, interval)
@@ -497,8 +499,8 @@ class _Reader:
             return named  # finer than any step: a quiet market leaves holes
         if not is_usual(found):
             raise CandleFileError(
-                f"The times of {self.path.name} are mostly {found} apart, which is no length of candles. Perhaps its times "
-                "are of another unit or column, or it holds trades, which need --form."
+                f"The times of {self.path.name} are mostly {found} apart, which is no length of candles. Perhaps its "
+                "times are of another unit or column, or it holds trades; --form names its form."
             )
         if named is None:
             return found

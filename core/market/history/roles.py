@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,7 @@ _TIME_NAMES = (
     *("transact_time", "trade_time", "created_time", "t"),
 )
 """Names of the beginning come before names that may be of any moment."""
+_DATE_NAMES = ("date", "dtyyyymmdd", "date_ymd", "date_mdy", "date_dmy", "trade_date", "day")
 _PRICE_NAMES = {
     "open": ("open", "o", "open_price", "price_open", "openprice"),
     "high": ("high", "h", "high_price", "price_high", "highprice"),
@@ -42,7 +43,8 @@ _VOLUME_NAMES = (
     *("volume", "vol", "base_volume", "volumefrom", "volume_traded", "basetokenvolume", "tickvol", "tick_volume"),
     *("amount", "quantity", "v"),
 )
-_MAY_BE_VOLUME = re.compile(r"vol|amount|turnover|quantity|qty|money|value|cost|notional|quote")
+_MAY_BE_VOLUME = re.compile(r"vol|shares|amount|turnover|quantity|qty|money|value|cost|notional|quote")
+_SURELY_VOLUME = re.compile(r"^vol|volume|^shares|shares$|^no\.of_shares|traded_quantity|traded_qty")
 _IS_NO_VOLUME = re.compile(r"taker|buy|sell|bid|ask|average|avg|\bma\b|_ma\b|price|cap|count|trades|change|interest")
 _CURRENCY = re.compile(r"(?i)(usdt|usdc|usd|eur|gbp|jpy|krw|busd|currency|quote)\)?$")
 _TRADE_PRICE_NAMES = ("price", "p", "rate")
@@ -58,9 +60,12 @@ _LAST_OF_HOUR_MINUTE = 2359
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Names of a table's columns. `numbers`: open, high, low, close, volume of candles, price and amount of trades; None
-    without a volume, several if they are added. `time`: one column, or a date and a time of day. final: says whether a
-    candle has closed. clock_digits: of times of day without colons. is_turnover: the volume is in the quote currency."""
+    """Names of a table's columns.
+
+    numbers: open, high, low, close, volume of candles, price and amount of trades; each of one column, of none for a
+    missing volume, or of several to be added. time: one column, or a date and a time of day. final: says whether a
+    candle has closed. clock_digits: of times of day without colons. is_turnover: the volume is in the quote currency.
+    """
 
     are_trades: bool
     time: tuple[object, ...]
@@ -75,18 +80,29 @@ class Roles:
 
 
 def roles_of(
-    name: str, table: pd.DataFrame, *, allows_trades: bool, form_name: str | None = None, path_name: str = ""
+    name: str,
+    table: pd.DataFrame,
+    *,
+    allows_trades: bool,
+    form_name: str | None = None,
+    path_name: str = "",
+    delimiter: str = "",
 ) -> Roles:
-    """Recognise the columns in a table's first part. name: of the file, or of the packed one.
+    """Recognise the columns in a table's first part. name: of the file, or of the packed one. delimiter: of its cells.
 
     Raises CandleFileError with the expected and the existing names.
     """
     shown = path_name or name
     _refuse_odd_columns(shown, table)
-    table = _without_saved_index(table)
-    form = form_of(name, table, form_name) if len(table) else None
+    form = form_of(name, table, form_name, delimiter) if len(table) else None
+    symbol = None
+    if form is None and len(table) and isinstance(table.columns[0], int):
+        symbol = table.columns[0] if _is_symbol(table.iloc[:, 0]) else None
+        if symbol is not None or _counts_lines(table.iloc[:, 0]):
+            table = table.iloc[:, 1:]
+            form = form_of(name, table, form_name, delimiter)
     if all(isinstance(column, int) for column in table.columns):
-        roles = _by_place(shown, table, form)
+        roles = replace(_by_place(shown, table, form), symbol=symbol)
     else:
         roles = _by_name(shown, table, form)
     if roles.are_trades and not allows_trades:
@@ -106,18 +122,18 @@ def _refuse_odd_columns(name: str, table: pd.DataFrame) -> None:
         )
 
 
-def _without_saved_index(table: pd.DataFrame) -> pd.DataFrame:
-    """Without a first column that counts the lines: 0, 1, 2 and so on."""
+def _counts_lines(column: pd.Series) -> bool:
+    """Whether this is a saved index: 0, 1, 2 and so on."""
     import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
 
-    first = table.columns[0]
-    column = table[first]
-    if not (isinstance(first, int) or str(first).startswith("Unnamed:")) or len(column) < 2:
-        return table
-    is_count = (
-        pd.api.types.is_integer_dtype(column) and int(column.iloc[0]) in (0, 1) and (column.diff().iloc[1:] == 1).all()
-    )
-    return table.drop(columns=first) if is_count else table
+    if len(column) < 2 or not pd.api.types.is_integer_dtype(column):
+        return False
+    return int(column.iloc[0]) in (0, 1) and bool((column.diff().iloc[1:] == 1).all())
+
+
+def _is_symbol(column: pd.Series) -> bool:
+    """Whether this is the name of a market in every line."""
+    return column.nunique() == 1 and bool(re.fullmatch(r"[A-Za-z][\w./-]*", str(column.iloc[0]).strip()))
 
 
 def time_column(table: pd.DataFrame, roles: Roles) -> pd.Series:
@@ -143,7 +159,8 @@ def number_columns(table: pd.DataFrame, roles: Roles) -> NDArray[np.float64]:
         return found
     found[-1] *= form.volume_factor
     prices = found[:-1]
-    if form.whole_prices != 1.0 and ((prices % 1 == 0) & (prices >= form.least_whole))[:, ~np.isnan(prices[0])].all():
+    known = prices[np.isfinite(prices)]
+    if form.whole_prices != 1.0 and ((known == np.floor(known)) & (known >= form.least_whole)).all():
         prices /= round(1.0 / form.whole_prices)
     return found
 
@@ -196,7 +213,7 @@ def _is_between(shown: NDArray[np.float64], low: NDArray[np.float64], high: NDAr
 def _plain(name: object) -> str:
     """``<TICKVOL>``, ``Gmt time``, ``1. open`` and ``size/数量`` as ``tickvol``, ``gmt_time``, ``open``, ``size``."""
     bare = re.sub(r"^\d+\. |/[^\x00-\x7f]+.*$", "", str(name).strip().strip("<>"))
-    return bare.strip().rstrip(".").lower().replace(" ", "_")
+    return bare.strip().rstrip(".*").lower().replace(" ", "_")
 
 
 def _named(table: pd.DataFrame) -> dict[str, object]:
@@ -220,13 +237,14 @@ def _by_name(shown: str, table: pd.DataFrame, form: Form | None) -> Roles:
         next(iter(reads.get(part) or ()), None) or _first_of(by_name, names) for part, names in _NAMES.items()
     )
     final = final if final is not None and _are_flags(table[final]) else None
-    time, digits = _time(shown, table, by_name, reads)
     is_of_prices = any(reads.get(part) or _first_of(by_name, _PRICE_NAMES[part]) is not None for part in PRICES[:3])
     price = reads.get("price") or _as_tuple(_first_of(by_name, _TRADE_PRICE_NAMES))
     amount = reads.get("amount") or _as_tuple(_first_of(by_name, _AMOUNT_NAMES))
     if (reads.get("price") or not is_of_prices) and price and amount:
+        time, digits = _time(shown, table, by_name, reads)
         return Roles(True, time, (price, amount), trade_id, symbol, None, form, digits)
     prices = tuple(reads.get(part) or (_find(shown, by_name, _PRICE_NAMES[part], part),) for part in PRICES)
+    time, digits = _time(shown, table, by_name, reads)
     volume, is_turnover = reads.get("volume") or (), False
     if not volume or (form is not None and form.name == "okx-candles"):
         used = {*time, *(each for names in prices for each in names)}
@@ -263,9 +281,8 @@ def _volume(
         and (bare in _VOLUME_NAMES or (_MAY_BE_VOLUME.search(bare) and not _IS_NO_VOLUME.search(bare)))
     }
     columns = {name: numbers_of(table[name]) for name in may_be.values()}
-    named = [
-        may_be[bare] for bare in (*_VOLUME_NAMES, *may_be) if bare in may_be and bare.startswith(("v", *_VOLUME_NAMES))
-    ]
+    sure = [bare for bare in may_be if _SURELY_VOLUME.search(bare)]
+    named = [may_be[bare] for bare in dict.fromkeys((*_VOLUME_NAMES, *sure)) if bare in may_be]
     filled = [name for name in named if np.nan_to_num(columns[name]).any()]
     if not named:
         return (), False
@@ -283,11 +300,10 @@ def _time(
     of times of day without colons."""
     if time := reads.get("time"):
         return time, 0
-    date, clock = (reads.get("date") or (by_name.get("date"),))[0], (reads.get("clock") or (by_name.get("time"),))[0]
-    if date is not None and clock is not None:
-        digits = _clock_digits(table[clock])
-        if digits is not None:
-            return (date, clock), digits
+    date = (reads.get("date") or _as_tuple(_first_of(by_name, _DATE_NAMES)))[:1]
+    clocks = (reads.get("clock") or _as_tuple(by_name.get("time"))) or tuple(_clocks(table, date))
+    if date and clocks and (digits := _clock_digits(table[clocks[0]])) is not None:
+        return (*date, clocks[0]), digits
     unnamed = table.columns[0]
     if (
         _first_of(by_name, _TIME_NAMES) is None
@@ -296,6 +312,13 @@ def _time(
     ):
         return (unnamed,), 0
     return (_find(shown, by_name, _TIME_NAMES, "the time"),), 0
+
+
+def _clocks(table: pd.DataFrame, date: tuple[object, ...]) -> Iterator[object]:
+    """Columns of times of day beside dates that come more than once."""
+    if date and table[date[0]].duplicated().any():
+        texts = table.select_dtypes("object")
+        yield from (name for name in texts.columns if name != date[0] and _clock_digits(table[name]) == 0)
 
 
 def _clock_digits(column: pd.Series) -> int | None:

@@ -27,6 +27,7 @@ MOST_ROWS = 50_000_000
 """Of a file: a year and a half of candles of one second."""
 _GZIP, _ZIP, _ZSTD = b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd"
 _TABLES = re.compile(r"(?i)\.(csv|tsv|json|jsonl|ndjson)$")
+_SPREADSHEETS = (".xlsx", ".xls", ".ods")
 _SPREADSHEET_PARTS = ("[Content_Types].xml", "mimetype", "xl/workbook.xml")
 _SPREADSHEET = ("a spreadsheet", "Save its sheet as CSV, and choose that.")
 _ARCHIVE = ("an archive", "Unpack it, and choose the files to be read.")
@@ -71,6 +72,12 @@ def require_readable(path: Path) -> None:
         raise CandleFileError(f"{path.name} is larger than 2 GiB; split it.")
     if found.st_size == 0:
         raise empty(path)
+    _refuse_other_kinds(path)
+
+
+def _refuse_other_kinds(path: Path) -> None:
+    if path.suffix.lower() in _SPREADSHEETS and _begins(path) == _ZIP:  # some CSV files have these names
+        raise _of_kind(path, *_SPREADSHEET)
     with opened(path) as data:
         beginning = data.read(_TAR_PLACE + len(_TAR_MARK))
     if beginning[_TAR_PLACE:] == _TAR_MARK:
@@ -78,6 +85,11 @@ def require_readable(path: Path) -> None:
     for mark, what, instead in _OTHER_KINDS:
         if beginning.startswith(mark):
             raise _of_kind(path, what, instead)
+
+
+def _begins(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(len(_ZIP))
 
 
 def _of_kind(path: Path, what: str, instead: str) -> CandleFileError:
@@ -92,9 +104,8 @@ def empty(path: Path) -> CandleFileError:
 
 def table_name(path: Path) -> str:
     """The name of the table itself: that of the file in a .zip, else the path's. Raises CandleFileError."""
-    with path.open("rb") as file:
-        if file.read(len(_ZIP)) != _ZIP:
-            return path.name
+    if _begins(path) != _ZIP:
+        return path.name
     try:
         with zipfile.ZipFile(path) as archive:
             return PurePosixPath(_only_member(path, archive)).name

@@ -52,6 +52,7 @@ class TableFile:
         is_text = self._arrow_kind is None and not is_json(path)
         self._form = text_form_of(path) if is_text else None
         self.symbols = self._form.symbols if self._form is not None else ()
+        self.delimiter = self._form.delimiter if self._form is not None else ""
         self.has_decimal_comma = self._form is not None and self._form.decimal == ","
         self.long_lines = 0
         """Lines skipped so far."""
@@ -112,9 +113,8 @@ class TableFile:
         if not is_long.any():
             return chunk
         if not self._passes_over:
-            raise CandleFileError(
-                f"{self.path.name} is not a table: too many cells in {self.example(int(chunk.index[int(is_long.argmax())]))}."
-            )
+            where = self.example(int(chunk.index[int(is_long.argmax())]))
+            raise CandleFileError(f"{self.path.name} is not a table: too many cells in {where}.")
         self.long_lines += int(is_long.sum())
         return chunk[~is_long]
 
@@ -176,7 +176,9 @@ class TableFile:
 
 def _with_points(part: pd.DataFrame) -> pd.DataFrame:
     """Numbers such as ``16.751,64`` as ``16751.64``; other cells, dates with points among them, stay."""
-    return part.apply(lambda column: column.map(_with_point, na_action="ignore"))
+    for name in part.columns:
+        part[name] = part[name].map(_with_point, na_action="ignore")
+    return part
 
 
 def _with_point(cell: str) -> str:

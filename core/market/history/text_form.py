@@ -59,7 +59,7 @@ def text_form_of(path: Path) -> TextForm:
     if len(head) == _HEAD_BYTES and len(lines) > 1:
         lines.pop()  # it may be cut
     first, delimiter = _first_row(lines)
-    rows = list(_cells(lines[first:], delimiter))
+    rows = [row for row in _cells(lines[first:], delimiter) if any(row)]
     form = _with_header(path, rows, first, TextForm(encoding, first, delimiter, None, _width(rows)))
     return replace(form, decimal=_decimal_sign(path, form, rows[form.skipped - first :]))
 
@@ -187,11 +187,12 @@ def _with_row_names(path: Path, names: list[str], rows: Sequence[Sequence[str]],
 
 def _unlike(names: Sequence[str]) -> Iterator[str]:
     """Names that differ, as pandas makes them."""
-    seen: Counter[str] = Counter()
+    used: set[str] = set()
     for place, name in enumerate(names):
         known = name or f"Unnamed: {place}"
-        yield f"{known}.{seen[known]}" if seen[known] else known
-        seen[known] += 1
+        unlike = next(each for each in (known, *(f"{known}.{n}" for n in range(1, len(names) + 1))) if each not in used)
+        used.add(unlike)
+        yield unlike
 
 
 def _decimal_sign(path: Path, form: TextForm, rows: Sequence[Sequence[str]]) -> str:
@@ -211,8 +212,8 @@ def _decimal_sign(path: Path, form: TextForm, rows: Sequence[Sequence[str]]) -> 
     if form.delimiter == ";" and has_dotted_dates:
         shown = next(iter(unclear))
         raise CandleFileError(
-            f"In {path.name}, {shown} may be {shown.replace('.', '')} or {shown.replace('.', ',')}, and no other number "
-            "tells. Write its numbers without points between thousands, or with another number of decimals."
+            f"In {path.name}, {shown} may mean {shown.replace('.', '')}, or {shown} with a decimal point, and no other "
+            "number tells. Write its numbers without points between thousands, or with another number of decimals."
         )
     return "."
 

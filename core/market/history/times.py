@@ -163,7 +163,7 @@ def _of_numbers(column: pd.Series, numeric: pd.Series, style: TimeStyle) -> Time
             text = column.where(is_number, "").map(lambda cell: str(int(float(cell))) if cell != "" else "")
             return _of_text(text, style, layout)
     # A small number is a day of before 1990, or no time at all.
-    is_bad = ~(is_number & ((sizes >= _EARLY_S) | (numeric % _HOUR_S == 0)).to_numpy())
+    is_bad = ~(is_number & ((sizes >= _EARLY_S) | (sizes % _HOUR_S == 0)).to_numpy())
     if is_bad.all():
         raise TimeColumnError(
             f"'{column.iloc[0]}' is not a time. So small a number is a time of day, a spreadsheet's date, a year or "
@@ -229,8 +229,8 @@ def _without_zone_name(text: pd.Series, style: TimeStyle) -> tuple[pd.Series, tz
     if style.is_zone_named:
         return text.str.replace(rf"\s*(?:{'|'.join(map(re.escape, letters.unique()))})$", "", regex=True), None
     raise TimeColumnError(
-        f"'{text.loc[letters.index[0]]}' names the zone {letters.iloc[0]}, which is not the same everywhere; name the zone "
-        "with --time-zone, as in --time-zone America/New_York"
+        f"'{text.loc[letters.index[0]]}' names the zone {letters.iloc[0]}, which is not the same everywhere; name the "
+        "zone with --time-zone, as in --time-zone America/New_York"
     )
 
 

@@ -32,8 +32,8 @@ class Trades:
 @dataclass(frozen=True, slots=True, eq=False)
 class TradeCandles:
     """The candles of the trades. `cut_ms`: candles skipped because the file begins or ends inside them. `repeated`:
-    trades that came before, with the same number, time, price and amount. `spoilt_ms`: candles skipped because of an unreadable trade. `torn_ms`: candles skipped
-    because trades are missing, by their ids."""
+    trades that came before, with the same number, time, price and amount. `spoilt_ms`: candles skipped because of an
+    unreadable trade. `torn_ms`: candles skipped because trades are missing, by their ids."""
 
     columns: StoredColumns
     cut_ms: tuple[int, ...]

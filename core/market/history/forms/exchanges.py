@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from core.market.history.forms.form import Form, Stamp
 
 _BINANCE_README = "binance/binance-public-data README at 13ad8c55"
+_LETTERS: Mapping[str, str | tuple[str, ...]] = {
+    **{"time": "t", "open": "o", "high": "h", "low": "l", "close": "c"},
+    **{"volume": "v", "symbol": "s"},
+}
 _OF_CONTRACTS = "as the file has it (contracts, if the market is a swap or a future)"
 
 EXCHANGE_FORMS = (
@@ -59,15 +65,14 @@ EXCHANGE_FORMS = (
         title="Binance, recorded stream of candles",
         source="Binance Spot API, kline stream (2024): x says whether the candle has closed",
         columns=("t", "T", "s", "i", "f", "L", "o", "c", "h", "l", "v", "x"),
-        reads={"time": "t", "open": "o", "high": "h", "low": "l", "close": "c", "volume": "v", "final": "x"}
-        | {"symbol": "s"},
+        reads={**_LETTERS, "final": "x"},
     ),
     Form(
         name="hyperliquid",
         title="Hyperliquid, candleSnapshot",
         source="hyperliquid.gitbook.io, info endpoint (2024): t is the beginning, T the end; Pacifica has the same",
         columns=("T", "t", "o", "h", "l", "c", "v"),
-        reads={"time": "t", "open": "o", "high": "h", "low": "l", "close": "c", "volume": "v", "symbol": "s"},
+        reads=_LETTERS,
     ),
     Form(
         name="bitmex-candles",
@@ -132,8 +137,10 @@ EXCHANGE_FORMS = (
         title="Upbit, candles",
         source="Upbit API, candles (2024): timestamp is the last tick, candle_date_time_utc the beginning",
         columns=("candle_date_time_utc", "candle_acc_trade_volume"),
-        reads={"time": "candle_date_time_utc", "open": ("opening_price", "open"), "high": ("high_price", "high")}
-        | {"low": ("low_price", "low"), "close": ("trade_price", "close"), "volume": "candle_acc_trade_volume"},
+        reads={
+            **{"time": "candle_date_time_utc", "open": ("opening_price", "open"), "high": ("high_price", "high")},
+            **{"low": ("low_price", "low"), "close": ("trade_price", "close"), "volume": "candle_acc_trade_volume"},
+        },
         zone="UTC",
     ),
     Form(
@@ -160,6 +167,12 @@ EXCHANGE_FORMS = (
         title="Gate, trade dumps",
         source="download.gatedata.org (2025): time, number, price, amount, side",
         layout="time id price amount side",
+    ),
+    Form(
+        name="kraken-trades",
+        title="Kraken, trades of the API",
+        source="docs.kraken.com, Trades (2024): price, volume, time, side, type, miscellaneous, number",
+        layout="price amount time side any any id",
     ),
     Form(
         name="coinbase-candles",

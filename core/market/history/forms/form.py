@@ -37,6 +37,7 @@ class Form:
     columns: tuple[str, ...] = ()
     layout: str = ""
     times: str = ""
+    delimiter: str = ""
     file_name: str = ""
     needs_name: bool = False
     reads: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)

@@ -53,7 +53,9 @@ def fits(form: Form, table: pd.DataFrame) -> bool:
     if "open" not in places:
         return True
     opened, high, low, close = (numbers_of(table.iloc[:, places[name]]) for name in PRICES)
-    if "whole" in form.layout and not all(_are_whole(prices, form) for prices in (opened, high, low, close)):
+    if "whole" in form.layout and not all(
+        _are_whole(prices) and prices.min() >= form.least_whole for prices in (opened, high, low, close)
+    ):
         return False
     return bool(((high >= np.maximum(opened, close)) & (low <= np.minimum(opened, close)) & (low > 0)).all())
 
@@ -68,11 +70,11 @@ def _is_part(part: str, place: int, column: pd.Series) -> bool:
             return bool(text.str.fullmatch(pattern).all())
         case "ms":
             numbers = numbers_of(column)
-            return bool(((numbers >= 0) & (numbers < _DAY_MS) & (numbers % 1 == 0)).all())
+            return _are_whole(numbers) and bool(((numbers >= 0) & (numbers < _DAY_MS)).all())
         case "id":
             numbers = numbers_of(column)
             steps = np.diff(numbers)
-            return bool((numbers % 1 == 0).all()) and (place == 0 or bool((steps >= 0).all() or (steps <= 0).all()))
+            return _are_whole(numbers) and (place == 0 or bool((steps >= 0).all() or (steps <= 0).all()))
         case "flag" | "side":
             known = _FLAGS if part == "flag" else _SIDES
             return bool(column.astype(str).str.lower().isin(known).all())
@@ -89,5 +91,5 @@ def _is_moment(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(np.logical_or.reduce(found))
 
 
-def _are_whole(prices: NDArray[np.float64], form: Form) -> bool:
-    return bool(((prices % 1 == 0) & (prices >= form.least_whole)).all())
+def _are_whole(numbers: NDArray[np.float64]) -> bool:
+    return bool(np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all())

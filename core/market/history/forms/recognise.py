@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def form_of(name: str, first: pd.DataFrame, requested: str | None) -> Form | None:
+def form_of(name: str, first: pd.DataFrame, requested: str | None, delimiter: str) -> Form | None:
     """The form of a file, by its first part; None if it is of no known one. name: of the file, or of the packed one.
-    requested: the name of the form, if the user gave one.
+    requested: the name of the form, if the user gave one. delimiter: of a text file's cells.
 
     Raises CandleFileError if the requested form does not fit, if the name alone would tell forms apart, and if the form
     holds no candles.
@@ -30,7 +30,7 @@ def form_of(name: str, first: pd.DataFrame, requested: str | None) -> Form | Non
                 f"{name} does not have the form {requested} ({form.title}). Leave out --form, or choose another one."
             )
         return form
-    found = _by_names(name, first) if is_named else _by_layout(name, first)
+    found = _by_names(name, first) if is_named else _by_layout(name, first, delimiter)
     if found is not None and found.refusal:
         raise CandleFileError(f"{name} {found.refusal}")
     return found
@@ -47,8 +47,8 @@ def _has_names(form: Form, first: pd.DataFrame) -> bool:
     return bool(form.columns) and names.issuperset(form.columns) and _has_times(form, first, form.columns[:1])
 
 
-def _by_layout(name: str, first: pd.DataFrame) -> Form | None:
-    found = [form for form in FORMS.values() if form.layout and _has_layout(form, first)]
+def _by_layout(name: str, first: pd.DataFrame, delimiter: str) -> Form | None:
+    found = [form for form in FORMS.values() if form.delimiter in ("", delimiter) and _has_layout(form, first)]
     by_name = [form for form in found if form.file_name and re.search(form.file_name, name)]
     if by_name:
         return max(by_name, key=_strictness)

@@ -139,19 +139,19 @@ def test_whole_numbers_may_be_dates(tmp_path: Path) -> None:
 
 
 def test_the_grid_follows_the_file(tmp_path: Path) -> None:
-    times = [START_MS + 1_800_000 + index * 3_600_000 for index in range(5)]
+    times = [START_MS + 1_800_000 + index * 3_600_000 for index in range(15)]
     file = read(tmp_path, HEADER + days(*map(str, times), str(times[-1] + 3_600_000 + 1000)))
     assert [candle.open_time_ms for candle in file.candles] == times
     assert file.rejected == {RejectionReason.GRID: 1}
 
 
 def test_invalid_rows_are_rejected_counted_and_leave_a_gap(tmp_path: Path) -> None:
-    candles = random_walk(6)
+    candles = random_walk(26)
     lines = rows(candles, lambda ms: ms).splitlines()
     lines[2] = f"{candles[2].open_time_ms},1,2,oops,1.5,3"
     lines[4] = f"{candles[4].open_time_ms},100,90,95,100,3"
     file = read(tmp_path, HEADER + "\n".join(lines))
-    assert file.candles == (candles[0], candles[1], candles[3], candles[5])
+    assert file.candles == (candles[0], candles[1], candles[3], *candles[5:])
     assert file.rejected == {RejectionReason.NOT_FINITE: 1, RejectionReason.SHAPE: 1}
 
 
@@ -173,7 +173,7 @@ def test_the_fingerprint_depends_on_the_bytes(tmp_path: Path) -> None:
         ("", "empty"),
         ("\n \n", "empty"),
         ("hello\nworld\n", "no column for"),
-        ("Dear Sir,\nbest regards,\n", "no column for open. Its columns are named: Dear Sir. Looked for"),
+        ("Dear Sir,\nbest regards,\n", "no column for open.* Its columns are named: Dear Sir. Looked for"),
         ("time,price,amount\n1600000000,2,3\n", "holds trades, not candles. Import it"),
         ("time,open,high,low\n1,2,3,4\n", "no column for close.*Looked for close"),
         ("moon,open,high,low,close\nx,2,3,1,2\n", "no column for the time.*Looked for"),
@@ -237,7 +237,7 @@ def test_arrow_files_are_read_or_the_extra_is_named(tmp_path: Path) -> None:
         ("binance/BTCUSDT_1m_20201201.csv", 1441, "1m", "2020-12-01T00:00", "2020-12-02T00:00", 19715.93, 18746.78),
         ("binance/BTCUSDT_5m.csv", 2881, "5m", "2020-07-01T00:00", "2020-07-11T00:00", 9117.23, 9289.43),
         ("stock/AAPL_1min.csv", 2083, "1m", "2023-05-24T21:16", "2023-05-26T23:59", 171.65, 175.5),
-        ("stock/XSHG_5min_600977.csv", 2500, "5m", "2024-06-18T11:15", "2024-08-29T11:30", 11.27, 9.88),
+        ("stock/XSHG_5min_600977.csv", 2500, "5m", "2024-06-18T03:10", "2024-08-29T03:25", 11.27, 9.88),
     ],
 )
 def test_real_files_are_read(

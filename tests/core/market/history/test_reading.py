@@ -154,7 +154,7 @@ def test_utf16_and_grouped_digits(tmp_path: Path) -> None:
 
 
 def test_bad_rows_are_counted_by_reason_and_the_rest_is_read(tmp_path: Path) -> None:
-    candles = random_walk(30)
+    candles = random_walk(50)
     rows = lines(candles, lambda ms: ms).splitlines()
     rows[3] = "soon,1,2,0.5,1.5,1"
     rows[7] = HEADER.strip()  # files put together carry their headers along
@@ -301,9 +301,10 @@ def test_the_kraken_average_price_is_not_read_as_volume(tmp_path: Path) -> None:
 def test_an_all_zero_volume_column_is_replaced_by_the_other(tmp_path: Path) -> None:
     rows = "".join(f"2020.01.02\t00:0{minute}:00\t1\t2\t0.5\t1.5\t10\t0\t3\n" for minute in range(5))
     head = "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\n"
-    assert [candle.volume for candle in candles_of(read(tmp_path, head + rows))] == [10.0] * 5
+    options = ReadOptions(zone=UTC)
+    assert [candle.volume for candle in candles_of(read(tmp_path, head + rows, options=options))] == [10.0] * 5
     none = rows.replace("\t10\t", "\t0\t")
-    assert [candle.volume for candle in candles_of(read(tmp_path, head + none))] == [0.0] * 5
+    assert [candle.volume for candle in candles_of(read(tmp_path, head + none, options=options))] == [0.0] * 5
 
 
 def test_common_column_names_and_abbreviated_numbers_are_read(tmp_path: Path) -> None:
