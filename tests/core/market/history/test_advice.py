@@ -215,7 +215,7 @@ ADVICE = {
     ),
     "times of day": Advice(
         refused=csv(HOURS, lambda row: 100_800 + 3_600 * row.number),
-        says="add the date to each",
+        says="add the date",
         instead=dated(HOURS, "%Y-%m-%d %H:%M"),
         expected=[candle(row) for row in HOURS],
     ),

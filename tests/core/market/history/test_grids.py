@@ -61,13 +61,13 @@ def test_candles_of_a_clock_with_summer_time_all_lie_on_the_grid(zone: str, hour
 
 
 @pytest.mark.parametrize("shift_ms", [-HOUR_MS, HOUR_MS, 1_800_000])
-@given(place=st.integers(1, 358), length=st.integers(1, 2))
+@given(place=st.integers(1, 350), length=st.integers(1, 2))
 def test_a_stray_row_is_no_season(shift_ms: int, place: int, length: int) -> None:
     interval = Interval(4 * HOUR_MS)
     times = opens(interval, 360)
     times[place : place + length] += shift_ms
     found = is_on(times, interval, grid_of(times, interval).phases_ms)
-    assert np.flatnonzero(~found).tolist() == list(range(place, min(place + length, 360)))
+    assert np.flatnonzero(~found).tolist() == list(range(place, place + length))
 
 
 def test_the_clock_changes_at_most_twice_a_year() -> None:

@@ -216,6 +216,12 @@ EXCHANGE_LAYOUTS = (
         line=lambda r: f"{r.s},{r.open},{r.close},{r.high},{r.low},{r.volume},{r.turnover}",
     ),
     Layout(
+        form="kraken-trades",
+        file="kraken_trades.csv",
+        trade=lambda t: f"{t.price},{t.amount},{t.ms / 1000:.9f},{t.side[0]},m,,{7000 + t.number}",
+        options=_TRADES,
+    ),
+    Layout(
         form="poloniex-candles",
         file="poloniex.csv",
         line=lambda r: (

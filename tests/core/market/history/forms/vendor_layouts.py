@@ -79,6 +79,14 @@ VENDOR_LAYOUTS = (
         candles=rows(interval=DAY),
     ),
     Layout(
+        form="yahoo-crypto",
+        file="BTC-USD.csv",
+        head="Date,Open,High,Low,Close,Adj Close,Volume",
+        line=lambda r: f"{r.text('%Y-%m-%d')},{r.ohlc},{r.close},{r.turnover}",
+        candles=rows(interval=DAY),
+        volume=lambda r: r.turnover,
+    ),
+    Layout(
         form="nasdaq",
         file="HistoricalData_1.csv",
         head="Date,Close/Last,Volume,Open,High,Low",
