@@ -72,6 +72,7 @@ EXCHANGE_LAYOUTS = (
     Layout(
         form="binance-stream-trades",
         file="trades_ws.csv",
+        symbol="ABCUSDT",
         head="e,E,s,t,p,q,T,m,M",
         trade=lambda t: (
             f"trade,{t.ms + 5},ABCUSDT,{120_000_000 + 7 * t.number},{t.price},{t.amount},{t.ms},{t.flag},True"
@@ -88,6 +89,7 @@ EXCHANGE_LAYOUTS = (
     Layout(
         form="binance-stream-candles",
         file="klines_ws.csv",
+        symbol="BTCUSDT",
         head=_STREAM,
         line=lambda r: (
             f"{r.ms},{r.end_ms - 1},BTCUSDT,1m,1,2,{r.open},{r.close},{r.high},{r.low},{r.volume},9,True,1,1,1,0"
@@ -96,12 +98,14 @@ EXCHANGE_LAYOUTS = (
     Layout(
         form="hyperliquid",
         file="hyperliquid_BTC_1m.csv",
+        symbol="BTC",
         head="T,c,h,i,l,n,o,s,t,v",
         line=lambda r: f"{r.end_ms - 1},{r.close},{r.high},1m,{r.low},9,{r.open},BTC,{r.ms},{r.volume}",
     ),
     Layout(
         form="bitmex-candles",
         file="bitmex_XBTUSD_1m.csv",
+        symbol="XBTUSD",
         head=_BITMEX,
         line=lambda r: (
             f"{r.end('%Y-%m-%dT%H:%M:%S.000Z')},XBTUSD,{r.ohlc},5,{round(r.turnover)},{r.close},1,1,{r.volume},"
@@ -111,6 +115,7 @@ EXCHANGE_LAYOUTS = (
     Layout(  # an inverse contract, of which `size` counts dollars
         form="bybit-trades",
         file="BTCUSD2024-03-01.csv",
+        symbol="BTCUSD",
         head=_BYBIT,
         trade=lambda t: (
             f"{t.ms / 1000:.4f},BTCUSD,Buy,{round(t.price * t.amount)},{t.price},PlusTick,m-{t.number},1,{t.amount},1"
@@ -125,18 +130,21 @@ EXCHANGE_LAYOUTS = (
     Layout(
         form="okx-candles",
         file="BTC-USDT-SWAP-candlesticks-2024-03-01.csv",
+        symbol="BTC-USDT-SWAP",
         head=_OKX,
         line=lambda r: f"BTC-USDT-SWAP,{r.ohlc},{100 * r.volume},{r.volume},{r.turnover},{r.ms},1",
     ),
     Layout(
         form="okx-candles",
         file="BTC-USDT-candlesticks-2024-03-01.csv",
+        symbol="BTC-USDT",
         head=_OKX,
         line=lambda r: f"BTC-USDT,{r.ohlc},{r.volume},{r.turnover},{r.turnover},{r.ms},1",
     ),
     Layout(
         form="okx-trades",
         file="BTC-USDT-trades-2024-03-01.csv",
+        symbol="BTC-USDT",
         head="instrument_name,trade_id,side,price,size,created_time",
         trade=lambda t: f"BTC-USDT,{7000 + t.number},{t.side},{t.price},{t.amount},{t.ms}",
         options=_TRADES,
@@ -170,6 +178,7 @@ EXCHANGE_LAYOUTS = (
     Layout(
         form="upbit",
         file="upbit.csv",
+        symbol="KRW-BTC",
         head=_UPBIT,
         line=lambda r: (
             f"KRW-BTC,{r.text('%Y-%m-%dT%H:%M:%S')},{r.text('%Y-%m-%dT%H:%M:%S', 'Asia/Seoul')},{r.ohlc},"
@@ -248,6 +257,7 @@ EXCHANGE_LAYOUTS = (
     Layout(  # amounts in dollars
         form="deribit-trades",
         file="deribit_trades.csv",
+        symbol="BTC-PERPETUAL",
         head=_DERIBIT,
         trade=lambda t: (
             f"{t.number},{7000 + t.number},{t.ms},0,{t.price},1,BTC-PERPETUAL,1,{t.side},{t.price * t.amount}"
@@ -257,6 +267,7 @@ EXCHANGE_LAYOUTS = (
     Layout(
         form="tardis-trades",
         file="bitmex_trades_XBTUSD.csv",
+        symbol="XBTUSD",
         head="exchange,symbol,timestamp,local_timestamp,id,side,price,amount",
         trade=lambda t: f"bitmex,XBTUSD,{t.ms}000,{t.ms + 7}000,m-{t.number},{t.side},{t.price},{t.price * t.amount}",
         options=_TRADES,

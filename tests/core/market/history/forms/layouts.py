@@ -109,7 +109,7 @@ def candle(row: Row, *, volume: float | None = None) -> Candle:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """A file of one form. form: the name of the form that has to be recognised, empty for none. line: of a candle, or
-    of a trade. volume: as it has to be read."""
+    of a trade. volume: as it has to be read. symbol: as the file names it."""
 
     form: str
     file: str
@@ -120,6 +120,7 @@ class Layout:
     is_newest_first: bool = False
     options: ReadOptions = field(default_factory=ReadOptions)
     volume: Callable[[Row], float] = lambda row: row.volume
+    symbol: str | None = None
 
     def __str__(self) -> str:
         return f"{self.form or 'none'}: {self.file}"

@@ -43,6 +43,8 @@ def test_a_vendors_file_is_read_as_the_vendor_means_it(tmp_path: Path, layout: L
         numbers = [getattr(each, name) for each in expected]
         assert [getattr(each, name) for each in found] == pytest.approx(numbers, rel=EXACT), name
     assert not file.rejected and not file.repeated
+    assert file.symbol == layout.symbol
+    assert not (file.how.is_zone_assumed and file.how.form is not None and file.how.form.zone)
 
 
 @pytest.mark.parametrize("form", NO_CANDLES)

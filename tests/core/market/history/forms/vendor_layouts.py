@@ -43,6 +43,8 @@ def _cmc(row: Row) -> str:
 
 _SHANGHAI_MS = _ms("Asia/Shanghai", 2024, 6, 18, 9, 30)
 _NASDAQ_MS = _ms(NEW_YORK, 2024, 1, 16, 9, 30)
+_MARCH_OR_APRIL_MS = _ms(NEW_YORK, 2024, 3, 4, 9, 30)
+"""03/04/2024: nothing but the form tells which is the month."""
 _MIDNIGHT_MS = _ms("UTC", 2018, 4, 6)
 _LEAN_DAY_MS = _ms(NEW_YORK, 2014, 6, 5)
 
@@ -58,6 +60,7 @@ VENDOR_LAYOUTS = (
     Layout(
         form="coinmarketcap-kaggle",
         file="coin_Bitcoin.csv",
+        symbol="BTC",
         head="SNo,Name,Symbol,Date,High,Low,Open,Close,Volume,Marketcap",
         line=lambda r: (
             f"{r.number + 1},Bitcoin,BTC,{r.text('%Y-%m-%d')} 23:59:59,{r.high},{r.low},{r.open},{r.close},{r.volume},1"
@@ -99,6 +102,7 @@ VENDOR_LAYOUTS = (
         file="AAPL_Barchart_Interactive_Chart.csv",
         head="Time,Open,High,Low,Last,Change,%Chg,Volume",
         line=lambda r: f"{r.text('%m/%d/%Y %H:%M', 'America/Chicago')},{r.ohlc},0.1,0.1%,{r.volume}",
+        candles=rows(start_ms=_MARCH_OR_APRIL_MS),
         is_newest_first=True,
     ),
     Layout(
@@ -154,6 +158,7 @@ VENDOR_LAYOUTS = (
         file="@ES_1min.txt",
         head='"Date","Time","Open","High","Low","Close","Up","Down"',
         line=lambda r: f"{r.end('%m/%d/%Y,%H:%M', NEW_YORK)},{r.ohlc},{r.volume / 4},{r.volume * 3 / 4}",
+        candles=rows(start_ms=_MARCH_OR_APRIL_MS),
         options=_IN_NEW_YORK,
     ),
     Layout(
@@ -161,6 +166,7 @@ VENDOR_LAYOUTS = (
         file="@ES_hhmm.txt",
         head='"Date","Time",O,H,L,"Close","Volume","OpenInt"',
         line=lambda r: f"{r.end('%m/%d/%Y,%H%M', NEW_YORK)},{r.ohlcv},0",
+        candles=rows(start_ms=_MARCH_OR_APRIL_MS),
         options=_IN_NEW_YORK,
     ),
     Layout(
@@ -171,10 +177,19 @@ VENDOR_LAYOUTS = (
         candles=[row for row in rows(interval=DAY) if row.number % 7 not in (1, 2)],  # without weekends
     ),
     Layout(
+        form="tradestation-oi",
+        file="@ES_1min_oi.txt",
+        head='"Date","Time","Open","High","Low","Close","Vol","OI"',
+        line=lambda r: f"{r.end('%m/%d/%Y,%H:%M', NEW_YORK)},{r.ohlcv},9",
+        candles=rows(start_ms=_MARCH_OR_APRIL_MS),
+        options=_IN_NEW_YORK,
+    ),
+    Layout(
         form="multicharts",
         file="mc.txt",
         head="<Date>, <Time>, <Open>, <High>, <Low>, <Close>, <Volume>",
         line=lambda r: f"{r.end('%m/%d/%Y,%H:%M:%S', NEW_YORK)},{r.ohlcv}",
+        candles=rows(start_ms=_MARCH_OR_APRIL_MS),
         options=_IN_NEW_YORK,
     ),
     Layout(
@@ -188,6 +203,7 @@ VENDOR_LAYOUTS = (
     Layout(
         form="stooq",
         file="aapl5.us.txt",
+        symbol="AAPL.US",
         head=_STOOQ,
         line=lambda r: f"AAPL.US,5,{r.text('%Y%m%d,%H%M%S', 'Europe/Warsaw')},{r.ohlcv},0",
         candles=rows(interval=FIVE_MINUTES),
@@ -195,6 +211,7 @@ VENDOR_LAYOUTS = (
     Layout(
         form="stooq",
         file="aapl.us.txt",
+        symbol="AAPL.US",
         head=_STOOQ,
         line=lambda r: f"AAPL.US,D,{r.text('%Y%m%d')},000000,{r.ohlcv},0",
         candles=rows(interval=DAY),
@@ -202,12 +219,14 @@ VENDOR_LAYOUTS = (
     Layout(
         form="finam",
         file="SBER.csv",
+        symbol="SBER",
         head="<TICKER>;<PER>;<DATE>;<TIME>;<OPEN>;<HIGH>;<LOW>;<CLOSE>;<VOL>",
         line=lambda r: f"SBER,1,{r.text('%Y%m%d,%H%M%S', 'Europe/Moscow')},{r.ohlcv}".replace(",", ";"),
     ),
     Layout(  # times of day that would be moments of 1970
         form="forextester",
         file="EURUSD_040324.txt",
+        symbol="EURUSD",
         head="<TICKER>,<DTYYYYMMDD>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>,<VOL>",
         line=lambda r: f"EURUSD,{r.text('%Y%m%d,%H%M00')},{r.ohlcv}",
         candles=rows(start_ms=_ms("UTC", 2024, 3, 4, 10)),
@@ -230,12 +249,14 @@ VENDOR_LAYOUTS = (
     Layout(
         form="databento",
         file="glbx.ohlcv-1m.csv",
+        symbol="ESH4",
         head="ts_event,rtype,publisher_id,instrument_id,open,high,low,close,volume,symbol",
         line=lambda r: f"{r.ms}000000,33,1,7,{_whole(r, 1e9)},{r.volume},ESH4",
     ),
     Layout(
         form="databento",
         file="pretty.csv",
+        symbol="ESH4",
         head="ts_event,rtype,publisher_id,instrument_id,open,high,low,close,volume,symbol",
         line=lambda r: f"{r.text('%Y-%m-%dT%H:%M:%S.000000000Z')},33,1,7,{r.ohlcv},ESH4",
     ),
@@ -300,6 +321,7 @@ VENDOR_LAYOUTS = (
     Layout(  # volumes in lots of 100
         form="akshare",
         file="600519.csv",
+        symbol="600519",
         head=_AKSHARE,
         line=lambda r: (
             f"{r.text('%Y-%m-%d')},600519,{r.open},{r.close},{r.high},{r.low},{r.volume},{100 * r.turnover},1,1,1,1"
@@ -310,6 +332,7 @@ VENDOR_LAYOUTS = (
     Layout(
         form="tushare",
         file="000001.SZ.csv",
+        symbol="000001.SZ",
         head=",ts_code,trade_date,open,high,low,close,pre_close,change,pct_chg,vol,amount",
         line=lambda r: f"{r.number},000001.SZ,{r.text('%Y%m%d')},{r.ohlc},1,1,1,{r.volume},{r.turnover / 10}",
         candles=rows(interval=DAY),
