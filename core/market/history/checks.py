@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +12,9 @@ from core.domain.candle import Interval
 from core.domain.validation import LARGEST_JUMP, RejectionReason, is_near, number_faults, time_is_in_another_unit
 from core.market.history.grids import is_on
 from core.storage.candles import StoredColumns
+
+_REASONS = tuple(RejectionReason)
+_NUMBER = {reason: number for number, reason in enumerate(_REASONS, 1)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,10 +26,25 @@ class Checked:
     first_ms: dict[RejectionReason, int]
 
 
-def check_columns(columns: StoredColumns, interval: Interval, *phases_ms: int, trusts_jumps: bool = False) -> Checked:
+def check_columns(
+    columns: StoredColumns,
+    interval: Interval,
+    *phases_ms: int,
+    trusts_jumps: bool = False,
+    trusts_numbers: bool = False,
+) -> Checked:
     """Check candles in their order. phases_ms: how far opening times lie off the epoch's grid; two with summer time.
-    trusts_jumps: they were accepted once already, so a tenfold jump is theirs."""
-    reasons = _shape_and_time(columns, interval, phases_ms)
+    trusts_jumps: they were accepted once already, so a tenfold jump is theirs. trusts_numbers: they were checked."""
+    times = columns.open_time_ms
+    faults = [
+        (RejectionReason.TIME_UNIT, time_is_in_another_unit(times, interval)),
+        (RejectionReason.GRID, ~is_on(times, interval, phases_ms)),
+    ]
+    if not trusts_numbers:
+        faults = [*number_faults(columns.values), *faults]
+    reasons = np.zeros(times.size, np.int64)
+    for reason, is_at_fault in faults:
+        reasons[is_at_fault & (reasons == 0)] = _NUMBER[reason]
     if not trusts_jumps:
         _mark_jumps(columns.values[3], reasons)
     accepted = reasons == 0
@@ -42,24 +59,6 @@ def taken(columns: StoredColumns, mask: NDArray[np.bool_]) -> StoredColumns:
     if mask.all():
         return columns
     return StoredColumns(columns.open_time_ms[mask], columns.values[:, mask])
-
-
-_REASONS = tuple(RejectionReason)
-_NUMBER = {reason: number for number, reason in enumerate(_REASONS, 1)}
-
-
-def _shape_and_time(columns: StoredColumns, interval: Interval, phases_ms: Sequence[int]) -> NDArray[np.int64]:
-    """The number of each candle's first fault, 0 where there is none; jumps are not looked at."""
-    times = columns.open_time_ms
-    faults = (
-        *number_faults(columns.values),
-        (RejectionReason.TIME_UNIT, time_is_in_another_unit(times, interval)),
-        (RejectionReason.GRID, ~is_on(times, interval, phases_ms)),
-    )
-    reasons = np.zeros(times.size, np.int64)
-    for reason, is_at_fault in faults:
-        reasons[is_at_fault & (reasons == 0)] = _NUMBER[reason]
-    return reasons
 
 
 def _mark_jumps(closes: NDArray[np.float64], reasons: NDArray[np.int64]) -> None:

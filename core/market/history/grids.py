@@ -96,4 +96,6 @@ def days_at_date(times: Times, offsets_ms: Times, interval: Interval, *, are_day
 
 def is_on(times: Times, interval: Interval, phases_ms: Sequence[int]) -> NDArray[np.bool_]:
     """Which opening times lie on a grid."""
-    return np.isin(times % interval.duration_ms, [phase_ms % interval.duration_ms for phase_ms in phases_ms])
+    found = times % interval.duration_ms
+    on = [found == phase_ms % interval.duration_ms for phase_ms in phases_ms]
+    return np.asarray(np.logical_or.reduce(on))

@@ -451,7 +451,7 @@ class _Reader:
         self, columns: StoredColumns, interval: Interval, repeated: int, contradicting: int, stamped: str
     ) -> CandleTable:
         phases = grid_of(columns.open_time_ms, interval).phases_ms
-        checked = check_columns(columns, interval, *phases, trusts_jumps=self.is_exported)
+        checked = check_columns(columns, interval, *phases, trusts_jumps=self.is_exported, trusts_numbers=True)
         self._refuse_unusable(len(columns), checked.columns, checked.rejected, interval)
         for reason, count in checked.rejected.items():
             self.rejected[reason.value] += count

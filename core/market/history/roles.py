@@ -55,6 +55,8 @@ _FINAL_NAMES = ("confirm", "confirmed", "complete", "closed", "is_closed", "is_f
 _NAMES = {"symbol": _SYMBOL_NAMES, "final": _FINAL_NAMES, "trade_id": _TRADE_ID_NAMES}
 _TRADE_LAYOUT = ("time", "price", "amount")
 _LONGEST_NAME = 60
+_SAMPLE_ROWS = 5_000
+"""Looked at to tell volumes apart."""
 _LAST_OF_HOUR_MINUTE = 2359
 
 
@@ -188,12 +190,10 @@ def _by_place(name: str, table: pd.DataFrame, form: Form | None) -> Roles:
 def _candles_by_place(table: pd.DataFrame, form: Form, time: tuple[object, ...], places: Mapping[str, object]) -> Roles:
     prices = tuple(places[part] for part in PRICES)
     used = {*time, *prices}
+    table = table[:_SAMPLE_ROWS]
     others = {column: numbers_of(table[column]) for column in table.columns if column not in used}
+    others = {column: each for column, each in others.items() if not np.isnan(each).all()}
     low, high = (numbers_of(table[places[part]]) for part in ("low", "high"))
-    # A last column of flags, or an average price as Kraken has, is no volume.
-    others = {
-        column: each for column, each in others.items() if not np.isnan(each).all() and not _is_between(each, low, high)
-    }
     preferred = places.get("volume", next(iter(others), None))
     choice = VolumeChoice(preferred)
     if preferred is not None and "volume" not in places:
@@ -202,12 +202,6 @@ def _candles_by_place(table: pd.DataFrame, form: Form, time: tuple[object, ...],
     form_or_none = None if form is STANDARD else form
     flag = places.get("flag")
     return Roles(False, time, (*((each,) for each in prices), volume), None, None, flag, form_or_none, is_by_name=False)
-
-
-def _is_between(shown: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
-    """Whether a column is always between high and low, or 0 without trades: an average price."""
-    is_set = shown != 0.0
-    return bool(is_set.any() and ((low <= shown) & (shown <= high))[is_set].all() and (low < high).any())
 
 
 def _plain(name: object) -> str:
@@ -280,6 +274,7 @@ def _volume(
         if name not in used
         and (bare in _VOLUME_NAMES or (_MAY_BE_VOLUME.search(bare) and not _IS_NO_VOLUME.search(bare)))
     }
+    table = table[:_SAMPLE_ROWS]
     columns = {name: numbers_of(table[name]) for name in may_be.values()}
     sure = [bare for bare in may_be if _SURELY_VOLUME.search(bare)]
     named = [may_be[bare] for bare in dict.fromkeys((*_VOLUME_NAMES, *sure)) if bare in may_be]

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from core.domain.plain_text import plain
 from core.market.history.errors import CandleFileError
@@ -140,7 +140,7 @@ class TableFile:
     def _parsed(self, text: io.TextIOWrapper, form: TextForm) -> Iterator[pd.DataFrame]:
         import pandas as pd  # noqa: PLC0415
 
-        names: list[str | int] = [*(range(form.width) if form.names is None else form.names), _MORE]
+        names: list[Any] = [*(range(form.width) if form.names is None else form.names), _MORE]
         with warnings.catch_warnings(record=True) as raised:
             warnings.simplefilter("always", pd.errors.ParserWarning)
             parts = pd.read_csv(

@@ -19,6 +19,8 @@ from core.market.history.source import empty, opened
 BLANKS = r"\s+"
 _HEAD_BYTES = 65_536
 _PREAMBLE_LINES = 10
+_SAMPLE_LINES = 300
+"""Looked at for the header and the width."""
 _MOST_HEADER_LINES = 3
 _FEWEST_CANDLE_CELLS, _FEWEST_TRADE_CELLS = 5, 3
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -59,7 +61,7 @@ def text_form_of(path: Path) -> TextForm:
     if len(head) == _HEAD_BYTES and len(lines) > 1:
         lines.pop()  # it may be cut
     first, delimiter = _first_row(lines)
-    rows = [row for row in _cells(lines[first:], delimiter) if any(row)]
+    rows = [row for row in _cells(lines[first : first + _SAMPLE_LINES], delimiter) if any(row)]
     form = _with_header(path, rows, first, TextForm(encoding, first, delimiter, None, _width(rows)))
     return replace(form, decimal=_decimal_sign(path, form, rows[form.skipped - first :]))
 

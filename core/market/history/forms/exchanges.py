@@ -169,6 +169,12 @@ EXCHANGE_FORMS = (
         layout="time id price amount side",
     ),
     Form(
+        name="kraken-candles",
+        title="Kraken, candles of the API",
+        source="docs.kraken.com, OHLC (2024): time, open, high, low, close, average, volume, count",
+        layout="time open high low close average volume count",
+    ),
+    Form(
         name="kraken-trades",
         title="Kraken, trades of the API",
         source="docs.kraken.com, Trades (2024): price, volume, time, side, type, miscellaneous, number",

@@ -1,8 +1,9 @@
 """The layout of lines without a header: one part a column, such as ``time open high low close volume``.
 
-Parts: time (a moment as a number), moment (as text), date and clock (in two columns), ms (milliseconds since midnight);
-open, high, low, close, or whole four times for such prices as whole numbers; volume, quote (a turnover); id, price,
-amount; flag (yes or no), side, text, any. A last ``…`` stands for any number of further columns.
+Parts: time (a moment as a number, or a date), moment (a date and a time as text), date and clock (in two columns), ms
+(milliseconds since midnight); open, high, low, close, or whole four times for such prices as whole numbers; volume,
+quote (a turnover), average (a price, or 0); id, count, price, amount; flag (yes or no), side, text, any. A last ``…``
+stands for any number of further columns.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ _FIRST_MOMENT_S = 631_152_000
 """1990. Only days are older, and those are not in files without a header."""
 _FACTORS = (1.0, 1e3, 1e6, 1e9)
 _LAST_MOMENT_S = 4_102_444_800
+_SAMPLE_ROWS = 100
 _DAY_MS = 86_400_000
 
 
@@ -48,6 +50,8 @@ def fits(form: Form, table: pd.DataFrame) -> bool:
     places = places_of(form, len(table.columns))
     if places is None or not len(table):
         return False
+    if len(table) > _SAMPLE_ROWS and not fits(form, table[:_SAMPLE_ROWS]):  # most forms do not fit the first rows
+        return False
     if not all(_is_part(part, place, table.iloc[:, place]) for part, place in places.items()):
         return False
     if "open" not in places:
@@ -57,13 +61,20 @@ def fits(form: Form, table: pd.DataFrame) -> bool:
         _are_whole(prices) and prices.min() >= form.least_whole for prices in (opened, high, low, close)
     ):
         return False
+    if "average" in places:
+        shown = numbers_of(table.iloc[:, places["average"]])
+        if not ((shown == 0.0) | ((low <= shown) & (shown <= high))).all():
+            return False
     return bool(((high >= np.maximum(opened, close)) & (low <= np.minimum(opened, close)) & (low > 0)).all())
 
 
 def _is_part(part: str, place: int, column: pd.Series) -> bool:
     match part:
         case "time":
-            return bool(_is_moment(numbers_of(column)).all())
+            numbers = numbers_of(column)
+            if not np.isnan(numbers).all():
+                return bool(_is_moment(numbers).all())
+            return bool(column.astype(str).str.contains(r"\d{4}[-./]\d|\d[-./]\d{4}").all())
         case "moment" | "date" | "clock":
             text = column.astype(str).str.strip()
             pattern = r".*[-./:T ].*|\d{8}" if part != "clock" else r"\d{1,2}:\d\d(:\d\d(\.\d+)?)?"
@@ -75,6 +86,8 @@ def _is_part(part: str, place: int, column: pd.Series) -> bool:
             numbers = numbers_of(column)
             steps = np.diff(numbers)
             return _are_whole(numbers) and (place == 0 or bool((steps >= 0).all() or (steps <= 0).all()))
+        case "count":
+            return _are_whole(numbers_of(column))
         case "flag" | "side":
             known = _FLAGS if part == "flag" else _SIDES
             return bool(column.astype(str).str.lower().isin(known).all())

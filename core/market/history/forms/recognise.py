@@ -57,8 +57,9 @@ def _by_layout(name: str, first: pd.DataFrame, delimiter: str) -> Form | None:
         raise _ask(name, found)
     others = [form for form in found if form is not STANDARD]
     if STANDARD in found:
-        # Where both fit every row, their prices are the same.
-        others = [form for form in others if "open" not in form.layout.split() or form.times]
+        # Where another order fits every row too, it gives the same prices.
+        same = STANDARD.layout.removesuffix("…")
+        others = [form for form in others if "open" not in form.layout or form.times or form.layout.startswith(same)]
     return max(others, key=_strictness, default=STANDARD if STANDARD in found else None)
 
 
