@@ -171,7 +171,7 @@ def test_trades_a_message_a_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shape", ["arrays", "objects", "lines", "below"])
 def test_a_large_file_is_read_part_by_part(tmp_path: Path, shape: str) -> None:
-    """After each part of a thousand rows no more was read than its rows and a buffer."""
+    """After each part of 4,000 rows no more was read than its rows and a buffer."""
     one = json.dumps(an_object(ROWS[0]) if shape != "arrays" else array(ROWS[0]))
     count, buffer_bytes = 60_000, 1 << 18
     inside = ("\n" if shape == "lines" else ",").join([one] * count)
@@ -180,8 +180,8 @@ def test_a_large_file_is_read_part_by_part(tmp_path: Path, shape: str) -> None:
     path.write_text(text)
     opened: list[IO[bytes]] = []
     seen = 0
-    for part in json_frames(path, 1_000, opened.append):
-        assert len(part) <= 1_000
+    for part in json_frames(path, 4_000, opened.append):
+        assert len(part) <= 4_000
         seen += len(part)
-        assert opened[-1].tell() <= seen * (len(one) + 2) + 4 * buffer_bytes
+        assert opened[-1].closed or opened[-1].tell() <= seen * (len(one) + 2) + 4 * buffer_bytes
     assert seen == count and path.stat().st_size > 10 * buffer_bytes

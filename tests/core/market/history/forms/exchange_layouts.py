@@ -30,7 +30,9 @@ EXCHANGE_LAYOUTS = (
         line=lambda r: f"{r.ms},{r.ohlcv},{r.end_ms - 1},{r.turnover},9,1,1,0",
     ),
     Layout(form="", file="XBTUSD_1.csv", line=lambda r: f"{r.s},{r.ohlcv},9"),
-    Layout(form="", file="kraken.csv", line=lambda r: f"{r.s},{r.ohlc},{(r.high + r.low) / 2},{r.volume},9"),
+    Layout(
+        form="kraken-candles", file="kraken.csv", line=lambda r: f"{r.s},{r.ohlc},{(r.high + r.low) / 2},{r.volume},9"
+    ),
     Layout(form="", file="bybit.csv", line=lambda r: f"{r.ms},{r.ohlcv},{r.turnover}", is_newest_first=True),
     Layout(form="", file="okx_swap.csv", line=lambda r: f"{r.ms},{r.ohlc},{100 * r.volume},{r.volume},{r.turnover},1"),
     Layout(form="", file="BTCUSDT-1min-2021-05-11.csv", line=lambda r: f"{r.s},{r.ohlc},{r.turnover},{r.volume}"),
