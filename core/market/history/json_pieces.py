@@ -13,6 +13,8 @@ from typing import IO, Any
 
 _PIECE_BYTES = 1 << 18
 _FIRST_ROW = re.compile(rb"\[\s*(?=[\[{])")
+_NEXT_LIST = re.compile(rb'[\]}]\s*\]\s*,\s*"[^"]*"\s*:\s*\[\s*[\[{]')
+"""The end of one list of rows, and the beginning of another."""
 _AFTER_ROWS = "trailing garbage"
 """What ijson says of text after a complete value, such as that behind the list of rows."""
 
@@ -27,29 +29,32 @@ def row_pieces(data: IO[bytes], first: Any, *, has_line_ends: bool) -> Iterator[
     except ImportError:
         return
     rest = data.read(_PIECE_BYTES)
-    if not has_line_ends:
-        found = _FIRST_ROW.search(rest)
-        if found is None:
-            return
-        rest = rest[found.end() :]
+    found = None if has_line_ends else _FIRST_ROW.search(rest)
+    rest = rest if found is None else rest[found.end() :]
     is_verified = False
     while more := data.read(_PIECE_BYTES):
         rest += more
         cut = _last_end(rest, has_line_ends)
-        if not cut:
-            return
         text = rest[:cut].rstrip().replace(b"\n", b",") if has_line_ends else rest[:cut]
         try:
             rows = orjson.loads(b"[" + text + b"]")
         except orjson.JSONDecodeError:
+            _refuse_several(rest)
             return
         if not is_verified and rows[:1] != [first]:
             return
         is_verified = True
         yield rows, False
         rest = rest[cut + 1 :]
+    _refuse_several(rest)
     if is_verified:
         yield _last_rows(rest, has_line_ends), True
+
+
+def _refuse_several(text: bytes) -> None:
+    """Raises ValueError where another list of rows follows."""
+    if _NEXT_LIST.search(text):
+        raise ValueError("it has several lists, perhaps of several markets; save each on its own")
 
 
 def _last_end(text: bytes, has_line_ends: bool) -> int:

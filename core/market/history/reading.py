@@ -180,7 +180,7 @@ class _Reader:
             self._refuse_several_markets()
         chunk = self._without_unfinished(chunk, self.roles)
         numbers = number_columns(chunk, self.roles)
-        self.has_numbers = self.has_numbers or not np.isnan(numbers[:4]).all()
+        self.has_numbers = self.has_numbers or bool(np.isfinite(numbers[:4]).any())
         times, is_good, offsets = self._times(chunk, self.roles)
         if self.aggregator is not None:
             self._take_trades(chunk, self.aggregator, times, numbers, is_good)
@@ -415,7 +415,7 @@ class _Reader:
             offsets = _offsets_of(times, self.options.zone)
         walls = times if offsets is None else times + offsets
         short_ms = None if wanted is Stamp.START else are_ends(walls if is_of_days else times, interval)
-        said_by = end_by(form, wanted)
+        said_by = end_by(form, wanted, is_named=self.roles is not None and self.roles.is_end)
         if short_ms is not None:
             times = times + short_ms - interval.duration_ms
         elif said_by and (not is_of_days or wanted is Stamp.END or self.zone is not Zone.NONE):
@@ -443,9 +443,13 @@ class _Reader:
         form = "" if self.form is None else f" as {self.form.title}"
         raise CandleFileError(
             f"{self.path.name}: read{form}, {sum(broken.values()):,} of {self.rows:,} rows make no sense: {reason}"
-            f"{example}. Perhaps its columns are in another order or of another form: --form names one. To leave such "
-            "rows out, add --skip-invalid."
+            f"{example}. {self._advice(sum(broken.values()))}"
         )
+
+    def _advice(self, broken: int) -> str:
+        if 2 * broken < self.rows:
+            return "To leave such rows out, add --skip-invalid."
+        return "Its columns may be in an order that is not known: add a first line with the name of each."
 
     def _checked(
         self, columns: StoredColumns, interval: Interval, repeated: int, contradicting: int, stamped: str
@@ -500,7 +504,7 @@ class _Reader:
         if not is_usual(found):
             raise CandleFileError(
                 f"The times of {self.path.name} are mostly {found} apart, which is no length of candles. Perhaps its "
-                "times are of another unit or column, or it holds trades; --form names its form."
+                "times are of another unit, or another column has them; name that one time."
             )
         if named is None:
             return found
@@ -524,7 +528,7 @@ class _Reader:
         if 2 * off_grid > rows:
             raise CandleFileError(
                 f"{self.path.name} has no regular interval: {off_grid} of {rows} times do not lie on steps of "
-                f"{interval}, its most frequent one. Candles of calendar months cannot be used; resample them."
+                f"{interval}, its most frequent one. Candles of calendar months cannot be used; import days instead."
             )
 
 

@@ -87,8 +87,10 @@ def volume_sentence(columns: tuple[object, ...], form: Form | None, *, is_turnov
     return f"{name}{unit}{empty}"
 
 
-def end_by(form: Form | None, requested: Stamp | None) -> str:
-    """Who says that the times are the ends of candles; empty where nobody does."""
+def end_by(form: Form | None, requested: Stamp | None, *, is_named: bool) -> str:
+    """Who says that the times are the ends of candles; empty where nobody does. is_named: their column's name."""
     if requested is not None:
         return "as requested" if requested is Stamp.END else ""
+    if is_named:
+        return "by its column's name"
     return "as this form has it" if form is not None and form.stamp is Stamp.END else ""
