@@ -227,6 +227,30 @@ EXCHANGE_LAYOUTS = (
         line=lambda r: f"{r.s},{r.open},{r.close},{r.high},{r.low},{r.volume},{r.turnover}",
     ),
     Layout(
+        form="trades-side",
+        file="trades.csv",
+        trade=lambda t: f"{t.ms},{t.price},{t.amount},{t.side}",
+        options=_TRADES,
+    ),
+    Layout(
+        form="trades-side-first",
+        file="trades.csv",
+        trade=lambda t: f"{t.ms},{t.side},{t.price},{t.amount}",
+        options=_TRADES,
+    ),
+    Layout(
+        form="freqtrade-trades",
+        file="BTC_USDT-trades.csv",
+        trade=lambda t: f"{t.ms},{7000 + t.number},,{t.side},{t.price},{t.amount},{t.price * t.amount}",
+        options=_TRADES,
+    ),
+    Layout(
+        form="deribit-candles",
+        file="deribit.csv",
+        head="ticks,open,high,low,close,volume,cost",
+        line=lambda r: f"{r.ms},{r.ohlcv},{r.turnover}",
+    ),
+    Layout(
         form="kraken-trades",
         file="kraken_trades.csv",
         trade=lambda t: f"{t.price},{t.amount},{t.ms / 1000:.9f},{t.side[0]},m,,{7000 + t.number}",

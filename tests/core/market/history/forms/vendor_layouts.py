@@ -90,6 +90,24 @@ VENDOR_LAYOUTS = (
         volume=lambda r: r.turnover,
     ),
     Layout(
+        form="date-clock",
+        file="EP_1.csv",
+        line=lambda r: f"{r.text('%Y%m%d,%H%M')},{r.ohlcv},9",
+        candles=rows(start_ms=_ms("UTC", 2024, 3, 4, 14, 30)),
+    ),
+    Layout(
+        form="echarts",
+        file="echarts.csv",
+        line=lambda r: f"{r.text('%Y/%m/%d')},{r.open},{r.close},{r.low},{r.high},{r.volume}",
+        candles=rows(interval=DAY),
+    ),
+    Layout(
+        form="open-close-high-low",
+        file="600977_eastmoney.csv",
+        line=lambda r: f"{r.text('%Y-%m-%d')},{r.open},{r.close},{r.high},{r.low},{r.volume},{r.turnover}",
+        candles=rows(interval=DAY),
+    ),
+    Layout(
         form="nasdaq",
         file="HistoricalData_1.csv",
         head="Date,Close/Last,Volume,Open,High,Low",
