@@ -51,9 +51,13 @@ def check_readable(path: Path, _watch: Watch) -> str:
 
 
 def check_importable(path: Path, _watch: Watch) -> str:
-    """It begins as a file of candles or trades does."""
+    """It begins as a file of candles or trades does, perhaps of a form that the user has to name."""
     require_readable(path)
-    require_table(path)
+    try:
+        require_table(path)
+    except CandleFileError as error:
+        if "--form" not in str(error):
+            raise
     return ""
 
 

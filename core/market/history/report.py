@@ -95,7 +95,7 @@ def volume_sentence(columns: tuple[object, ...], form: Form | None, *, is_turnov
         unit += f", each of it counted as {form.volume_factor:g}"
     if is_turnover:
         unit = ", which is a turnover in the quote currency, not a volume in the base currency"
-    empty = f"; {missing:,} rows have none, {_AS_ZERO}" if missing else ""
+    empty = f"; {missing:,} {'row has' if missing == 1 else 'rows have'} none, {_AS_ZERO}" if missing else ""
     return f"{name}{unit}{empty}"
 
 
