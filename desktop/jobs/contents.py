@@ -86,7 +86,9 @@ class Contents(QScrollArea):
         self._labels = []
         page = QWidget()
         self._column = column = QVBoxLayout(page)
-        for found in preview.files:
+        for place, found in enumerate(preview.files):
+            if place:
+                column.addSpacing(column.spacing())
             column.addWidget(self._label(_heading(found), is_bold=True))
             column.addLayout(self._grid(_rows(found)))
         for sentence in preview.refusals:
@@ -171,6 +173,7 @@ def _rows(found: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
         (translate("Jobs", "First candle"), _candle(found.get("first")), False),
         (translate("Jobs", "Last candle"), _candle(found.get("last")), False),
         (translate("Jobs", "Left out"), left_out, False),
+        (translate("Jobs", "Repeated"), _repeated(found) if found.get("repeated") else "", False),
     )
     return [row for row in rows if row[1]]
 
@@ -180,6 +183,11 @@ def _left_out(each: Mapping[str, Any]) -> str:
     if not each["example"]:
         return counted
     return translate("Jobs", "{0}, such as {1}").format(counted, each["example"][:_LONGEST_EXAMPLE])
+
+
+def _repeated(found: Mapping[str, Any]) -> str:
+    words = translate("Jobs", "{0} rows, {1} with other numbers: the last stays")
+    return words.format(format_count(int(found["repeated"])), format_count(int(found["contradicting"])))
 
 
 def _candle(candle: Mapping[str, float] | None) -> str:

@@ -138,5 +138,6 @@ def _stamp_in_words(form: Form) -> str:
 
 
 def _volume_in_words(form: Form) -> str:
-    unit = form.volume_unit or "base currency, or unknown"
+    is_known = "volume" in form.reads or "amount" in form.reads
+    unit = form.volume_unit or f"{'' if is_known else 'read as the '}base currency"
     return unit if form.volume_factor == 1.0 else f"{unit}, each of the file's counted as {form.volume_factor:g}"

@@ -349,6 +349,8 @@ def account(**more: object) -> dict[str, object]:
         "numbers": "a comma is the decimal sign",
         "rejected": {"not a number": 3},
         "left_out": [{"reason": "not a number", "count": 3, "example": "line 7: 2024-03-01T00:07:00.000Z,oops"}],
+        "repeated": 2,
+        "contradicting": 1,
         "holes": 0,
         "missing": 0,
         "new": 7,
@@ -426,6 +428,7 @@ def test_the_preview_shows_how_a_file_is_read(qtbot: QtBot, candles: Path) -> No
     assert "“Time zone”" in rows["Time zone"] and rows["Numbers"] == "a comma is the decimal sign"
     assert rows["First candle"] == "2024-03-01 00:00 UTC: open 9, high 11, low 8, close 10, volume 0.5"
     assert rows["Left out"] == "3 (not a number), such as line 7: 2024-03-01T00:07:00.000Z,oops"
+    assert rows["Repeated"].startswith("2 rows, 1 with other numbers")
     emphasised = [label.text() for label in dialog.found.findChildren(Label) if label.font().bold()]
     assert emphasised == [texts[0], rows["Time zone"]], "what is assumed is seen at once"
     assert f"Volume: {rows['Volume']}" in [label.accessibleName() for label in dialog.found.findChildren(Label)]
