@@ -59,6 +59,8 @@ class Preview:
         found = [Answer(FORMS[name].title, "form", name) for text in self.refusals for name in _FORM.findall(text)]
         if any(_BOTH_STAMPS in text for text in self.refusals):
             found += [Answer(title, "stamp", stamp) for stamp, title in stamp_titles().items()]
+        if any("--form" in text and "Leave out" in text for text in self.refusals):
+            found.append(Answer(translate("Jobs", "As recognised"), "form", ""))
         return list(dict.fromkeys(found))
 
 

@@ -478,6 +478,17 @@ def test_a_question_is_answered_by_one_click(
     qtbot.waitUntil(dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled)
 
 
+def test_a_form_that_does_not_fit_is_left_by_one_click(qtbot: QtBot, candles: Path) -> None:
+    """As after a file of another vendor, whose form is still chosen."""
+    sentence = "my candles.csv does not have the form upbit (Upbit, candles). Leave out --form, or choose another one."
+    dialog = looked_at(qtbot, candles, Ending({"files": [], "errors": [sentence]}))
+    dialog.known_form.setCurrentText(FORMS["upbit"].title)
+    qtbot.waitUntil(lambda: "Upbit" in dialog.found.text())
+    (button,) = dialog.found.findChildren(QPushButton)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert dialog.known_form.currentData() == ""
+
+
 def test_a_file_whose_form_has_to_be_named_is_no_wrong_file(qtbot: QtBot, tmp_path: Path) -> None:
     """The question comes with the contents, where it can be answered."""
     file = tmp_path / "minutes.csv"
