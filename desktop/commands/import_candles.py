@@ -16,7 +16,6 @@ from core.domain.time_zones import find
 from core.market.history.errors import CandleFileError, HistoryError, UnnamedMarketError
 from core.market.history.forms.form import Stamp
 from core.market.history.importing import ImportPlan, plan_import
-from core.market.history.moments import moment_text
 from core.market.history.naming import symbol_of, venue_of
 from core.market.history.reading import CandleTable, ReadOptions, read_candle_table
 from core.market.symbols import known_venues
@@ -25,28 +24,47 @@ from core.storage.folder import DataFolder
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.history_store import HistoryAccess, open_history, stored_candles
+from desktop.commands.import_text import contents, print_forms
 from desktop.commands.market_options import market_options, read_interval, require_known_venue
 from desktop.commands.options import common_options, print_json, with_context
 from desktop.commands.text import print_pairs
 
+_NO_ZONES = ("local", "exchange")
+"""They are zones for the chart alone."""
+
 
 @click.command("import")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", metavar="FILE...", nargs=-1, type=click.Path(path_type=Path))
 @market_options(is_required=False)
-@click.option("--form", metavar="NAME", help="Form of the file; --forms lists the known ones.")
-@click.option("--stamp", type=click.Choice(list(Stamp)), help="Moment of a candle that its time is. [default: as read]")
+@click.option("--form", metavar="NAME", help="Known form that the file has. [default: as recognised]")
+@click.option("--forms", is_flag=True, help="List the known forms, and read no file.")
+@click.option(
+    "--stamp",
+    type=click.Choice([each.value for each in Stamp]),
+    help="What a candle's time marks. [default: as recognised]",
+)
 @click.option("--time-zone", help="Of times that name none, such as Europe/Berlin. [default: the form's, or UTC]")
 @click.option("--skip-invalid", is_flag=True, help="Leave out bad rows, however many.")
 @click.option("--replace", is_flag=True, help="Overwrite stored candles that differ.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done; store nothing.")
 @common_options
-@with_context
-def import_candles(context: Context, files: tuple[Path, ...], dry_run: bool, **wanted: Any) -> None:
-    """Read candles from CSV (also in .gz and .zip), Feather or Parquet; trades become candles of --interval.
+def import_candles(files: tuple[Path, ...], *, forms: bool, **options: Any) -> None:
+    """Read candles from CSV or JSON (also in .gz, .zip and .zst), Feather or Parquet; trades become candles of
+    --interval.
 
     What the name and the rows do not tell has to be named, but for a dry run. Each file is stored whole or not at all;
     candles that are stored already stay as they are. Exit code 1 where a file cannot be used.
     """
+    if forms:  # makes no data folder
+        print_forms(as_json=options["as_json"])
+    elif files:
+        _import_files(files=files, **options)
+    else:
+        raise click.MissingParameter(param_type="argument", param_hint="FILE...")
+
+
+@with_context
+def _import_files(context: Context, files: tuple[Path, ...], dry_run: bool, **wanted: Any) -> None:
     problems: list[str] = []
     with TerminalProgress(is_shown=not context.as_json, lines=context.lines) as progress:
         if dry_run:
@@ -57,8 +75,8 @@ def import_candles(context: Context, files: tuple[Path, ...], dry_run: bool, **w
         print_json({"files": results, "is_dry_run": dry_run, **({"errors": problems} if problems else {})})
     else:
         for report in results:
-            rows = ((name, plain(text)) for name, text in _rows(report, dry_run, bool(wanted["replace"])))
-            print_pairs(rows, plain(report["file"]))
+            rows = contents(report, is_dry_run=dry_run, replaces=wanted["replace"])
+            print_pairs(((name, plain(text)) for name, text in rows), plain(report["file"]))
         for sentence in problems:
             click.echo(sentence, err=True)
     if problems:
@@ -151,49 +169,9 @@ def _import(file: Path, wanted: dict[str, Any], history: HistoryAccess) -> dict[
 
 def _zone(name: str) -> tzinfo:
     try:
-        zone = find(name)
+        zone = None if name in _NO_ZONES else find(name)
     except ValueError as error:
-        raise HistoryError(f"{error}.") from error
+        raise HistoryError(f"'{name}' is not a time zone; name one as in --time-zone Europe/Berlin.") from error
     if zone is None:  # a fixed offset of today would mix up summer and winter
-        raise HistoryError("Name the zone, as in --time-zone Europe/Berlin; 'local' is not the same on every computer.")
+        raise HistoryError(f"Name the zone, as in --time-zone Europe/Berlin; '{name}' is not the same everywhere.")
     return zone
-
-
-def _rows(report: dict[str, Any], is_dry_run: bool, replaces: bool) -> list[tuple[str, str]]:
-    """Names and texts of one file's contents."""
-    holes = f"{report['holes']:,} ({report['missing']:,} candles are missing)" if report["holes"] else "none"
-    rejected = ", ".join(f"{count:,} ({why})" for why, count in report["rejected"].items())
-    unnamed = report.get("unnamed")
-    rows = [
-        ("Market", unnamed or f"{report['symbol']} {report['interval']} ({report['venue']})"),
-        ("Rows", f"{report['rows']:,} {report['kind']}" + (f", every {report['interval']}" if unnamed else "")),
-        (
-            "Candles",
-            f"{report['candles']:,}, {moment_text(report['first_ms'])} to {moment_text(report['last_ms'])} UTC",
-        ),
-        ("Holes", holes),
-        ("Rejected", rejected or "none"),
-    ]
-    if report["repeated"]:
-        rows.append(
-            ("Repeated", f"{report['repeated']:,} rows, {report['contradicting']:,} with other numbers: the last stays")
-        )
-    if unnamed:
-        return rows
-    rows.append(
-        (
-            "Stored already",
-            f"{report['same']:,} the same, {report['different']:,} different{_fate(report, is_dry_run, replaces)}",
-        )
-    )
-    to_store = report["new"] + report["different"] * replaces
-    new = f"{to_store:,} would be stored (dry run)" if is_dry_run else f"{report['stored']:,} stored"
-    return [*rows, ("New or changed" if replaces else "New", new)]
-
-
-def _fate(report: dict[str, Any], is_dry_run: bool, replaces: bool) -> str:
-    if not report["different"]:
-        return ""
-    if not replaces:
-        return " (kept; --replace puts the file's in their place)"
-    return f" ({'would be ' * is_dry_run}replaced by the file's)"

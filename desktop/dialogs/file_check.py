@@ -51,9 +51,13 @@ def check_readable(path: Path, _watch: Watch) -> str:
 
 
 def check_importable(path: Path, _watch: Watch) -> str:
-    """It begins as a file of candles or trades does."""
+    """It begins as a file of candles or trades does, perhaps of a form that the user has to name."""
     require_readable(path)
-    require_table(path)
+    try:
+        require_table(path)
+    except CandleFileError as error:
+        if "--form" not in str(error):
+            raise
     return ""
 
 
@@ -85,8 +89,8 @@ def check_replayable(
         return ""
     if count == 1:
         one = translate("Dialogs", "1 row of {0} is rejected ({1}); the others are replayed.")
-        return one.format(path.name, next(iter(rejected)).value)
-    why = ", ".join(f"{format_count(each)} ({reason.value})" for reason, each in rejected.items())
+        return one.format(path.name, next(iter(rejected)))
+    why = ", ".join(f"{format_count(each)} ({reason})" for reason, each in rejected.items())
     many = translate("Dialogs", "{0} rows of {1} are rejected: {2}; the others are replayed.")
     return many.format(format_count(count), path.name, why)
 
@@ -148,7 +152,7 @@ class FilePicker(QWidget):
         self._wait = QTimer(self, interval=_ASKED_EVERY_MS)
         self._wait.timeout.connect(self._ask_look)
         self.line = PathLine(text)
-        self.line.setPlaceholderText(translate("Dialogs", "CSV (also .gz, .zip), Feather or Parquet"))
+        self.line.setPlaceholderText(translate("Dialogs", "CSV or JSON (also .gz, .zip, .zst), Feather or Parquet"))
         self._title = translate("Dialogs", "Choose files") if several else translate("Dialogs", "Choose a file")
         self.browse = QPushButton(translate("Dialogs", "Browse…"))
         self.browse.setAccessibleName(self._title)
@@ -211,7 +215,7 @@ class FilePicker(QWidget):
         dialog.setFileMode(modes.ExistingFiles if self._several else modes.ExistingFile)
         dialog.setNameFilters(
             [
-                translate("Dialogs", "Candles (*.csv *.csv.gz *.txt *.zip *.feather *.parquet *.pq)"),
+                translate("Dialogs", "Candles (*.csv *.json *.jsonl *.txt *.gz *.zip *.zst *.feather *.parquet *.pq)"),
                 translate("Dialogs", "All files (*)"),
             ]
         )

@@ -57,7 +57,7 @@ _SOURCES = (
     ),
     Choice(
         QT_TRANSLATE_NOOP("Dialogs", "A file…"),
-        QT_TRANSLATE_NOOP("Dialogs", "Replay your own candles: CSV, Feather or Parquet"),
+        QT_TRANSLATE_NOOP("Dialogs", "Replay your own candles: CSV, JSON, Feather or Parquet"),
         "file",
         has_symbol=False,
     ),

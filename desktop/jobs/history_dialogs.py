@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import available_timezones
 
-from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QLineEdit, QWidget
 
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval
 from core.domain.dates import calendar_moment
-from core.domain.time_zones import find
 from core.market.history.errors import HistoryError, UnnamedMarketError
+from core.market.history.forms.table import FORMS
 from core.market.history.moments import parse_moment
 from core.market.history.naming import venue_of
 from core.market.symbols import known_venues
@@ -22,13 +24,16 @@ from desktop.dialogs.file_check import FilePicker, check_importable
 from desktop.dialogs.forms import editable
 from desktop.dialogs.market import EXCHANGES, USUAL_SYMBOLS
 from desktop.jobs.child import ChildProcess, Ending
+from desktop.jobs.contents import Contents, Preview
 from desktop.jobs.form import INTERVALS, JobDialog
-from desktop.jobs.job_commands import Order, backfill_order, import_order, in_fields
-from desktop.ui.formatting import format_candles, format_count, format_time
-from desktop.ui.plain_text import WrappedLabel
+from desktop.jobs.job_commands import Order, backfill_order, import_order, in_fields, skip_title, stamp_titles
+from desktop.ui.dialog_parts import room_on_screen
+from desktop.ui.interface_size import enlarged
+from desktop.ui.stacks import beside
 from desktop.ui.translation import translate
 
 _FIRST_DAYS = 30
+_WIDTH = 660
 StartChild = Callable[[Sequence[str], QObject], ChildProcess]
 """Makes a child that runs our own command with these arguments; it is not started yet."""
 _PAUSE_MS = 500
@@ -48,15 +53,29 @@ class ImportDialog(JobDialog):
             "market shows new ones immediately.",
         )
         super().__init__(translate("Jobs", "Import candles"), about, translate("Jobs", "Import"), parent)
+        self.setMinimumWidth(enlarged(_WIDTH))
         self.picker = FilePicker(several=True, look=check_importable)
+        self.add_row(translate("Jobs", "&Files"), self.picker, translate("Jobs", "One file, or several for one market"))
+        self._add_market()
+        self._add_reading_options()
+        self.found = Contents()
+        """What the files hold, and how they were read."""
+        self.found.answered.connect(self._answer)
+        self.form.addRow(self.found)
+        self._shown = Preview()
+        self._preview = preview = None if start_child is None else ImportPreview(start_child, self)
+        if preview is not None:
+            preview.changed.connect(self._show_found)
+            self.finished.connect(lambda _result: preview.end())
+        self.picker.choose(files)
+        self.picker.answered.connect(self.check)
+        self.check()
+
+    def _add_market(self) -> None:
         from_file = translate("Jobs", "From the file")
         self.venue = editable(("", FILE_VENUE, *EXCHANGES), "", from_file)
         self.symbol = editable(("", *USUAL_SYMBOLS), "", from_file)
         self.interval = editable(("", *INTERVALS), "", from_file)
-        self.zone = QLineEdit("UTC")
-        self.replaces = QCheckBox(translate("Jobs", "Overwrite stored candles that differ"))
-        self.replaces.setAccessibleName(self.replaces.text())
-        self.add_row(translate("Jobs", "&Files"), self.picker, translate("Jobs", "One file, or several for one market"))
         self.add_row(
             translate("Jobs", "&Exchange"),
             self.venue,
@@ -68,23 +87,37 @@ class ImportDialog(JobDialog):
             self.interval,
             translate("Jobs", "Candle length; trades are aggregated to it"),
         )
+
+    def _add_reading_options(self) -> None:
+        recognised = (translate("Jobs", "As recognised"), "")
+        forms = sorted((form for form in FORMS.values() if not form.refusal), key=lambda form: form.title.casefold())
+        self.known_form = _choice(recognised, *((form.title, form.name) for form in forms))
+        self.stamp = _choice(recognised, *((title, stamp) for stamp, title in stamp_titles().items()))
+        self.zone = QLineEdit(placeholderText=translate("Jobs", "As the file or its form has it; else UTC"))
+        self._zones = sorted(available_timezones())
+        completer = QCompleter(self._zones, self.zone)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        self.zone.setCompleter(completer)
+        self.skips_invalid = QCheckBox(skip_title())
+        self.replaces = QCheckBox(translate("Jobs", "Overwrite stored candles that differ"))
+        self.add_row(
+            translate("Jobs", "F&orm"),
+            self.known_form,
+            translate("Jobs", "The vendor or program that the file is from"),
+        )
+        self.add_row(
+            translate("Jobs", "Times &mark"), self.stamp, translate("Jobs", "Which moment of a candle its time is")
+        )
         self.add_row(
             translate("Jobs", "&Time zone"),
             self.zone,
             translate("Jobs", "For times in the file without one: UTC, Europe/Berlin"),
         )
-        self.form.addRow("", self.replaces)
-        self.found = WrappedLabel()
-        """What the files hold: rows, span and interval."""
-        self._is_unreadable = False
-        self.form.addRow(translate("Jobs", "Contents"), self.found)
-        self._preview = preview = None if start_child is None else ImportPreview(start_child, self)
-        if preview is not None:
-            preview.text_changed.connect(self._show_found)
-            self.finished.connect(lambda _result: preview.end())
-        self.picker.choose(files)
-        self.picker.answered.connect(self.check)
-        self.check()
+        for box in (self.skips_invalid, self.replaces):
+            box.setAccessibleName(box.text())
+        self.skips_invalid.toggled.connect(self.check)
+        self.form.addRow(beside(None, self.skips_invalid, self.replaces, None))
 
     def check(self) -> None:
         super().check()
@@ -96,29 +129,59 @@ class ImportDialog(JobDialog):
         except ValueError:  # nothing can be read with what is chosen so far
             self._preview.look(())
             return
-        rows_from = (self.picker.line.text(), self.interval.currentText(), self.zone.text())
-        self._preview.look(self._order_of(files).arguments, rows_from)
+        of_files = self.picker.line.text(), self.interval.currentText(), self.zone.text()
+        reading = self.known_form.currentData(), self.stamp.currentData(), str(self.skips_invalid.isChecked())
+        self._preview.look(self._order_of(files).arguments, (*of_files, *reading))
 
-    def _show_found(self, text: str, is_unreadable: bool) -> None:
-        """Show the preview, without a sentence that the message above shows already."""
-        self._is_unreadable = is_unreadable
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._limit_contents()
+
+    @Slot(object)
+    def _show_found(self, preview: Preview) -> None:
+        self._shown = preview
         super().check()
-        self.found.setText(_without(text, self.message.text()))
+        self.found.show_preview(preview)
+        self._limit_contents()
+        self._stay_on_screen()
+
+    def _limit_contents(self) -> None:
+        """All else stays in view, however many files there are."""
+        others = self.minimumSizeHint().height() - self.found.minimumHeight()
+        self.found.limit_height(max(room_on_screen(self).height() - others, self.fontMetrics().lineSpacing() * 4))
+
+    def _stay_on_screen(self) -> None:
+        """The contents make it higher, and its buttons must not leave the screen."""
+        if (layout := self.layout()) is not None:
+            layout.activate()
+        self.resize(self.size().boundedTo(room_on_screen(self)))
+        frame, screen = self.frameGeometry(), self.screen().availableGeometry()
+        if self.isVisible() and frame.bottom() > screen.bottom():
+            self.move(frame.left(), max(screen.top(), screen.bottom() - frame.height() + 1))
+
+    @Slot(str, str)
+    def _answer(self, field: str, value: str) -> None:
+        box = {"form": self.known_form, "stamp": self.stamp}[field]
+        box.setCurrentIndex(box.findData(value))
 
     def _require_reading_options(self) -> None:
         """Raises ValueError for an invalid interval or time zone."""
         if interval := self.interval.currentText().strip():
             Interval.parse(interval)
-        if find(self.zone.text().strip()) is None:
-            raise ValueError(translate("Jobs", "Enter the time zone, such as UTC or Europe/Berlin."))
+        zone = self.zone.text().strip()
+        if zone and zone not in self._zones:
+            words = translate("Jobs", "“{0}” is not a time zone. Enter a name such as UTC or Europe/Berlin.")
+            raise ValueError(words.format(zone))
 
     def order(self) -> Order:
         files = self.picker.files()
-        if self._is_unreadable:  # then what its name lacks does not matter
-            raise ValueError(translate("Jobs", "Nothing here can be imported. Choose another file."))
+        if self._shown.is_unreadable:  # then what its name lacks does not matter
+            raise ValueError(_way_out(self._shown))
         self._require_reading_options()
         if self._preview is not None and self._preview.is_reading:
-            raise ValueError  # the row “Contents” says so; there may be nothing to name a market for
+            raise ValueError  # the contents say so; there may be nothing to name a market for
+        if self._shown.unnamed:
+            raise ValueError(in_fields(self._shown.unnamed))
         if not self.venue.currentText().strip():
             for file in files:  # better now than after a process began
                 try:
@@ -133,16 +196,28 @@ class ImportDialog(JobDialog):
             venue=self.venue.currentText().strip().lower(),
             symbol=self.symbol.currentText().strip(),
             interval=self.interval.currentText().strip(),
+            form=self.known_form.currentData(),
+            stamp=self.stamp.currentData(),
             time_zone=self.zone.text().strip(),
+            skips_invalid=self.skips_invalid.isChecked(),
             replaces=self.replaces.isChecked(),
         )
 
 
-def _without(text: str, sentence: str) -> str:
-    """The text without this sentence, and without the blank before or after it."""
-    if not sentence:
-        return text
-    return text.replace(f"{sentence} ", "").replace(f" {sentence}", "").replace(sentence, "").strip()
+def _choice(*items: tuple[str, str]) -> QComboBox:
+    box = QComboBox()
+    for title, value in items:
+        box.addItem(title, value)
+    return box
+
+
+def _way_out(preview: Preview) -> str:
+    """What to do if no file can be read."""
+    if preview.answers():
+        return translate("Jobs", "Choose one of the answers above.")
+    if any(in_fields(sentence) != sentence for sentence in preview.refusals):
+        return translate("Jobs", "Nothing can be imported until the field that is named above is set.")
+    return translate("Jobs", "Nothing here can be imported. Choose another file.")
 
 
 class BackfillDialog(JobDialog):
@@ -202,11 +277,11 @@ class BackfillDialog(JobDialog):
 
 
 class ImportPreview(QObject):
-    """A preview of the chosen files, read by a child process so that the window stays responsive. Emits the text to
-    show, empty for nothing. One child at a time; call `end` before the dialog is deleted."""
+    """A preview of the chosen files, read by a child process so that the window stays responsive. One child at a time;
+    call `end` before the dialog is deleted."""
 
-    text_changed = Signal(str, bool)
-    """The words, and whether none of the files can be read."""
+    changed = Signal(object)
+    """A `Preview`."""
 
     def __init__(self, start_child: StartChild, parent: QObject) -> None:
         super().__init__(parent)
@@ -244,8 +319,8 @@ class ImportPreview(QObject):
     def _show_known(self) -> None:
         """Show the rows that are known; the rest is read after a pause."""
         self._is_answered = False
-        known = "\n".join(_line({**each, "new": None, "unnamed": None}) for each in self._found)
-        self.text_changed.emit(known or (translate("Jobs", "Reading…") if self._wanted else ""), False)
+        known = [{**each, "new": None, "unnamed": None} for each in self._found]
+        self.changed.emit(Preview(known, is_reading=self.is_reading))
         if self._wanted:
             self._pause.start()
 
@@ -272,43 +347,11 @@ class ImportPreview(QObject):
     def _on_over(self, child: ChildProcess, ending: Ending) -> None:
         if child is not self._child:
             return
-        self._found = (ending.summary or {}).get("files") or self._found
+        summary = ending.summary or {"errors": [ending.sentence] if ending.sentence else []}
+        self._found = summary.get("files") or self._found
         if self._asked != self._wanted:
             self._end_child()
             self._show_known()
             return
         self._is_answered = True
-        if ending.summary is None:
-            self.text_changed.emit(in_fields(ending.sentence), True)
-        else:
-            self.text_changed.emit(preview_text(ending.summary), not ending.summary.get("files"))
-
-
-def preview_text(summary: Mapping[str, Any]) -> str:
-    """A line for each file, from the account of a dry run, and a sentence for each that cannot be used."""
-    lines = [_line(each) for each in summary.get("files", ())]
-    return "\n".join((*lines, *map(in_fields, map(str, summary.get("errors", ())))))
-
-
-def _line(found: Mapping[str, Any]) -> str:
-    first, last = (format_time(int(found[name])) for name in ("first_ms", "last_ms"))
-    words = translate("Jobs", "{0}: {1} rows, {2} of {3}, {4} to {5}")
-    said = words.format(
-        found["file"],
-        format_count(int(found["rows"])),
-        format_candles(int(found["candles"])),
-        found["interval"],
-        first,
-        last,
-    )
-    rejected = sum(int(count) for count in found["rejected"].values())
-    parts = [said]
-    if found.get("new") is not None:
-        parts.append(translate("Jobs", "{0} new").format(format_count(int(found["new"]))))
-    if rejected:
-        parts.append(translate("Jobs", "{0} rejected").format(format_count(rejected)))
-    if found["holes"]:
-        parts.append(translate("Jobs", "{0} missing").format(format_candles(int(found["missing"]))))
-    text = "; ".join(parts)
-    unnamed = str(found.get("unnamed") or "")
-    return f"{text}. {in_fields(unnamed)}" if unnamed else text
+        self.changed.emit(Preview(summary.get("files", ()), summary.get("errors", ())))

@@ -13,6 +13,8 @@ from typing import Any
 from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Interval, Market
 from core.evaluation.report import words
+from core.market.history.forms.form import Stamp
+from core.market.history.forms.table import FORMS
 from core.market.shown_names import shown_market
 from desktop.ui.formatting import format_candles, format_count, format_number, format_percent
 from desktop.ui.translation import translate
@@ -45,12 +47,17 @@ def import_order(
     venue: str = "",
     symbol: str = "",
     interval: str = "",
-    time_zone: str = "UTC",
+    form: str = "",
+    stamp: str = "",
+    time_zone: str = "",
+    skips_invalid: bool = False,
     replaces: bool = False,
 ) -> Order:
     """Read candle and trade files into the database. What is empty is found in the files' names and rows."""
-    named = {"--venue": venue, "--symbol": symbol, "--interval": interval, "--time-zone": time_zone}
+    named = {"--venue": venue, "--symbol": symbol, "--interval": interval}
+    named |= {"--form": form, "--stamp": stamp, "--time-zone": time_zone}
     options = [part for name, value in named.items() if value for part in (name, value)]
+    options += [name for name, is_on in (("--skip-invalid", skips_invalid), ("--replace", replaces)) if is_on]
     title = (
         translate("Jobs", "Import {0}").format(files[0].name)
         if len(files) == 1
@@ -58,7 +65,7 @@ def import_order(
     )
     return Order(
         title,
-        ("import", *options, *(["--replace"] if replaces else []), "--", *map(str, files)),
+        ("import", *options, "--", *map(str, files)),
         _summarise_import,
         cancelled=translate("Jobs", "Candles stored so far are kept; importing the file again adds the rest."),
         market_of=_imported_market,
@@ -143,13 +150,35 @@ def checkpoint_words(kept: CheckpointRow) -> str:
     return kept.info.name or translate("Jobs", "step {0}").format(format_count(kept.info.step))
 
 
+def skip_title() -> str:
+    """The name of the checkbox."""
+    return translate("Jobs", "Leave out bad rows, however many")
+
+
+def stamp_titles() -> dict[str, str]:
+    """What a candle's time marks, in words."""
+    return {
+        Stamp.START.value: translate("Jobs", "Beginning of the candle"),
+        Stamp.END.value: translate("Jobs", "End of the candle"),
+    }
+
+
 def in_fields(sentence: str) -> str:
     """What a command says, with the dialog's fields in place of its options."""
+    for form in FORMS.values():
+        sentence = sentence.replace(f"--form {form.name} ({form.title})", f"“{form.title}”")
+    for stamp, title in stamp_titles().items():
+        sentence = sentence.replace(f"--stamp {stamp}", f"“{title}”")
     fields = {
+        "Leave out --form": translate("Jobs", "Set “Form” to “As recognised”"),
+        "add --skip-invalid": translate("Jobs", "select “{0}”").format(skip_title()),
         "--venue": translate("Jobs", "Exchange"),
         "--symbol": translate("Jobs", "Symbol"),
         "--interval": translate("Jobs", "Interval"),
         "--time-zone": translate("Jobs", "Time zone"),
+        "--form": translate("Jobs", "Form"),
+        "--stamp": translate("Jobs", "Times mark"),
+        "--skip-invalid": skip_title(),
         "--batch-size": translate("Jobs", "Batch size"),
         "--device": translate("Jobs", "Device"),
         "--validation-share": translate("Jobs", "Validation share"),
@@ -157,7 +186,7 @@ def in_fields(sentence: str) -> str:
         "--replace": translate("Jobs", "Overwrite stored candles"),
     }
     for option, field in fields.items():
-        sentence = re.sub(rf"{option}\b", f"“{field}”", sentence)
+        sentence = re.sub(rf"{option}\b", field if " --" in option else f"“{field}”", sentence)
     return sentence
 
 
@@ -176,9 +205,9 @@ def _imported_market(summary: Mapping[str, Any]) -> Market | None:
 def _summarise_import(summary: Mapping[str, Any]) -> str:
     files = summary["files"]
     stored, same = (sum(int(each[name] or 0) for each in files) for name in ("stored", "same"))
-    rejected: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
     for each in files:
-        rejected.update(each["rejected"])
+        left_out.update(each["rejected"])
     markets = {f"{each['symbol']} {each['interval']} ({each['venue']})" for each in files}
     if len(markets) == 1:
         parts = [translate("Jobs", "{0} of {1} stored.").format(format_candles(stored), *markets)]
@@ -186,9 +215,11 @@ def _summarise_import(summary: Mapping[str, Any]) -> str:
         parts = [translate("Jobs", "{0} stored.").format(format_candles(stored))]
     if same:
         parts.append(translate("Jobs", "{0} were already stored.").format(format_count(same)))
-    if rejected:
-        why = ", ".join(f"{format_count(count)} ({reason})" for reason, count in rejected.items())
-        parts.append(translate("Jobs", "Rejected: {0}.").format(why))
+    if left_out:
+        why = ", ".join(f"{format_count(count)} ({reason})" for reason, count in left_out.items())
+        parts.append(translate("Jobs", "Left out: {0}.").format(why))
+    if any(each.get("is_zone_assumed") for each in files):
+        parts.append(translate("Jobs", "UTC was assumed, as no time zone is named."))
     return " ".join(parts)
 
 

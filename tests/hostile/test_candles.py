@@ -25,7 +25,6 @@ from core.domain.validation import (
     LARGEST_RANGE,
     LARGEST_VOLUME,
     LOWEST_PRICE,
-    RejectionReason,
     Validator,
     problem_of_numbers,
 )
@@ -78,7 +77,7 @@ def test_impossible_prices_are_refused_on_every_path(tmp_path: Path, attack: Can
     assert sum(csv_rejections(tmp_path / "attack.csv", attack).values()) == 1
 
 
-def csv_rejections(path: Path, attack: Candle) -> dict[RejectionReason, int]:
+def csv_rejections(path: Path, attack: Candle) -> dict[str, int]:
     """Of a file of 90 ordinary candles with this one among them."""
     lines = ["time,open,high,low,close,volume"]
     for candle in (*rigs.CANDLES[:40], attack, *rigs.CANDLES[41:90]):

@@ -1,4 +1,5 @@
-"""Generate from the code: commands, settings, keys, exchanges and the numbers of the Feed panel in the docs.
+"""Generate from the code: commands, settings, keys, exchanges, the numbers of the Feed panel and the forms of candle
+files in the docs.
 
 python -m tests.support.docs [--check]
 """
@@ -23,6 +24,9 @@ from core.market.feeds.ccxt_session import MOST_ROWS
 from core.market.feeds.ccxt_tap import reports_close
 from core.market.feeds.exchange_facts import ExchangeFacts, facts_of
 from core.market.feeds.trouble import HttpResponse, VenueError
+from core.market.history.forms.form import Form
+from core.market.history.forms.table import FORMS
+from core.market.history.report import describe_form
 from core.settings.group import OWN_DIALOG, all_field_infos, unit_of
 from core.settings.tree import Settings
 from desktop.actions import ActionId, ActionInfo
@@ -214,12 +218,40 @@ def _depth(facts: ExchangeFacts) -> str:
     return ""
 
 
+def candle_files() -> str:
+    """Every known form of files, from its row."""
+    head = ("`--form`", "what it is", "recognised by", "time zone", "times mark", "volume", "source")
+    return "\n".join(_table(head, map(_form_row, FORMS.values())))
+
+
+def _form_row(form: Form) -> tuple[str, ...]:
+    shown = describe_form(form)
+    if form.refusal:
+        shown |= dict.fromkeys(("zone", "stamp", "volume"), "") | {"title": f"{form.title}: {form.refusal}"}
+    facts = (shown[key] for key in ("zone", "stamp", "volume", "source"))
+    return f"`{form.name}`", shown["title"], _recognised_by(form), *facts
+
+
+def _recognised_by(form: Form) -> str:
+    """Names of columns, the layout of lines without a header, and patterns of times and of the file's name."""
+    columns = ", ".join(f"`{name}`" if name else "an unnamed one" for name in form.columns)
+    by_name = "or asked for, unless the name matches" if form.needs_name else "and a name that matches"
+    parts = (
+        (f"columns {columns}", form.columns),
+        (f"lines of {', '.join(form.layout.split())}", form.layout),
+        (f"times such as `{form.times}`", form.times),
+        (f"{by_name} `{form.file_name}`", form.file_name),
+    )
+    return "; ".join(text for text, is_set in parts if is_set)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "commands": commands,
     "settings": settings,
     "keys": keys,
     "exchanges": exchanges,
     "feed-panel": feed_numbers,
+    "candle-files": candle_files,
 }
 """The generator of each page's part."""
 

@@ -53,6 +53,7 @@ class ReplayFeed(TaskFeed):
         super().__init__(Market(FILE_VENUE, name, file.interval), clock)
         self.candles = file.candles[:limit]
         self._rejections = rejections_in_words(file.rejected)
+        self._assumption = " UTC is assumed, as the file names no time zone." if file.is_zone_assumed else ""
         self._shown = shown_symbol(FILE_VENUE, name)
         self.pace = None if speed == 0.0 else ReplayPace(speed, [self.candles])
         """The pace of its candles after the first part; None: all at once."""
@@ -86,7 +87,9 @@ class ReplayFeed(TaskFeed):
         if candles:
             if self._rejections:
                 _log.warning("%s: rows of the file were skipped%s", self.market.symbol, self._rejections)
-            self.say(FeedState.CATCHING_UP, f"Reading {self._shown}{self._rejections}.")
+            if self._assumption:
+                _log.warning("%s:%s", self.market.symbol, self._assumption)
+            self.say(FeedState.CATCHING_UP, f"Reading {self._shown}{self._rejections}.{self._assumption}")
         for index, candle in enumerate(candles, start=1):
             self.emit(ClosedCandle(candle, is_live=False))
             if index % _YIELD_EVERY == 0 or index == len(candles):

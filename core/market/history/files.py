@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -10,7 +11,6 @@ from pathlib import Path
 from typing import overload
 
 from core.domain.candle import Candle, Interval
-from core.domain.validation import RejectionReason
 from core.files.durable import sha256_of
 from core.market.history.errors import CandleFileError as CandleFileError
 from core.market.history.reading import ReadOptions, Watch, read_candle_table
@@ -19,6 +19,8 @@ from core.storage.candles import StoredColumns
 MOST_CANDLES = 10_000_000
 """19 years of one minute."""
 _MADE_AT_ONCE = 1_000
+_OF_IMPORT = re.compile(r"--(form|stamp|time-zone|skip-invalid)\b")
+_IMPORT_FIRST = "That is an option of import: import the file with it, then use an export of the imported candles."
 
 
 class CandleRows(Sequence[Candle]):
@@ -57,24 +59,37 @@ class CandleRows(Sequence[Candle]):
 
 @dataclass(frozen=True, slots=True)
 class CandleFile:
-    """A file's candles, ascending, each opening time once. `fingerprint` is the sha256 of its bytes."""
+    """A file's candles, ascending, each opening time once. `rejected` counts the rows that are none, by reason;
+    `fingerprint` is the sha256 of its bytes."""
 
     candles: Sequence[Candle]
     interval: Interval
-    rejected: dict[RejectionReason, int]
+    rejected: dict[str, int]
     fingerprint: str
+    is_zone_assumed: bool = False
+    """Whether its times were read as UTC because neither the file nor its form names a zone."""
 
 
 def read_candle_file(path: Path, watch: Watch = lambda done, total: None) -> CandleFile:
-    """Read CSV, Feather or Parquet. Raises CandleFileError with the fault and the expected content.
+    """Read CSV, JSON, Feather or Parquet. Raises CandleFileError with the fault and the expected content.
 
     watch: as that of `read_candle_table`.
     """
-    table = read_candle_table(path, ReadOptions(is_strict=True), watch)
+    try:
+        table = read_candle_table(path, ReadOptions(is_strict=True), watch)
+    except CandleFileError as error:
+        if _OF_IMPORT.search(str(error)):
+            raise CandleFileError(f"{error} {_IMPORT_FIRST}") from error
+        raise
     if len(table.columns) > MOST_CANDLES:
         raise CandleFileError(f"{path.name} holds more than {MOST_CANDLES:,} candles; split it, or import it instead.")
-    rejected = {RejectionReason(why): count for why, count in table.rejected.items()}
-    return CandleFile(CandleRows(table.columns), table.interval, rejected, sha256_of(path))
+    return CandleFile(
+        CandleRows(table.columns),
+        table.interval,
+        dict(+table.rejected),
+        sha256_of(path),
+        table.how.is_zone_assumed,
+    )
 
 
 def sample_file() -> CandleFile:
@@ -83,8 +98,8 @@ def sample_file() -> CandleFile:
         return read_candle_file(path)
 
 
-def rejections_in_words(rejected: Mapping[RejectionReason, int]) -> str:
+def rejections_in_words(rejected: Mapping[str, int]) -> str:
     """ "; rejected: 2 (reason), 1 (reason)", or an empty text if there are none."""
     if not rejected:
         return ""
-    return "; rejected: " + ", ".join(f"{count} ({reason.value})" for reason, count in rejected.items())
+    return "; rejected: " + ", ".join(f"{count} ({reason})" for reason, count in rejected.items())

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from core.domain.candle import Market
 from core.domain.spans import TimeSpan, candles_in, holes_between
+from core.market.history.candle_csv import COLUMNS
 from core.market.history.checks import taken
 from core.market.history.errors import HistoryError
 from core.market.history.reading import CandleTable
@@ -67,6 +68,7 @@ class ImportPlan:
         """A summary for display and JSON; times are UTC milliseconds."""
         times = self.candles.open_time_ms
         holes = holes_between(times, self.market.interval)
+        first, last = self._candle(0), self._candle(-1)
         return {
             "file": self.table.path.name,
             "venue": self.market.venue,
@@ -75,17 +77,34 @@ class ImportPlan:
             "kind": "trades" if self.table.are_trades else "candles",
             "rows": self.table.rows,
             "candles": len(times),
-            "first_ms": int(times[0]),
-            "last_ms": int(times[-1]),
+            "first_ms": first["open_time_ms"],
+            "last_ms": last["open_time_ms"],
+            "first": first,
+            "last": last,
+            **self.table.how.describe(has_volume=bool(self.candles.values[4].any())),
             "holes": len(holes),
             "missing": candles_in(holes, self.market.interval),
             "rejected": dict(self.table.rejected),
+            "left_out": self._left_out(),
             "repeated": self.table.repeated,
             "contradicting": self.table.contradicting,
             "new": self.new,
             "same": self.same,
             "different": self.different,
         }
+
+    def _candle(self, row: int) -> dict[str, float]:
+        """A candle as it was read."""
+        candle = (int(self.candles.open_time_ms[row]), *self.candles.values[:, row].tolist())
+        return dict(zip(COLUMNS, candle, strict=True))
+
+    def _left_out(self) -> list[dict[str, object]]:
+        """Each reason with its count and, where a row of the file shows it, an example."""
+        examples = {each.reason: each.example for each in self.table.left_out}
+        return [
+            {"reason": reason, "count": count, "example": examples.get(reason, "")}
+            for reason, count in self.table.rejected.items()
+        ]
 
 
 def plan_import(

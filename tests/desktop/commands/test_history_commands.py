@@ -17,9 +17,10 @@ from click.testing import CliRunner
 
 import resources
 from core.domain.candle import Candle, Interval, Market
+from core.market.history.forms.table import FORMS
 from core.market.history.importing import HistoryWriter, plan_import
 from core.market.history.moments import moment_text
-from core.market.history.reading import read_candle_table
+from core.market.history.reading import UNFINISHED, read_candle_table
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -141,6 +142,71 @@ def test_a_dry_run_needs_no_market_and_names_the_missing_options(tmp_path: Path)
     text = commands.invoke("import", str(sample), "--dry-run", *where)
     assert text.returncode == 0 and "Candles" in text.stdout and "--venue" in text.stdout
     assert not DataFolder(tmp_path / "data").database.exists()
+
+
+BUCKETS = "".join(
+    f"2024-03-01T00:{row + 1:02}:00.000Z,XBTUSD,{row + 9},{row + 11},{row + 8},{row + 10},5,700,{0.5 + row}\n"
+    for row in range(12)
+)
+BITMEX = "timestamp,symbol,open,high,low,close,trades,volume,homeNotional\n"
+LOCAL = "time,open,high,low,close,volume,closed\n" + "".join(
+    f"2024-03-01 00:{row:02},9,11,8,10,2.5,{'false' if row == 11 else 'true'}\n" for row in range(12)
+)
+
+
+def test_an_import_reports_how_the_file_was_read(tmp_path: Path) -> None:
+    file, data = tmp_path / "buckets.csv", tmp_path / "data"
+    file.write_text(BITMEX.replace("homeNotional", "homeNotional,foreignNotional") + BUCKETS.replace("\n", ",1\n"))
+    named = ("--venue", "file", "--symbol", "BTC/USD", "--data-dir", str(data))
+    (dry,) = commands.invoke_json("import", str(file), "--dry-run", *named)["files"]
+    assert (dry["form"], dry["is_zone_assumed"], dry["left_out"]) == ("bitmex-candles", False, [])
+    assert "end of each candle" in dry["stamp"] and "homeNotional" in dry["volume"]
+    first = {"open_time_ms": 1_709_251_200_000, "open": 9.0, "high": 11.0, "low": 8.0, "close": 10.0, "volume": 0.5}
+    assert dry["first"] == first and dry["last"]["open_time_ms"] == first["open_time_ms"] + 11 * 60_000
+    text = commands.invoke("import", str(file), *named).stdout
+    for words in ("bitmex-candles", "the end of each candle", "2024-03-01 00:00 UTC: open 9, high 11", "12 stored"):
+        assert words in " ".join(text.split()), text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_an_assumed_zone_and_rows_left_out_are_reported_with_an_example(tmp_path: Path) -> None:
+    file = tmp_path / "local.csv"
+    file.write_text(LOCAL)
+    named = ("--venue", "file", "--symbol", "BTC/USD", "--dry-run", "--data-dir", str(tmp_path / "data"))
+    (found,) = commands.invoke_json("import", str(file), *named)["files"]
+    assert found["is_zone_assumed"] and found["form"] is None
+    (left_out,) = found["left_out"]
+    assert (left_out["count"], left_out["reason"]) == (1, UNFINISHED) and "00:11" in left_out["example"]
+    text = " ".join(commands.invoke("import", str(file), *named).stdout.split())
+    assert "UTC is assumed" in text and f"1 ({UNFINISHED}) such as line 13: 2024-03-01 00:11,9" in text
+    (found,) = commands.invoke_json("import", str(file), "--time-zone", "Europe/Berlin", *named)["files"]
+    assert not found["is_zone_assumed"] and "Europe/Berlin" in found["zone"]
+    (found,) = commands.invoke_json("import", str(file), "--stamp", "end", *named)["files"]
+    assert found["first_ms"] == 1_709_251_200_000 - 60_000
+    for zone in ("local", "exchange", "Moon/Base"):
+        done = commands.invoke("import", str(file), "--time-zone", zone, *named)
+        assert done.returncode == 1 and "Europe/Berlin" in done.stderr
+
+
+def test_the_known_forms_are_listed_without_a_file_or_a_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GHOSTCANDLE_DATA_DIR", str(tmp_path / "data"))
+    forms = commands.invoke_json("import", "--forms")["forms"]
+    assert [form["name"] for form in forms] == list(FORMS) and not (tmp_path / "data").exists()
+    assert all(form[key] for form in forms for key in ("title", "zone", "stamp", "volume", "source"))
+    text = commands.invoke("import", "--forms").stdout
+    assert all(name in text for name in FORMS) and max(map(len, text.splitlines())) <= 80
+    assert CliRunner().invoke(import_candles, []).exit_code == 2
+
+
+def test_another_symbol_than_the_files_is_a_note_in_a_dry_run(tmp_path: Path) -> None:
+    file = tmp_path / "buckets.csv"
+    file.write_text(BITMEX + BUCKETS)
+    named = ("--venue", "file", "--symbol", "ETH/USD", "--data-dir", str(tmp_path / "data"))
+    (found,) = commands.invoke_json("import", str(file), "--dry-run", *named)["files"]
+    assert found["candles"] == 12 and "holds XBTUSD, not ETH/USD" in found["unnamed"]
+    assert commands.invoke("import", str(file), *named).returncode == 1
 
 
 def test_a_dry_run_of_several_files_reports_good_files_and_errors(tmp_path: Path) -> None:

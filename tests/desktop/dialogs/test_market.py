@@ -297,7 +297,9 @@ def test_browse_opens_a_chooser_without_blocking(qtbot: QtBot, dialog: MarketDia
     chooser = dialog.findChild(QFileDialog)
     assert chooser is not None and chooser.isVisible()
     endings = chooser.nameFilters()[0].partition("(")[2].rstrip(")").split()
-    assert {"*.txt", "*.zip", "*.pq"} < set(endings) and "*.json" not in endings, "those that can be read"
+    assert {"*.txt", "*.zip", "*.zst", "*.json", "*.pq"} < set(endings) and "*.xlsx" not in endings, (
+        "those that can be read"
+    )
     chooser.filesSelected.emit([str(tmp_path / "candles.csv")])
     assert dialog.picker.line.text() == str(tmp_path / "candles.csv")
     chooser.reject()

@@ -9,20 +9,34 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QObject, QPoint, QRect, Qt, Signal
-from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QPushButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
+from core.market.history.errors import CandleFileError
+from core.market.history.forms.table import FORMS
+from core.market.history.reading import require_table
 from core.market.history.source import require_readable
 from core.settings.tree import MarketSettings
 from core.settings.window import AppearanceSettings
 from desktop.dialogs import file_check
+from desktop.dialogs.file_check import check_importable
 from desktop.jobs import history_dialogs
 from desktop.jobs.child import Ending
+from desktop.jobs.contents import Preview
 from desktop.jobs.form import JobDialog
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
-from desktop.jobs.job_commands import Order
+from desktop.jobs.job_commands import Order, in_fields, skip_title
 from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
 from desktop.ui.interface_size import set_font
+from desktop.ui.plain_text import Label
 from tests.desktop import scenario
 
 NOW_MS = 1_700_000_000_000
@@ -70,7 +84,7 @@ def test_an_import_needs_only_the_file(qtbot: QtBot, candles: Path) -> None:
     qtbot.addWidget(dialog)
     dialog.picker.line.setText(str(named))
     order = ordered(qtbot, dialog)
-    assert order.arguments == ("import", "--time-zone", "UTC", "--", str(named)) and named.name in order.title
+    assert order.arguments == ("import", "--", str(named)) and named.name in order.title
 
 
 def test_an_import_requires_the_exchange_if_the_file_name_lacks_it(qtbot: QtBot, candles: Path) -> None:
@@ -316,9 +330,41 @@ def _name(control: QWidget) -> str:
     return control.accessibleName() or text or ("inside" if inside else "")
 
 
+def account(**more: object) -> dict[str, object]:
+    """A dry run's, of one file."""
+    first = {"open_time_ms": 1_709_251_200_000, "open": 9.0, "high": 11.0, "low": 8.0, "close": 10.0, "volume": 0.5}
+    return {
+        "file": "my candles.csv",
+        "rows": 12,
+        "candles": 12,
+        "interval": "1m",
+        "first": first,
+        "last": {**first, "open_time_ms": first["open_time_ms"] + 11 * 60_000},
+        "form": "bitmex-candles",
+        "form_read_as": FORMS["bitmex-candles"].title,
+        "zone": "UTC is assumed, as the file names none; --time-zone names another",
+        "is_zone_assumed": True,
+        "stamp": "the end of each candle, as this form has it; each was moved back by 1m",
+        "volume": "column homeNotional, in the base currency",
+        "numbers": "a comma is the decimal sign",
+        "rejected": {"not a number": 3},
+        "left_out": [{"reason": "not a number", "count": 3, "example": "line 7: 2024-03-01T00:07:00.000Z,oops"}],
+        "repeated": 2,
+        "contradicting": 1,
+        "holes": 0,
+        "missing": 0,
+        "new": 7,
+        "unnamed": None,
+    } | more
+
+
 LONG = (
-    "my candles.csv: 2,083 rows, 708 candles of 1m, 24 May 2023 21:30 to 26 May 2023 23:55; 1,375 rejected; 2,318 "
-    "candles missing. The columns are open, high, low, close and volume; times are of the time zone that is named.\n"
+    "my candles.csv: read, 2,083 of 2,318 rows make no sense: high or low does not enclose open and close. Perhaps its "
+    "columns are in another order. The columns are open, high, low, close and volume; times are of one zone. "
+)
+ASKS = (
+    "my candles.csv has a layout that several vendors use, with other times. Name the one that it is from: --form "
+    "histdata-ascii (HistData, ASCII minutes) or --form ninjatrader (NinjaTrader, minutes)."
 )
 
 
@@ -341,26 +387,133 @@ class Aside(QObject):
 
 
 def looked_at(qtbot: QtBot, file: Path, ending: Ending) -> ImportDialog:
+    nothing_yet = "How the files are read is shown here."
     dialog = ImportDialog(start_child=lambda _arguments, _owner: Aside(ending), files=[file])  # type: ignore[arg-type, return-value]
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(lambda: dialog.found.text() not in ("", "Reading…"))
+    qtbot.waitUntil(lambda: dialog.found.text() not in (nothing_yet, "Reading…"))
     for _ in range(3):  # layouts in layouts take a turn each
         QApplication.processEvents()
     return dialog
 
 
 @pytest.mark.parametrize("percent", [100, 150])
-@pytest.mark.parametrize("lines", [1, 4])
+@pytest.mark.parametrize("ending", [Ending(None, LONG), Ending(None, (LONG * 3)[:590]), Ending({"files": [account()]})])
 def test_the_import_dialog_shows_the_whole_preview(
-    qtbot: QtBot, qapp: QApplication, candles: Path, percent: int, lines: int
+    qtbot: QtBot, qapp: QApplication, candles: Path, percent: int, ending: Ending
 ) -> None:
     set_font(qapp, AppearanceSettings(interface_percent=percent))
-    dialog = looked_at(qtbot, candles, Ending(None, (LONG * lines)[:590]))
-    for label in (dialog.found, dialog.message):
-        assert label.height() >= label.heightForWidth(label.width()) > 0
-        place = QRect(label.mapTo(dialog, QPoint(0, 0)), label.size())
-        assert dialog.rect().contains(place)
+    dialog = looked_at(qtbot, candles, ending)
+    labels = dialog.found.findChildren(Label)
+    for label in labels:
+        assert label.height() >= label.heightForWidth(label.width()) > 0, label.text()
+        place = QRect(label.mapTo(dialog.found.viewport(), QPoint(0, 0)), label.size())
+        assert dialog.found.viewport().rect().contains(place), label.text()
+    assert labels and dialog.rect().contains(dialog.found.geometry())
+
+
+def test_many_files_are_scrolled_and_the_buttons_stay_on_the_screen(qtbot: QtBot, candles: Path) -> None:
+    dialog = looked_at(qtbot, candles, Ending({"files": [account(file=f"{number}.csv") for number in range(40)]}))
+    assert "39.csv" in dialog.found.text() and dialog.found.verticalScrollBar().maximum() > 0
+    assert dialog.screen().availableGeometry().contains(dialog.frameGeometry())
+    assert dialog.rect().contains(dialog.buttons.geometry())
+
+
+def test_the_preview_shows_how_a_file_is_read(qtbot: QtBot, candles: Path) -> None:
+    dialog = looked_at(qtbot, candles, Ending({"files": [account()]}))
+    texts = dialog.found.text().splitlines()
+    rows = dict(zip(texts[1::2], texts[2::2], strict=True))
+    assert texts[0].startswith("my candles.csv: 12 rows, 12 candles of 1m; 7 new")
+    assert rows["Form"] == "BitMEX, trade/bucketed" and rows["Times mark"].startswith("the end of each candle")
+    assert "“Time zone”" in rows["Time zone"] and rows["Numbers"] == "a comma is the decimal sign"
+    assert rows["First candle"] == "2024-03-01 00:00 UTC: open 9, high 11, low 8, close 10, volume 0.5"
+    assert rows["Left out"] == "3 (not a number), such as line 7: 2024-03-01T00:07:00.000Z,oops"
+    assert rows["Repeated"].startswith("2 rows, 1 with other numbers")
+    emphasised = [label.text() for label in dialog.found.findChildren(Label) if label.font().bold()]
+    assert emphasised == [texts[0], rows["Time zone"]], "what is assumed is seen at once"
+    assert f"Volume: {rows['Volume']}" in [label.accessibleName() for label in dialog.found.findChildren(Label)]
+
+
+def test_the_fields_of_reading_are_carried_by_the_order(qtbot: QtBot, candles: Path) -> None:
+    dialog = ImportDialog(files=[candles])
+    qtbot.addWidget(dialog)
+    dialog.venue.setCurrentText("file")
+    dialog.known_form.setCurrentText(FORMS["ninjatrader"].title)
+    dialog.stamp.setCurrentText("End of the candle")
+    dialog.zone.setText("Europe/Berlin")
+    dialog.skips_invalid.click()
+    named = ("--venue", "file", "--form", "ninjatrader", "--stamp", "end", "--time-zone", "Europe/Berlin")
+    assert dialog.order().arguments == ("import", *named, "--skip-invalid", "--", str(candles))
+    for zone in ("Middle/Earth", "local", "exchange"):
+        dialog.zone.setText(zone)
+        assert "not a time zone" in dialog.message.text()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "answer", "option"),
+    [
+        (ASKS, "NinjaTrader, minutes", ("--form", "ninjatrader")),
+        ("my candles.csv is of X. Say which: --stamp start or --stamp end.", "End of the candle", ("--stamp", "end")),
+    ],
+)
+def test_a_question_is_answered_by_one_click(
+    qtbot: QtBot, candles: Path, sentence: str, answer: str, option: tuple[str, str]
+) -> None:
+    asked: list[Sequence[str]] = []
+
+    def start(arguments: Sequence[str], _owner: object) -> Aside:
+        asked.append(arguments)
+        return Aside(Ending({"files": [], "errors": [sentence]} if len(asked) == 1 else {"files": [account()]}))
+
+    dialog = ImportDialog(start_child=start, files=[candles])  # type: ignore[arg-type]
+    qtbot.addWidget(dialog)
+    dialog.venue.setCurrentText("file")
+    dialog.show()
+    qtbot.waitUntil(lambda: f"“{answer}”" in dialog.found.text())
+    assert "--" not in dialog.found.text() and "answers" in dialog.message.text()
+    (button,) = [each for each in dialog.found.findChildren(QPushButton) if each.text() == answer]
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "12 rows" in dialog.found.text())
+    assert " ".join(option) in " ".join(asked[1])
+    qtbot.waitUntil(dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled)
+
+
+def test_a_form_that_does_not_fit_is_left_by_one_click(qtbot: QtBot, candles: Path) -> None:
+    """As after a file of another vendor, whose form is still chosen."""
+    sentence = "my candles.csv does not have the form upbit (Upbit, candles). Leave out --form, or choose another one."
+    dialog = looked_at(qtbot, candles, Ending({"files": [], "errors": [sentence]}))
+    dialog.known_form.setCurrentText(FORMS["upbit"].title)
+    qtbot.waitUntil(lambda: "Upbit" in dialog.found.text())
+    (button,) = dialog.found.findChildren(QPushButton)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert dialog.known_form.currentData() == ""
+
+
+def test_a_file_whose_form_has_to_be_named_is_no_wrong_file(qtbot: QtBot, tmp_path: Path) -> None:
+    """The question comes with the contents, where it can be answered."""
+    file = tmp_path / "minutes.csv"
+    file.write_text("".join(f"20240301 00{row:02}00;1;1.1;0.9;1.0;3\n" for row in range(20)))
+    with pytest.raises(CandleFileError, match="--form ninjatrader"):
+        require_table(file)
+    assert check_importable(file, lambda _done, _total: None) == ""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("Leave out --form, or choose another one.", "Set “Form” to “As recognised”, or choose another one."),
+        ("To leave such rows out, add --skip-invalid.", f"To leave such rows out, select “{skip_title()}”."),
+        ("Name it with --time-zone.", "Name it with “Time zone”."),
+        ("--form names one", "“Form” names one"),
+    ],
+)
+def test_advice_names_the_fields_of_the_dialog(sentence: str, shown: str) -> None:
+    assert in_fields(sentence) == shown
+
+
+def test_a_refusal_that_a_field_can_mend_does_not_ask_for_another_file(qtbot: QtBot, candles: Path) -> None:
+    dialog = looked_at(qtbot, candles, Ending({"files": [], "errors": ["No zone. Name it with --time-zone."]}))
+    assert "another file" not in dialog.message.text() and "field" in dialog.message.text()
 
 
 def test_an_unreadable_file_shows_only_its_error(qtbot: QtBot, candles: Path) -> None:
@@ -376,34 +529,29 @@ def test_an_unreadable_file_shows_only_its_error(qtbot: QtBot, candles: Path) ->
 def test_a_missing_market_is_mentioned_once(qtbot: QtBot, candles: Path) -> None:
     bare = ImportDialog(files=[candles])
     qtbot.addWidget(bare)
-    naming = bare.message.text()
-    dialog = looked_at(qtbot, candles, Ending({"files": [], "errors": [f"12 rows. {naming}"]}))
-    assert dialog.message.text() != naming
-    found = {"file": "my candles.csv", "rows": 1, "candles": 1, "interval": "1m", "first_ms": 0, "last_ms": 0}
-    more = {"rejected": {}, "holes": 0, "missing": 0, "unnamed": naming}
-    dialog = looked_at(qtbot, candles, Ending({"files": [{**found, **more}]}))
-    assert dialog.message.text() == naming and naming not in dialog.found.text() and "1 rows" in dialog.found.text()
-    asked_too = "Nothing in my candles.csv tells which market it is of."
-    dialog = looked_at(qtbot, candles, Ending({"files": [{**found, **more, "unnamed": f"{naming} {asked_too}"}]}))
-    assert dialog.found.text().endswith(f". {asked_too}"), "one blank where a sentence was removed"
+    naming = f"{bare.message.text()} Set the market with --symbol."
+    dialog = looked_at(qtbot, candles, Ending({"files": [account(unnamed=naming, new=None)]}))
+    assert dialog.message.text() == naming.replace("--symbol", "“Symbol”") and "12 rows" in dialog.found.text()
+    assert "Exchange" not in dialog.found.text()
+    assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
 
 
 def test_another_exchange_keeps_the_rows_that_were_read(qtbot: QtBot, candles: Path) -> None:
     """Regression: the preview restarted at "Reading…", for seconds."""
-    found = {"file": "my candles.csv", "rows": 12, "candles": 12, "interval": "1m", "first_ms": 0, "last_ms": 0}
-    more = {"rejected": {}, "holes": 0, "missing": 0, "new": 7}
-    dialog = looked_at(qtbot, candles, Ending({"files": [{**found, **more}]}))
-    said: list[str] = []
-    assert dialog.found.text().endswith("; 7 new")
+    dialog = looked_at(qtbot, candles, Ending({"files": [account()]}))
+    shown: list[Preview] = []
+    assert dialog.found.text().splitlines()[0].endswith("; 7 new")
     assert dialog._preview is not None
-    dialog._preview.text_changed.connect(lambda text, _is_unreadable: said.append(text))
+    dialog._preview.changed.connect(shown.append)
     for change in (dialog.venue, dialog.symbol):
         change.setCurrentText("kraken" if change is dialog.venue else "BTC/EUR")
         assert "12 rows" in dialog.found.text() and "new" not in dialog.found.text(), "how many are new is asked again"
-        qtbot.waitUntil(lambda: dialog.found.text().endswith("; 7 new"))
-    assert not any(text.startswith("Reading") for text in said)
-    dialog.interval.setCurrentText("5m")
-    assert dialog.found.text() == "Reading…", "trades become other candles"
+        qtbot.waitUntil(lambda: "; 7 new" in dialog.found.text())
+    assert not any(preview.is_reading for preview in shown)
+    for change, value in ((dialog.interval, "5m"), (dialog.known_form, FORMS["htx-trades"].title)):
+        change.setCurrentText(value)
+        assert dialog.found.text() == "Reading…", "the rows become other candles"
+        qtbot.waitUntil(lambda: "; 7 new" in dialog.found.text())
 
 
 def test_import_waits_for_the_rows_which_are_read_once(qtbot: QtBot, candles: Path) -> None:
@@ -425,8 +573,7 @@ def test_import_waits_for_the_rows_which_are_read_once(qtbot: QtBot, candles: Pa
         dialog.venue.setCurrentText(typed)
     dialog.symbol.setCurrentText("BTC/EUR")
     assert dialog.found.text() == "Reading…" and not ok.isEnabled()
-    found = {"file": "my candles.csv", "rows": 12, "candles": 12, "interval": "1m", "first_ms": 0, "last_ms": 0}
-    asides[0].over.emit(Ending({"files": [{**found, "rejected": {}, "holes": 0, "missing": 0, "new": 7}]}))
+    asides[0].over.emit(Ending({"files": [account()]}))
     assert "12 rows" in dialog.found.text() and "new" not in dialog.found.text() and ok.isEnabled()
     qtbot.waitUntil(lambda: len(asides) == 2)
     assert "kraken" not in asked[0] and "kraken" in asked[1], "how many are new is asked for the market alone"
@@ -442,7 +589,7 @@ def test_a_file_without_candles_is_refused_before_its_market_is_asked_for(qtbot:
     dialog.picker.answered.connect(lambda: said.append(dialog.message.text()))
     assert dialog.message.text() == ""
     qtbot.waitUntil(lambda: "letter.txt" in dialog.message.text())
-    assert "exchange" not in dialog.message.text() and dialog.found.text() == ""
+    assert "exchange" not in dialog.message.text() and "rows" not in dialog.found.text()
 
 
 def test_a_path_can_be_read_in_the_field(qtbot: QtBot) -> None:

@@ -52,6 +52,7 @@ FOUND = {
     "last_ms": 1_704_316_400_000,
     "new": 1100,
     "rejected": {"not a number": 1},
+    "left_out": [{"reason": "not a number", "count": 1, "example": ""}],
     "holes": 0,
     "missing": 0,
 }
@@ -245,7 +246,10 @@ def test_the_import_dialog_shows_the_files_contents(
     two = {"files": [FOUND, {**FOUND, "file": "b.csv", "new": None, "holes": 2, "missing": 5}]}
     none = {"files": [], "errors": ["a.csv has no column of closes; name --interval."]}
     for result, words in (
-        (two, ["a.csv: 1,201 rows, 1,200 candles of 1h", "1,100 new", "1 rejected", "b.csv", "5 candles missing"]),
+        (
+            two,
+            ["a.csv: 1,201 rows, 1,200 candles of 1h", "1,100 new", "1 (not a number)", "b.csv", "5 candles missing"],
+        ),
         (none, ["no column", "“Interval”"]),
     ):
         stub(answers(result, code=int("errors" in result)))

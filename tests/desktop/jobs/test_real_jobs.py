@@ -189,7 +189,7 @@ def test_a_file_without_an_exchange_is_previewed_imported_and_opened(qapp: QAppl
         await until(lambda: application.database.is_open, "the database")
         dialog = application.jobs.ask_import([file])
         dialog.venue.setCurrentText("file")
-        await until(lambda: "Set it with “Symbol”" in dialog.found.text(), "the preview", PATIENCE_S)
+        await until(lambda: "Set it with “Symbol”" in dialog.message.text(), "the preview", PATIENCE_S)
         assert "300 candles of 1m" in dialog.found.text()
         dialog.symbol.setCurrentText("my rates")
         await until(lambda: "300 new" in dialog.found.text(), "the preview of the named market", PATIENCE_S)

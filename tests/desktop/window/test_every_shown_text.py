@@ -22,6 +22,7 @@ from core.domain.drawings import Anchor, Drawing, DrawingKind
 from core.domain.venue_names import venue_name
 from core.indicators.registry import INDICATORS, Indicator
 from core.logs.crashes import CrashReport
+from core.market.history.forms.table import FORMS
 from core.settings.group import all_field_infos
 from core.settings.tree import Settings
 from desktop.actions import ActionId
@@ -188,7 +189,8 @@ def _texts(root: QWidget) -> Iterator[tuple[str, str]]:
 
 
 def _data() -> frozenset[str]:
-    """What is shown as it is stored: core's sentences, what settings are made of, names of markets, devices, zones."""
+    """What is shown as it is stored: core's sentences, what settings are made of, names of markets, devices, zones,
+    and of known forms of files."""
     said = [sentence for each in scenario.incidents() for sentence in _sentences(each)]
     of_settings = [
         each for group in dataclasses.fields(Settings) for each in _of_group(getattr(Settings(), group.name))
@@ -197,7 +199,8 @@ def _data() -> frozenset[str]:
     markets = [FILE_VENUE, *EXCHANGES, *USUAL_SYMBOLS, *map(venue_name, VENUES), scenario.live_feed().sentence]
     headline, _colon, reason = scenario.status().accuracy.verdict.partition(": ")
     of_run = [headline, reason[:1].upper() + reason[1:], scenario.status().device]
-    return frozenset((*said, *of_settings, *of_studies, *markets, *of_run, *available_timezones()))
+    forms = [form.title for form in FORMS.values()]
+    return frozenset((*said, *of_settings, *of_studies, *markets, *of_run, *forms, *available_timezones()))
 
 
 def _sentences(event: object) -> Iterator[str]:

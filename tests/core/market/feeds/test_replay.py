@@ -11,7 +11,8 @@ from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import ManualClock
 from core.market.feeds.base import CatchUpProgress, ClosedCandle, Feed, FeedEvent, FeedKind, FeedState, FeedStatus
 from core.market.feeds.replay import SAMPLE_NAME, ReplayFeed, replay_name, sample_feed
-from core.market.history.files import CandleFile, read_candle_file
+from core.market.history.files import CandleFile, CandleFileError, read_candle_file
+from core.market.history.reading import UNFINISHED
 from tests.simulation.virtual_time import VirtualLoop, run_virtually
 from tests.support.candles import MINUTE, random_walk, without
 
@@ -166,3 +167,35 @@ def test_skipped_rows_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixt
     assert len(candles(events)) == 19
     assert any("rejected: 1" in event.sentence for event in events if isinstance(event, FeedStatus))
     assert "skipped" in caplog.text
+
+
+def test_an_assumed_time_zone_is_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Times that name a zone, or are numbers, need no assumption."""
+    for zone, is_assumed in (("", True), ("Z", False)):
+        file = tmp_path / "zone.csv"
+        rows = [f"2024-03-01T00:{row:02}:00{zone},1,1.1,0.9,1.0,3" for row in range(20)]
+        file.write_text("open_time,open,high,low,close,volume\n" + "\n".join(rows) + "\n")
+        caplog.clear()
+        events = all_of(ReplayFeed(read_candle_file(file), "zone", ManualClock()))
+        said = [event.sentence for event in events if isinstance(event, FeedStatus)]
+        assert any("UTC is assumed" in each for each in said) is is_assumed
+        assert ("UTC is assumed" in caplog.text) is is_assumed
+
+
+def test_a_file_that_needs_an_option_of_import_is_sent_there(tmp_path: Path) -> None:
+    """A replay cannot name a form, so the advice to do so alone would lead nowhere."""
+    file = tmp_path / "minutes.csv"
+    rows = [f"20240301 00{row:02}00;1;1.1;0.9;1.0;3" for row in range(20)]
+    file.write_text("\n".join(rows) + "\n")
+    with pytest.raises(CandleFileError, match=r"--form histdata-ascii .*--form ninjatrader .*import the file with it"):
+        read_candle_file(file)
+
+
+def test_rows_that_are_left_out_for_other_reasons_than_a_fault_are_reported(tmp_path: Path) -> None:
+    """Regression: such a file raised ValueError, as its reason is none of a candle's faults."""
+    file = tmp_path / "recorded.csv"
+    rows = [f"{1_600_000_000_000 + 60_000 * row},1,1.1,0.9,1.0,3,{str(row < 19).lower()}" for row in range(20)]
+    file.write_text("open_time,open,high,low,close,volume,closed\n" + "\n".join(rows) + "\n")
+    events = all_of(ReplayFeed(read_candle_file(file), "recorded", ManualClock()))
+    assert len(candles(events)) == 19
+    assert any(f"1 ({UNFINISHED})" in event.sentence for event in events if isinstance(event, FeedStatus))
