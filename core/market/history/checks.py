@@ -76,3 +76,19 @@ def _mark_jumps(closes: NDArray[np.float64], reasons: NDArray[np.int64]) -> None
             last, suspect = close, None
         else:
             reasons[place], suspect = _NUMBER[RejectionReason.JUMP], close
+
+
+def in_order(
+    times: NDArray[np.int64], values: NDArray[np.float64], offsets: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64] | None, int, int]:
+    """Ascending candles, the last one of equal times; the number of repeated rows, and of those that differ."""
+    if times.size < 2 or (np.diff(times) > 0).all():
+        return times, values, offsets, 0, 0
+    order = np.argsort(times, kind="stable")
+    times, values = times[order], values[:, order]
+    again = times[1:] == times[:-1]
+    differs = again & (values[:, 1:] != values[:, :-1]).any(0)
+    is_last = np.append(~again, True)
+    if offsets is not None:
+        offsets = offsets[order][is_last]
+    return times[is_last], values[:, is_last], offsets, int(again.sum()), int(differs.sum())

@@ -19,7 +19,7 @@ _LOCAL_FROM_MS = 2 * _HOUR_MS
 _SHORTEST_SEASON = 3
 _LAST_HOURS_MS = (6 * _HOUR_MS, 12 * _HOUR_MS)
 """A day that opens so late in a day is that of the next date: at 17:00 in New York, or at midnight in Berlin; or, of
-markets further east, in Tokyo or Sydney. Which one is told by the weekends, on which the market is closed."""
+markets further east, in Tokyo or Sydney. The weekends decide, on which the market is closed."""
 _FROM_FIVE_MS = 7 * _HOUR_MS
 """By a local clock: trading days begin at 17:00, sessions before."""
 _DAY_END_MS = DAY_MS - 600_000
@@ -48,7 +48,7 @@ def is_usual(interval: Interval) -> bool:
     return DAY_MS % interval.duration_ms == 0 or interval.duration_ms % DAY_MS == 0
 
 
-def are_ends(times: Times, interval: Interval) -> int | None:
+def ends_short_ms(times: Times, interval: Interval) -> int | None:
     """How much later the candles end than their times say, if these are a moment before the end; else None."""
     if not times.size:
         return None
@@ -77,6 +77,41 @@ def _has_seasons(times: Times, phases: Times, main_ms: int, other_ms: int) -> bo
     years = (int(times[-1]) - int(times[0])) / (365 * DAY_MS)
     lengths = np.diff(changes)
     return changes.size <= 2 * int(years + 1) + 1 and (not lengths.size or int(lengths.min()) >= _SHORTEST_SEASON)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpeningTimes:
+    """short_ms: how much later the candles end than their times said, where those were a moment before the end.
+    were_ends: whether the times were moved back by an interval."""
+
+    times: Times
+    short_ms: int | None
+    were_ends: bool
+
+
+def opening_times(
+    times: Times,
+    offsets_ms: Times,
+    interval: Interval,
+    *,
+    are_ends: bool,
+    are_starts: bool,
+    are_days: bool,
+    has_zone: bool,
+) -> OpeningTimes:
+    """Where candles open. offsets_ms, are_days, has_zone: as for `days_at_date`.
+
+    are_ends: somebody says that the times are ends; of days only if they are moments. are_starts: the user says that
+    they are not.
+    """
+    is_of_days = interval.duration_ms % DAY_MS == 0
+    short_ms = None if are_starts else ends_short_ms(times + offsets_ms if is_of_days else times, interval)
+    were_ends = short_ms is None and are_ends and (not is_of_days or has_zone)
+    if short_ms is not None or were_ends:
+        times = times + (short_ms or 0) - interval.duration_ms
+    if is_of_days:
+        times = days_at_date(times, offsets_ms, interval, are_days=are_days, has_zone=has_zone)
+    return OpeningTimes(times, short_ms, were_ends)
 
 
 def days_at_date(times: Times, offsets_ms: Times, interval: Interval, *, are_days: bool, has_zone: bool) -> Times:

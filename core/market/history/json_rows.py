@@ -76,9 +76,9 @@ def json_frames(path: Path, most_rows: int, on_file: OnFile) -> Iterator[pd.Data
         while parts := list(islice(frames, -(-most_rows // _ROWS_AT_ONCE))):
             yield pd.concat(parts, ignore_index=True)
     except ijson.JSONError as error:
-        if "NaN" in str(error):
+        if any(word in str(error) for word in ("NaN", "Infinity")):
             raise CandleFileError(
-                f"{path.name} holds NaN, which JSON does not have. Write null instead, or save it as CSV."
+                f"{path.name} holds NaN or Infinity, which JSON does not have. Write null instead, or save it as CSV."
             ) from error
         raise CandleFileError(
             f"{path.name} is not complete JSON ({str(error).splitlines()[0]}). Get it again, or convert it to CSV."
@@ -218,7 +218,7 @@ def _frame(rows: list[Any], names_beside: tuple[str, ...]) -> pd.DataFrame:
     if any(isinstance(value, dict | list) for value in rows[0].values()):
         rows = [flat for row in rows for flat in _flattened(row)]
     names = list(rows[0])
-    if len(names) < _FEWEST_CELLS:
+    if len(names) < _FEWEST_CELLS or sum(map(len, rows)) != len(names) * len(rows):
         return pd.DataFrame(rows)
     try:
         return _table(names, zip(*map(itemgetter(*names), rows), strict=True))

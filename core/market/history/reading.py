@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from itertools import islice
@@ -19,14 +18,27 @@ from core.domain.dates import utc_text
 from core.domain.time_zones import find
 from core.domain.validation import RejectionReason, number_faults
 from core.market.history.candle_csv import COLUMNS
+from core.market.history.candle_table import CandleTable as CandleTable
+from core.market.history.candle_table import ReadOptions as ReadOptions
+from core.market.history.candle_table import Watch as Watch
 from core.market.history.cells import is_number
-from core.market.history.checks import check_columns
+from core.market.history.checks import check_columns, in_order
 from core.market.history.errors import CandleFileError
 from core.market.history.forms.form import Form, Stamp
-from core.market.history.grids import are_ends, days_at_date, grid_of, is_usual, most_frequent
+from core.market.history.grids import grid_of, is_usual, most_frequent, opening_times
+from core.market.history.left_out import (
+    CUT,
+    NO_PRICES,
+    SPOILT,
+    TOO_MANY_CELLS,
+    TORN,
+    TRADE_NUMBER,
+    UNFINISHED,
+    UNREADABLE_TIME,
+    RowsLeftOut,
+)
 from core.market.history.report import (
     HowRead,
-    LeftOut,
     end_by,
     form_sentence,
     stamp_sentence,
@@ -35,75 +47,27 @@ from core.market.history.report import (
 )
 from core.market.history.roles import Roles, number_columns, roles_of, time_column
 from core.market.history.table import TableFile
-from core.market.history.times import TimeColumnError, TimeStyle, Zone, ambiguous, day_first, read_times
-from core.market.history.trades import Trades, TradeTableAggregator
+from core.market.history.times import (
+    TimeColumnError,
+    TimeStyle,
+    Zone,
+    ambiguous,
+    day_first,
+    moments_of_day,
+    offsets_of,
+    read_times,
+)
+from core.market.history.trades import Trades, TradeTableAggregator, integer_ids
 from core.storage.candles import StoredColumns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_LARGEST_TRADE_ID = 2**62
 _EARLY_MS = 631_152_000_000
 """1990. Numbers that would be moments before it are of days, or they are no moments."""
 
-UNREADABLE_TIME = "time cannot be read"
-TOO_MANY_CELLS = "too many cells in the line"
-TRADE_NUMBER = "price or amount is no number above zero"
-NO_PRICES = "no prices, as no trade was made"
-UNFINISHED = "not finished when the file was made"
-CUT = "candle cut by the file's beginning or end"
-SPOILT = "candle with a trade that cannot be read"
-TORN = "candle that lacks trades, by their numbers"
-_HARMLESS = frozenset((NO_PRICES, UNFINISHED, CUT, SPOILT, TORN, RejectionReason.JUMP.value))
-"""Reasons that do not speak against the file."""
 _MOST_CONTRADICTING = 0.25
 """Share of the rows. With more, the times are rounded, or the rows are of several markets."""
-_MOST_BROKEN = 0.1
-"""Share of the rows. With more, the file is not what it was taken for."""
-
-Watch = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """What the user says of a file.
-
-    interval: of the candles; None: from the rows. zone: of times without one; None: of the file's form, or UTC.
-    zone_name: its name, for the report. form: the name of a known form. stamp: which moment of a candle its time is.
-    skips_invalid: keep the good rows of a file that has many bad ones.
-    is_strict: a line without a time invalidates the whole file, and trades are not read.
-    """
-
-    interval: Interval | None = None
-    zone: tzinfo | None = None
-    zone_name: str | None = None
-    form: str | None = None
-    stamp: Stamp | None = None
-    skips_invalid: bool = False
-    is_strict: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CandleTable:
-    """The content of a file.
-
-    columns: the accepted candles, ascending. rows: lines of the table. rejected: counts by reason; left_out: the same
-    with an example each. repeated: rows with the opening time of another row, or trades that are in the file twice;
-    contradicting: those of them with other numbers, of which the last in the file is kept. symbol: that of the symbol
-    column.
-    """
-
-    path: Path
-    columns: StoredColumns
-    interval: Interval
-    rows: int
-    are_trades: bool
-    rejected: Counter[str]
-    repeated: int
-    contradicting: int
-    symbol: str | None
-    how: HowRead
-    left_out: tuple[LeftOut, ...] = ()
 
 
 def read_candle_table(
@@ -116,7 +80,7 @@ def read_candle_table(
     """
     options = options or ReadOptions()
     table = TableFile(path, passes_over_long_lines=not options.is_strict)
-    reader = _Reader(table, options)
+    reader = _Reader(table, options, RowsLeftOut(table))
     for chunk in table.chunks():
         watch(table.bytes_read, path.stat().st_size)
         reader.take(chunk)
@@ -133,7 +97,7 @@ def require_table(path: Path) -> None:
 def interval_of(path: Path) -> Interval:
     """How long the candles of a file last, from its first part alone. Raises CandleFileError."""
     table = TableFile(path)
-    reader = _Reader(table, ReadOptions(is_strict=True))
+    reader = _Reader(table, ReadOptions(is_strict=True), RowsLeftOut(table))
     for chunk in islice(table.chunks(), 1):
         reader.take(chunk)
     return reader.finish().interval
@@ -143,6 +107,7 @@ def interval_of(path: Path) -> Interval:
 class _Reader:
     table: TableFile
     options: ReadOptions
+    left_out: RowsLeftOut
     roles: Roles | None = None
     style: TimeStyle = field(default_factory=TimeStyle)
     rows: int = 0
@@ -156,8 +121,6 @@ class _Reader:
     without_volume: int = 0
     is_at_dates: bool = False
     symbols: set[str] = field(default_factory=set)
-    rejected: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, str] = field(default_factory=dict)
     first_unreadable: str = ""
     aggregator: TradeTableAggregator | None = None
 
@@ -197,8 +160,8 @@ class _Reader:
     def finish(self) -> CandleTable:
         if self.roles is None or not self.has_numbers:
             raise CandleFileError(f"{self.path.name} has no number in its columns open, high, low and close.")
-        self.rejected[TOO_MANY_CELLS] += self.table.long_lines
-        if 2 * self.rejected[UNREADABLE_TIME] > self.rows:
+        self.left_out.counts[TOO_MANY_CELLS] += self.table.long_lines
+        if 2 * self.left_out.counts[UNREADABLE_TIME] > self.rows:
             raise CandleFileError(f"{self.path.name} has few rows with a time; {self.first_unreadable}.")
         return self._finish_candles() if self.aggregator is None else self._finish_trades(self.aggregator)
 
@@ -288,14 +251,14 @@ class _Reader:
         midnight = self._midnight_ms()
         try:
             if midnight is not None:
-                column = _as_moments(column, midnight)
+                column = moments_of_day(column, midnight)
             read = read_times(column, self.style)
         except TimeColumnError as error:
             raise CandleFileError(f"{self.path.name}: {error}.") from error
         self.zone = Zone.NONE if midnight is not None else read.zone
         if read.is_bad.any():
             self._note_unreadable(column, int(read.is_bad.argmax()))
-            self.rejected[UNREADABLE_TIME] += int(read.is_bad.sum())
+            self.left_out.add(UNREADABLE_TIME, chunk, read.is_bad)
         return read.ms, ~read.is_bad, read.offset_ms
 
     def _midnight_ms(self) -> str | None:
@@ -319,22 +282,12 @@ class _Reader:
         if self.options.is_strict:
             raise CandleFileError(f"{problem}.")
         self.first_unreadable = self.first_unreadable or problem
-        self._add_example(UNREADABLE_TIME, row)
-
-    def _add_example(self, reason: str, row: int) -> None:
-        if reason not in self.examples:
-            self.examples[reason] = self.table.example(row)
-
-    def _leave_out(self, reason: str, chunk: pd.DataFrame, is_left_out: NDArray[np.bool_]) -> None:
-        if is_left_out.any():
-            self.rejected[reason] += int(is_left_out.sum())
-            self._add_example(reason, int(chunk.index[int(is_left_out.argmax())]))
 
     def _without_unfinished(self, chunk: pd.DataFrame, roles: Roles) -> pd.DataFrame:
         if roles.final is None:
             return chunk
         is_open = chunk[roles.final].astype(str).str.lower().isin(("false", "0", "0.0")).to_numpy()
-        self._leave_out(UNFINISHED, chunk, is_open)
+        self.left_out.add(UNFINISHED, chunk, is_open)
         return chunk[~is_open] if is_open.any() else chunk
 
     def _without_faults(
@@ -342,13 +295,13 @@ class _Reader:
     ) -> NDArray[np.bool_]:
         """Which rows with a time have sound numbers. A missing volume becomes 0, and is counted."""
         has_no_prices = is_good & np.isnan(numbers[:4]).all(axis=0)
-        self._leave_out(NO_PRICES, chunk, has_no_prices)
+        self.left_out.add(NO_PRICES, chunk, has_no_prices)
         is_good = is_good & ~has_no_prices
         has_no_volume = is_good & np.isnan(numbers[4])
         self.without_volume += int(has_no_volume.sum())
         numbers[4, has_no_volume] = 0.0
         for reason, is_at_fault in number_faults(numbers):
-            self._leave_out(reason.value, chunk, is_good & is_at_fault)
+            self.left_out.add(reason.value, chunk, is_good & is_at_fault)
             is_good = is_good & ~is_at_fault
         return is_good
 
@@ -370,17 +323,17 @@ class _Reader:
         ):
             numbers[1] /= numbers[0]
         is_priced = np.isfinite(numbers).all(axis=0) & (numbers > 0.0).all(axis=0)
-        self._leave_out(TRADE_NUMBER, chunk, is_good & ~is_priced)
+        self.left_out.add(TRADE_NUMBER, chunk, is_good & ~is_priced)
         aggregator.spoil(times[is_good & ~is_priced & (numbers[1] != 0.0)])
         kept = is_good & is_priced
-        ids = None if self.roles.trade_id is None else _trade_ids(chunk[self.roles.trade_id])
+        ids = None if self.roles.trade_id is None else integer_ids(chunk[self.roles.trade_id])
         kept_ids = None if ids is None else ids[kept]
         aggregator.add(Trades(times[kept], numbers[0, kept], numbers[1, kept], kept_ids))
 
     def _finish_trades(self, aggregator: TradeTableAggregator) -> CandleTable:
         made = aggregator.candles()
         for reason, left_out in ((CUT, made.cut_ms), (SPOILT, made.spoilt_ms), (TORN, made.torn_ms)):
-            self.rejected[reason] += len(left_out)
+            self.left_out.counts[reason] += len(left_out)
         self._refuse_broken()
         return self._checked(made.columns, aggregator.interval, made.repeated, 0, "")
 
@@ -388,7 +341,7 @@ class _Reader:
         times, values, offsets = np.concatenate(self.times), np.concatenate(self.values, axis=1), self._offsets()
         self.times, self.values = [], []
         self._refuse_broken()
-        times, values, offsets, repeated, contradicting = _in_order(times, values, offsets)
+        times, values, offsets, repeated, contradicting = in_order(times, values, offsets)
         if contradicting > _MOST_CONTRADICTING * self.rows:
             raise CandleFileError(
                 f"{self.path.name}: {contradicting:,} of {self.rows:,} rows have the time of another row, and other "
@@ -413,47 +366,24 @@ class _Reader:
         self, times: NDArray[np.int64], offsets: NDArray[np.int64] | None, interval: Interval
     ) -> tuple[NDArray[np.int64], str]:
         """Where the candles open, and a sentence on what their times stamp."""
-        form, wanted = self.form, self.options.stamp
-        is_of_days = interval.duration_ms % DAY_MS == 0
-        if is_of_days and offsets is None and self.zone is Zone.MOMENT and self.options.zone is not None:
-            offsets = _offsets_of(times, self.options.zone)
-        walls = times if offsets is None else times + offsets
-        short_ms = None if wanted is Stamp.START else are_ends(walls if is_of_days else times, interval)
-        said_by = end_by(form, wanted, is_named=self.roles is not None and self.roles.is_end)
-        if short_ms is not None:
-            times = times + short_ms - interval.duration_ms
-        elif said_by and (not is_of_days or wanted is Stamp.END or self.zone is not Zone.NONE):
-            times = times - interval.duration_ms
-        else:
-            said_by = ""
-        if is_of_days:
-            times = days_at_date(
-                times,
-                np.zeros_like(times) if offsets is None else offsets,
-                interval,
-                are_days=form is not None and form.are_days,
-                has_zone=self.zone is not Zone.NONE or self.options.zone is not None,
-            )
-        return times, stamp_sentence(interval, ends_short_ms=short_ms, end_by=said_by)
+        form, options = self.form, self.options
+        if interval.duration_ms % DAY_MS == 0 and self.zone is Zone.MOMENT and options.zone is not None:
+            offsets = offsets_of(times, options.zone)
+        said_by = end_by(form, options.stamp, is_named=self.roles is not None and self.roles.is_end)
+        found = opening_times(
+            times,
+            np.zeros_like(times) if offsets is None else offsets,
+            interval,
+            are_ends=bool(said_by),
+            are_starts=options.stamp is Stamp.START,
+            are_days=form is not None and form.are_days,
+            has_zone=self.zone is not Zone.NONE or options.zone is not None,
+        )
+        return found.times, stamp_sentence(interval, ends_short_ms=found.short_ms, end_by=said_by * found.were_ends)
 
     def _refuse_broken(self) -> None:
-        """Raises CandleFileError if more rows are bad than a good file has."""
-        self.rejected = +self.rejected
-        broken = {reason: count for reason, count in self.rejected.items() if reason not in _HARMLESS}
-        if self.options.skips_invalid or sum(broken.values()) <= _MOST_BROKEN * self.rows:
-            return
-        reason = max(broken, key=broken.__getitem__)
-        example = f" (such as {self.examples[reason]})" if reason in self.examples else ""
-        form = "" if self.form is None else f" as {self.form.title}"
-        raise CandleFileError(
-            f"{self.path.name}: read{form}, {sum(broken.values()):,} of {self.rows:,} rows make no sense: {reason}"
-            f"{example}. {self._advice(sum(broken.values()))}"
-        )
-
-    def _advice(self, broken: int) -> str:
-        if 2 * broken < self.rows:
-            return "To leave such rows out, add --skip-invalid."
-        return "Its columns may be in an order that is not known: add a first line with the name of each."
+        if not self.options.skips_invalid:
+            self.left_out.refuse_broken(self.rows, "" if self.form is None else f" as {self.form.title}")
 
     def _checked(
         self, columns: StoredColumns, interval: Interval, repeated: int, contradicting: int, stamped: str
@@ -462,25 +392,22 @@ class _Reader:
         checked = check_columns(columns, interval, *phases, trusts_jumps=self.is_exported, trusts_numbers=True)
         self._refuse_unusable(len(columns), checked.columns, checked.rejected, interval)
         for reason, count in checked.rejected.items():
-            self.rejected[reason.value] += count
+            self.left_out.counts[reason.value] += count
             moment = utc_text(checked.first_ms[reason], "%Y-%m-%d %H:%M:%S")
-            self.examples.setdefault(reason.value, f"the candle of {moment} UTC")
+            self.left_out.examples.setdefault(reason.value, f"the candle of {moment} UTC")
         self._refuse_broken()
-        left_out = tuple(
-            LeftOut(reason, count, self.examples.get(reason, "")) for reason, count in self.rejected.items()
-        )
         return CandleTable(
             self.path,
             checked.columns,
             interval,
             self.rows,
             self.aggregator is not None,
-            self.rejected,
+            +self.left_out.counts,
             repeated,
             contradicting,
             next(iter(self.symbols), None),
             self._how(stamped),
-            left_out,
+            self.left_out.listed(),
         )
 
     def _how(self, stamped: str) -> HowRead:
@@ -519,7 +446,7 @@ class _Reader:
 
     def _too_few(self, rejected: Counter[RejectionReason]) -> CandleFileError:
         named = "two valid candles" if self.options.interval is None else "one valid candle"
-        counts = {**+self.rejected, **{reason.value: count for reason, count in rejected.items()}}
+        counts = {**+self.left_out.counts, **{reason.value: count for reason, count in rejected.items()}}
         why = ", ".join(f"{count} ({reason})" for reason, count in counts.items())
         return CandleFileError(f"{self.path.name} has fewer than {named}{'; rejected: ' + why if why else ''}.")
 
@@ -534,45 +461,3 @@ class _Reader:
                 f"{self.path.name} has no regular interval: {off_grid} of {rows} times do not lie on steps of "
                 f"{interval}, its most frequent one. Candles of calendar months cannot be used; import days instead."
             )
-
-
-def _in_order(
-    times: NDArray[np.int64], values: NDArray[np.float64], offsets: NDArray[np.int64] | None
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64] | None, int, int]:
-    """Ascending candles, the last one of equal times; the number of repeated rows, and of those that differ."""
-    if times.size < 2 or (np.diff(times) > 0).all():
-        return times, values, offsets, 0, 0
-    order = np.argsort(times, kind="stable")
-    times, values = times[order], values[:, order]
-    again = times[1:] == times[:-1]
-    differs = again & (values[:, 1:] != values[:, :-1]).any(0)
-    is_last = np.append(~again, True)
-    if offsets is not None:
-        offsets = offsets[order][is_last]
-    return times[is_last], values[:, is_last], offsets, int(again.sum()), int(differs.sum())
-
-
-def _offsets_of(times: NDArray[np.int64], zone: tzinfo) -> NDArray[np.int64]:
-    """How far a zone's clock is ahead of UTC at these moments."""
-    import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
-
-    moments = pd.Series(pd.to_datetime(times, unit="ms"))
-    walls = moments.dt.tz_localize("UTC").dt.tz_convert(zone).dt.tz_localize(None)
-    return np.asarray((walls - moments).dt.total_seconds().to_numpy() * 1000, dtype=np.int64)
-
-
-def _as_moments(column: pd.Series, date: str) -> pd.Series:
-    """Milliseconds since the midnight of a date, YYYYMMDD, as times of that day."""
-    import pandas as pd  # noqa: PLC0415 - as above
-
-    moments: pd.Series = pd.Timestamp(date) + pd.to_timedelta(column.astype("int64"), unit="ms")
-    return moments
-
-
-def _trade_ids(column: pd.Series) -> NDArray[np.int64] | None:
-    """Integer trade ids, or None for other ids."""
-    import pandas as pd  # noqa: PLC0415 - as above
-
-    if not pd.api.types.is_integer_dtype(column) or int(column.abs().max()) > _LARGEST_TRADE_ID:
-        return None
-    return column.to_numpy().astype(np.int64)

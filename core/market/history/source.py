@@ -48,7 +48,7 @@ _OTHER_KINDS: tuple[tuple[bytes, str, str], ...] = (
     (b"<html", "a web page", "Perhaps the download failed; get it again, or save the page's table as CSV."),
     (b"<?xml", "XML", "Choose the vendor's CSV or JSON, or convert it."),
 )
-"""How a file begins, what it is, and how to go on."""
+"""How a file begins, what it is, and the next step."""
 _TAR_MARK, _TAR_PLACE = b"ustar", 257
 _UNPACKING_ERRORS = (
     *(zlib.error, EOFError, zipfile.BadZipFile, gzip.BadGzipFile, zstd.ZstdError),

@@ -165,7 +165,8 @@ def _of_numbers(column: pd.Series, numeric: pd.Series, style: TimeStyle) -> Time
             text = column.where(is_number, "").map(lambda cell: str(int(float(cell))) if cell != "" else "")
             return _of_text(text, style, layout)
     # A small number is a day of before 1990, or no time at all.
-    is_bad = ~(is_number & ((sizes >= _EARLY_S) | (sizes % _HOUR_S == 0)).to_numpy())
+    is_day = (sizes % _HOUR_S == 0).to_numpy() & (is_number | bool((numeric < 0).any()))  # 0 may be 1970-01-01
+    is_bad = ~((is_number & (sizes >= _EARLY_S).to_numpy()) | is_day)
     if is_bad.all():
         raise TimeColumnError(
             f"'{column.iloc[0]}' is not a time. So small a number is a time of day, a spreadsheet's date, a year or "
@@ -296,15 +297,15 @@ def _localised(wall: pd.Series, zone: tzinfo) -> pd.Series:
         moments = wall.dt.tz_localize(zone, ambiguous=np.ones(len(wall), np.bool_), nonexistent="shift_forward")
     else:
         moments = wall.dt.tz_localize(zone, ambiguous="NaT", nonexistent="NaT")
-        is_told, is_summer = _in_repeated_hour(wall)
-        if (moments.isna() & is_told).any():
-            moments = moments.where(~is_told, wall.dt.tz_localize(zone, ambiguous=is_summer, nonexistent="NaT"))
+        is_certain, is_summer = _in_repeated_hour(wall)
+        if (moments.isna() & is_certain).any():
+            moments = moments.where(~is_certain, wall.dt.tz_localize(zone, ambiguous=is_summer, nonexistent="NaT"))
     utc: pd.Series = moments.dt.tz_convert("UTC").dt.tz_localize(None)
     return utc
 
 
 def _in_repeated_hour(wall: pd.Series) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which times could be told apart, and whether they would be of summer time: of two equal ones the earlier row is;
+    """Which times could be certain, and whether they would be of summer time: of two equal ones the earlier row is;
     and of candles of two hours and longer only one can begin in the hour."""
     is_repeated, is_second = wall.duplicated(keep=False).to_numpy(), wall.duplicated().to_numpy()
     steps = np.abs(np.diff(_ms_of(wall.dropna())))
@@ -322,3 +323,19 @@ def _read(utc: pd.Series, wall: pd.Series, zone: Zone) -> TimesRead:
 def _ms_of(moments: pd.Series) -> NDArray[np.int64]:
     """Fractions cut."""
     return np.asarray(moments.astype("datetime64[ns]").astype("int64").to_numpy() // 1_000_000, dtype=np.int64)
+
+
+def offsets_of(times: NDArray[np.int64], zone: tzinfo) -> NDArray[np.int64]:
+    """How far a zone's clock is ahead of UTC at these moments, in milliseconds."""
+    import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
+
+    moments = pd.Series(pd.to_datetime(times, unit="ms"))
+    return _ms_of(moments.dt.tz_localize("UTC").dt.tz_convert(zone).dt.tz_localize(None)) - times
+
+
+def moments_of_day(column: pd.Series, date: str) -> pd.Series:
+    """Milliseconds since the midnight of a date, YYYYMMDD, as times of that day."""
+    import pandas as pd  # noqa: PLC0415 - as above
+
+    moments: pd.Series = pd.Timestamp(date) + pd.to_timedelta(column.astype("int64"), unit="ms")
+    return moments

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,13 @@ from numpy.typing import NDArray
 from core.domain.candle import Interval
 from core.storage.candles import StoredColumns
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Times = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
+_LARGEST_ID = 2**62
 _MOST_SPACINGS = 20.0
 _LEAST_DOUBT_MS = 1_000.0
 _COUNTED_UP = 0.99
@@ -174,3 +179,12 @@ def _keys(trades: Trades, ids: Times) -> NDArray[np.uint64]:
 
     fields = pd.DataFrame({"id": ids, "time": trades.time_ms, "price": trades.price, "amount": trades.amount})
     return np.asarray(pd.util.hash_pandas_object(fields, index=False).to_numpy(), dtype=np.uint64)
+
+
+def integer_ids(column: pd.Series) -> Times | None:
+    """Integer trade ids, or None for other ids."""
+    import pandas as pd  # noqa: PLC0415 - as above
+
+    if not pd.api.types.is_integer_dtype(column) or int(column.abs().max()) > _LARGEST_ID:
+        return None
+    return column.to_numpy().astype(np.int64)

@@ -63,4 +63,4 @@ class Form:
     """The factor of prices, if all of a file's prices are whole numbers of at least `least_whole`."""
     least_whole: float = 10_000.0
     refusal: str = ""
-    """What the file holds and how to go on, if it holds no candles and no trades."""
+    """What the file holds and the next step, if it holds no candles and no trades."""

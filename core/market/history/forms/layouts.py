@@ -2,8 +2,8 @@
 
 Parts: time (a moment as a number, or a date), moment (a date and a time as text), date and clock (in two columns), ms
 (milliseconds since midnight); open, high, low, close, or whole four times for such prices as whole numbers; volume,
-quote (a turnover), average (a price, or 0); id, count, price, amount; flag (yes or no), side, text, any. A last ``…``
-stands for any number of further columns.
+quote (a turnover), average (a price, or 0); id, count, price, amount; flag (yes or no), side, text, any. A last
+``…`` is any number of further columns.
 """
 
 from __future__ import annotations

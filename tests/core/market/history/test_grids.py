@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain.candle import DAY_MS, Interval
-from core.market.history.grids import Times, are_ends, days_at_date, grid_of, is_on, is_usual
+from core.market.history.grids import Times, days_at_date, ends_short_ms, grid_of, is_on, is_usual
 
 DAY, HOUR_MS = Interval.parse("1d"), 3_600_000
 NAMES = ["1m", "5m", "15m", "1h", "2h", "4h", "12h", "1d"]
@@ -35,19 +35,19 @@ def walls(hours: int, zone: str, first_hour: int = 0, days: int = 730) -> Times:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_moment_before_the_next_candle_is_an_end(name: str, short_ms: int) -> None:
     interval = Interval.parse(name)
-    assert are_ends(opens(interval) - short_ms, interval) == short_ms
+    assert ends_short_ms(opens(interval) - short_ms, interval) == short_ms
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("later_ms", [0, 1, 500, 1_001, 30_000])
 def test_other_phases_are_beginnings(name: str, later_ms: int) -> None:
     interval = Interval.parse(name)
-    assert are_ends(opens(interval) + later_ms, interval) is None
+    assert ends_short_ms(opens(interval) + later_ms, interval) is None
 
 
 def test_a_few_ends_among_beginnings_move_nothing() -> None:
     minute = Interval.parse("1m")
-    assert are_ends(opens(minute) - np.where(np.arange(40) % 5 == 0, 1, 0), minute) is None
+    assert ends_short_ms(opens(minute) - np.where(np.arange(40) % 5 == 0, 1, 0), minute) is None
 
 
 @pytest.mark.parametrize("zone", ZONES)
@@ -86,14 +86,14 @@ def test_short_candles_have_one_phase(name: str) -> None:
 
 
 @pytest.mark.parametrize("zone", ZONES)
-def test_midnights_with_an_offset_stand_at_their_date(zone: str) -> None:
+def test_midnights_with_an_offset_are_put_at_their_date(zone: str) -> None:
     times = walls(24, zone)
     dates = MONDAY_MS + DAY_MS * np.arange(times.size)
     assert days_at_date(times, dates - times, DAY, are_days=False, has_zone=True).tolist() == dates.tolist()
 
 
 @pytest.mark.parametrize("zone", [zone for zone in ZONES if zone not in ("Asia/Tokyo", "Australia/Sydney")])
-def test_midnights_as_moments_stand_at_their_date_where_the_seasons_tell(zone: str) -> None:
+def test_midnights_as_moments_are_put_at_their_date_where_the_seasons_show_it(zone: str) -> None:
     times = walls(24, zone)
     found = days_at_date(times, np.zeros_like(times), DAY, are_days=False, has_zone=True)
     assert found.tolist() == (MONDAY_MS + DAY_MS * np.arange(times.size)).tolist()
@@ -102,7 +102,7 @@ def test_midnights_as_moments_stand_at_their_date_where_the_seasons_tell(zone: s
 @pytest.mark.parametrize(
     ("zone", "hour"), [("America/New_York", 17), ("America/Chicago", 17), ("Australia/Sydney", 10)]
 )
-def test_a_trading_day_that_opens_in_the_evening_before_stands_at_its_own_date(zone: str, hour: int) -> None:
+def test_a_trading_day_that_opens_in_the_evening_before_is_put_at_its_date(zone: str, hour: int) -> None:
     times = walls(24, zone, hour)
     first = date(2023, 1, 2) if zone == "Australia/Sydney" else date(2023, 1, 3)
     found = days_at_date(times, np.zeros_like(times), DAY, are_days=False, has_zone=True)
@@ -115,7 +115,7 @@ def test_moments_of_days_with_one_phase_stay() -> None:
     assert days_at_date(times, np.zeros_like(times), DAY, are_days=False, has_zone=True).tolist() == times.tolist()
 
 
-def test_sessions_without_a_zone_stand_at_their_date_but_days_with_weekends_stay() -> None:
+def test_sessions_without_a_zone_are_put_at_their_date_but_days_with_weekends_stay() -> None:
     times = opens(DAY) + 16 * HOUR_MS
     sessions = times[np.arange(40) % 7 < 5]
     none = np.zeros_like(times)

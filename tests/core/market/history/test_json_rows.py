@@ -148,7 +148,7 @@ def test_nothing_in_place_of_a_number(tmp_path: Path, shape: str) -> None:
 
 
 def test_trades_a_message_a_line(tmp_path: Path) -> None:
-    told = lines(
+    text = lines(
         *(
             {
                 "e": "trade",
@@ -164,7 +164,7 @@ def test_trades_a_message_a_line(tmp_path: Path) -> None:
         )
     )
     path = tmp_path / "trades.jsonl"
-    path.write_text(told)
+    path.write_text(text)
     file = read_candle_table(path, ReadOptions(interval=MINUTE))
     assert file.are_trades and candles_of(file) == CANDLES
 

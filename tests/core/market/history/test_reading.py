@@ -99,9 +99,7 @@ def test_wall_time_of_a_named_zone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_newest_first", [True, False])
-def test_the_hours_of_a_clock_change_are_told_apart_by_the_order_of_the_rows(
-    tmp_path: Path, is_newest_first: bool
-) -> None:
+def test_the_hours_of_a_clock_change_are_known_by_the_order_of_the_rows(tmp_path: Path, is_newest_first: bool) -> None:
     zone = "America/New_York"
     start_ms = round(datetime(2020, 11, 1, 0, tzinfo=UTC).timestamp() * 1000)
     candles = random_walk(24, start_ms=start_ms, interval=HOUR)

@@ -153,7 +153,7 @@ def test_a_missing_volume_is_no_missing_candle(tmp_path: Path, missing: str, cou
         lines[place] = f"{lines[place].rpartition(',')[0]},{missing}"
     file = read(tmp_path, "\n".join(lines) + "\n")
     assert candles_of(file) == [candle(row, volume=0.0 if row.number < count else None) for row in ROWS]
-    assert f"{count} rows have none" in file.how.volume_sentence and not file.rejected
+    assert f"{count} row{'s have' if count > 1 else ' has'} none" in file.how.volume_sentence and not file.rejected
 
 
 DAYS = rows(count=5_000, interval=DAY, start_ms=-252_460_800_000)

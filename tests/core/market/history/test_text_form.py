@@ -123,7 +123,7 @@ PLAIN = table(CANDLES, repr, ",").replace('"', "")
     ],
     ids=["CRLF", "mark", "comments", "title", "units", "names", "trailing commas", "blank lines", "blanks", "sep"],
 )
-def test_what_stands_around_the_numbers_changes_nothing(tmp_path: Path, text: str) -> None:
+def test_what_is_around_the_numbers_changes_nothing(tmp_path: Path, text: str) -> None:
     path = tmp_path / "around.csv"
     path.write_bytes(text.encode())
     assert candles_of(read_candle_table(path)) == CANDLES

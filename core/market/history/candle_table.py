@@ -1,0 +1,58 @@
+"""What the user says of a file, and what was read from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import tzinfo
+from pathlib import Path
+
+from core.domain.candle import Interval
+from core.market.history.forms.form import Stamp
+from core.market.history.report import HowRead, LeftOut
+from core.storage.candles import StoredColumns
+
+Watch = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What the user says of a file.
+
+    interval: of the candles; None: from the rows. zone: of times without one; None: of the file's form, or UTC.
+    zone_name: its name, for the report. form: the name of a known form. stamp: which moment of a candle its time is.
+    skips_invalid: keep the good rows of a file that has many bad ones.
+    is_strict: a line without a time invalidates the whole file, and trades are not read.
+    """
+
+    interval: Interval | None = None
+    zone: tzinfo | None = None
+    zone_name: str | None = None
+    form: str | None = None
+    stamp: Stamp | None = None
+    skips_invalid: bool = False
+    is_strict: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandleTable:
+    """The content of a file.
+
+    columns: the accepted candles, ascending. rows: lines of the table. rejected: counts by reason; left_out: the same
+    with an example each. repeated: rows with the opening time of another row, or trades that are in the file twice;
+    contradicting: those of them with other numbers, of which the last in the file is kept. symbol: that of the symbol
+    column.
+    """
+
+    path: Path
+    columns: StoredColumns
+    interval: Interval
+    rows: int
+    are_trades: bool
+    rejected: Counter[str]
+    repeated: int
+    contradicting: int
+    symbol: str | None
+    how: HowRead
+    left_out: tuple[LeftOut, ...] = ()

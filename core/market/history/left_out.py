@@ -1,0 +1,67 @@
+"""The rows of a file that are not among its candles: how many for which reason, and an example of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.domain.validation import RejectionReason
+from core.market.history.errors import CandleFileError
+from core.market.history.report import LeftOut
+from core.market.history.table import TableFile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNREADABLE_TIME = "time cannot be read"
+TOO_MANY_CELLS = "too many cells in the line"
+TRADE_NUMBER = "price or amount is no number above zero"
+NO_PRICES = "no prices, as no trade was made"
+UNFINISHED = "not finished when the file was made"
+CUT = "candle cut by the file's beginning or end"
+SPOILT = "candle with a trade that cannot be read"
+TORN = "candle that lacks trades, by their numbers"
+_HARMLESS = frozenset((NO_PRICES, UNFINISHED, CUT, SPOILT, TORN, RejectionReason.JUMP.value))
+"""Reasons that do not speak against the file."""
+_MOST_BROKEN = 0.1
+"""Share of the rows. With more, the file is not what it was taken for."""
+
+
+@dataclass(slots=True)
+class RowsLeftOut:
+    """Counts of one file by reason."""
+
+    table: TableFile
+    counts: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+
+    def add(self, reason: str, chunk: pd.DataFrame, is_left_out: NDArray[np.bool_]) -> None:
+        """Count rows of a part; the first is the example."""
+        if not is_left_out.any():
+            return
+        self.counts[reason] += int(is_left_out.sum())
+        if reason not in self.examples:
+            self.examples[reason] = self.table.example(int(chunk.index[int(is_left_out.argmax())]))
+
+    def listed(self) -> tuple[LeftOut, ...]:
+        return tuple(LeftOut(reason, count, self.examples.get(reason, "")) for reason, count in (+self.counts).items())
+
+    def refuse_broken(self, rows: int, read_as: str) -> None:
+        """Raises CandleFileError if more of the file's rows are bad than a good file has. read_as: its form."""
+        broken = {reason: count for reason, count in (+self.counts).items() if reason not in _HARMLESS}
+        count = sum(broken.values())
+        if count <= _MOST_BROKEN * rows:
+            return
+        reason = max(broken, key=broken.__getitem__)
+        example = f" (such as {self.examples[reason]})" if reason in self.examples else ""
+        advice = "Its columns may be in an order that is not known: add a first line with the name of each."
+        if 2 * count < rows:
+            advice = "To leave such rows out, add --skip-invalid."
+        raise CandleFileError(
+            f"{self.table.path.name}: read{read_as}, {count:,} of {rows:,} rows make no sense: {reason}{example}. "
+            f"{advice}"
+        )
