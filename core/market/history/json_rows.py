@@ -52,11 +52,12 @@ class _Place:
 
 def is_json(path: Path) -> bool:
     """Whether it begins as an array or an object."""
-    with opened(path) as data:
+    with _opened(path) as data:
         head = data.read(_HEAD_BYTES)
-    if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) and head[2:].strip(b"\0 \r\n")[:1] in (b"[", b"{"):
+    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    if head.startswith(marks) and head[2:].strip(b"\0 \r\n")[:1] in (b"[", b"{"):
         raise CandleFileError(f"{path.name} is JSON in UTF-16, and JSON is read in UTF-8. Save it again in UTF-8.")
-    return head.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"[", b"{")
+    return head.lstrip()[:1] in (b"[", b"{")
 
 
 def json_frames(path: Path, most_rows: int, on_file: OnFile) -> Iterator[pd.DataFrame]:
@@ -89,11 +90,11 @@ def json_frames(path: Path, most_rows: int, on_file: OnFile) -> Iterator[pd.Data
 
 @contextmanager
 def _opened(path: Path, on_file: OnFile = lambda file: None) -> Iterator[IO[bytes]]:
-    """The text without the mark of UTF-8, which JSON does not have."""
+    """The text in UTF-8, without its mark, which JSON does not have."""
     with opened(path, on_file) as data:
-        mark = codecs.BOM_UTF8
-        if cast(BufferedReader, data).peek(len(mark)).startswith(mark):
-            data.read(len(mark))
+        head = cast(BufferedReader, data).peek(len(codecs.BOM_UTF8))
+        if head.startswith(codecs.BOM_UTF8):
+            data.read(len(codecs.BOM_UTF8))
         yield data
 
 
@@ -222,7 +223,7 @@ def _frame(rows: list[Any], names_beside: tuple[str, ...]) -> pd.DataFrame:
         return pd.DataFrame(rows)
     try:
         return _table(names, zip(*map(itemgetter(*names), rows), strict=True))
-    except KeyError:  # not all have the same names
+    except (KeyError, ValueError):  # not all have the same names, or a cell for each
         return pd.DataFrame(rows)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,13 @@ class RowsLeftOut:
 
     def listed(self) -> tuple[LeftOut, ...]:
         return tuple(LeftOut(reason, count, self.examples.get(reason, "")) for reason, count in (+self.counts).items())
+
+    def too_few(self, others: Mapping[RejectionReason, int], required: str) -> CandleFileError:
+        """The sentence for a file with fewer valid candles than one or two. others: rows left out besides these."""
+        counts = {**+self.counts, **{reason.value: count for reason, count in others.items()}}
+        why = ", ".join(f"{count} ({reason})" for reason, count in counts.items())
+        named = "two valid candles" if required == "two" else "one valid candle"
+        return CandleFileError(f"{self.table.path.name} has fewer than {named}{'; rejected: ' + why if why else ''}.")
 
     def refuse_broken(self, rows: int, read_as: str) -> None:
         """Raises CandleFileError if more of the file's rows are bad than a good file has. read_as: its form."""

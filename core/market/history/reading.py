@@ -25,6 +25,7 @@ from core.market.history.cells import is_number
 from core.market.history.checks import check_columns, in_order
 from core.market.history.errors import CandleFileError
 from core.market.history.forms.form import Form, Stamp
+from core.market.history.forms.recognise import refuse_unclear
 from core.market.history.grids import grid_of, is_usual, most_frequent, opening_times
 from core.market.history.left_out import (
     CUT,
@@ -196,22 +197,6 @@ class _Reader:
         known = form is not None and form.zone and not form.zone.startswith("?")
         return (find(form.zone) if known and form is not None else None) or UTC
 
-    def _refuse_unclear(self, interval: Interval) -> None:
-        """Raises CandleFileError for a form that leaves open what only the user knows."""
-        form, options = self.form, self.options
-        if form is None or interval.duration_ms >= DAY_MS:
-            return
-        if form.zone.startswith("?") and options.zone is None and self.zone is Zone.NONE:
-            raise CandleFileError(
-                f"{self.path.name} is of {form.title}, which has the times of {form.zone[1:]}; the file does not name "
-                "that zone. Name it with --time-zone."
-            )
-        if form.asks_stamp and options.stamp is None:
-            raise CandleFileError(
-                f"{self.path.name} is of {form.title}, which some programs stamp with the beginning of a candle and "
-                "others with its end. Say which: --stamp start or --stamp end."
-            )
-
     def _interval_of_trades(self) -> Interval:
         interval = self.options.interval
         if interval is None:
@@ -350,10 +335,12 @@ class _Reader:
         interval = self._interval(times)
         if self.zone is Zone.MOMENT and interval.duration_ms < DAY_MS and (times < _EARLY_MS).any():
             raise CandleFileError(
-                f"The times of {self.path.name}, such as {utc_text(int(times[0]), '%Y-%m-%d %H:%M:%S')}, would be "
-                "moments before 1990, when there were no such candles. Perhaps they are times of day; add the date."
+                f"{self.path.name}: its times, such as {utc_text(int(times[0]), '%Y-%m-%d %H:%M:%S')}, would be moments "
+                "before 1990, when there were no such candles. Perhaps they are times of day; add the date."
             )
-        self._refuse_unclear(interval)
+        if self.form is not None and interval.duration_ms < DAY_MS:
+            has_zone = self.options.zone is not None or self.zone is not Zone.NONE
+            refuse_unclear(self.path.name, self.form, has_zone=has_zone, has_stamp=self.options.stamp is not None)
         opens, stamped = self._opening_times(times, offsets, interval)
         self.is_at_dates = interval.duration_ms % DAY_MS == 0 and bool((opens % DAY_MS == 0).all())
         return self._checked(StoredColumns(opens, values), interval, repeated, contradicting, stamped)
@@ -428,14 +415,14 @@ class _Reader:
         if not steps.size:
             if named is not None and times.size:
                 return named
-            raise self._too_few(Counter())
+            raise self.left_out.too_few({}, "two" if named is None else "one")
         found = Interval(most_frequent(steps))
         if named is not None and (found == named or (steps % named.duration_ms == 0).all()):
             return named  # finer than any step: a quiet market leaves holes
         if not is_usual(found):
             raise CandleFileError(
-                f"The times of {self.path.name} are mostly {found} apart, which is no length of candles. Perhaps its "
-                "times are of another unit, or another column has them; name that one time."
+                f"{self.path.name}: its times are mostly {found} apart, which is no length of candles. Perhaps they are of "
+                "another unit, or another column has them; name that one time."
             )
         if named is None:
             return found
@@ -444,18 +431,12 @@ class _Reader:
             f"Import it with --interval {found}; the chart aggregates them to {named}."
         )
 
-    def _too_few(self, rejected: Counter[RejectionReason]) -> CandleFileError:
-        named = "two valid candles" if self.options.interval is None else "one valid candle"
-        counts = {**+self.left_out.counts, **{reason.value: count for reason, count in rejected.items()}}
-        why = ", ".join(f"{count} ({reason})" for reason, count in counts.items())
-        return CandleFileError(f"{self.path.name} has fewer than {named}{'; rejected: ' + why if why else ''}.")
-
     def _refuse_unusable(
         self, rows: int, columns: StoredColumns, rejected: Counter[RejectionReason], interval: Interval
     ) -> None:
         off_grid, fewest = rejected[RejectionReason.GRID], 2 if self.options.interval is None else 1
         if len(columns) < fewest:
-            raise self._too_few(rejected)
+            raise self.left_out.too_few(rejected, "two" if fewest > 1 else "one")
         if 2 * off_grid > rows:
             raise CandleFileError(
                 f"{self.path.name} has no regular interval: {off_grid} of {rows} times do not lie on steps of "

@@ -214,7 +214,7 @@ def _decimal_sign(path: Path, form: TextForm, rows: Sequence[Sequence[str]]) -> 
     if form.delimiter == ";" and has_dotted_dates:
         shown = min(unclear)
         raise CandleFileError(
-            f"In {path.name}, {shown} may mean {shown.replace('.', '')}, or {shown} with a decimal point, and no other "
+            f"{path.name}: {shown} may mean {shown.replace('.', '')}, or {shown} with a decimal point, and no other "
             "number tells. Write its numbers without points between thousands, or with another number of decimals."
         )
     return "."
@@ -242,7 +242,7 @@ def _proven(path: Path, rows: Iterable[Sequence[str]]) -> tuple[str | None, set[
                 unclear.add(bare)
     if len(proof) > 1:
         raise CandleFileError(
-            f"The decimal sign of {path.name} is not clear: it has {proof[',']} and {proof['.']}. Write all of its "
+            f"{path.name}: its decimal sign is not clear, as it has {proof[',']} and {proof['.']}. Write all of its "
             "numbers in one way."
         )
     return next(iter(proof), None), unclear

@@ -95,3 +95,17 @@ def _ask(name: str, forms: Iterable[Form]) -> CandleFileError:
     return CandleFileError(
         f"{name} has a layout that several vendors use, with other times. Name the one that it is from: {listed}."
     )
+
+
+def refuse_unclear(name: str, form: Form, *, has_zone: bool, has_stamp: bool) -> None:
+    """Raises CandleFileError for a form of candles shorter than a day that leaves open what only the user knows."""
+    if form.zone.startswith("?") and not has_zone:
+        raise CandleFileError(
+            f"{name} is of {form.title}, which has the times of {form.zone[1:]}; the file does not name that zone. "
+            "Name it with --time-zone."
+        )
+    if form.asks_stamp and not has_stamp:
+        raise CandleFileError(
+            f"{name} is of {form.title}, which some programs stamp with the beginning of a candle and others with its "
+            "end. Say which: --stamp start or --stamp end."
+        )
