@@ -211,12 +211,13 @@ class MarketPipeline:
     @property
     def _knows_phase(self) -> bool:
         """Whether the grid is known without the first candle."""
-        has_epoch_grid = self._feed.kind is not FeedKind.REPLAY and DAY_MS % self._feed.market.interval.duration_ms == 0
+        step_ms = self._feed.market.interval.duration_ms
+        has_epoch_grid = self._feed.kind is not FeedKind.REPLAY and step_ms < DAY_MS and DAY_MS % step_ms == 0
         return has_epoch_grid or self._latest_ms is not None
 
     def _phase_ms(self, candle: Candle) -> int:
-        """The grid's offset. Up to a day exchanges count from the epoch; weeks and files have a grid given by their
-        data."""
+        """The grid's offset. Below a day exchanges count from the epoch; days, weeks and files have a grid given by
+        their data, and a feed has refused what is off it."""
         if self._latest_ms is not None:
             return self._latest_ms % self._feed.market.interval.duration_ms
         return 0 if self._knows_phase else candle.open_time_ms % self._feed.market.interval.duration_ms

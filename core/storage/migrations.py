@@ -77,6 +77,8 @@ STEPS = {
         "ALTER TABLE challengers ADD COLUMN asked INTEGER NOT NULL DEFAULT 0;"
         "ALTER TABLE challengers ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;"
     ),
+    # Before, holes were recorded that were none: of lists with the newest candles only, and of answers of a proxy.
+    "proven_holes": "ALTER TABLE exchange_holes ADD COLUMN is_proven INTEGER NOT NULL DEFAULT 0;",
 }
 """The SQL of every step by its name."""
 

@@ -83,14 +83,17 @@ def _sentence(market: Market, report: BackfillReport) -> str:
         parts = [f"Nothing was missing of {market}, {span}."]
     else:
         parts = [f"{report.stored:,} of {report.wanted:,} missing candles of {market} stored, {span}."]
+    if report.rechecked:
+        were = counted(report.rechecked, "candle")
+        parts.append(f"An earlier version had recorded {were} as absent without proof; the exchange was asked again.")
     if report.all_absent:
         now = f" ({report.absent:,} newly found)" if report.absent else ""
         stay = "it stays" if report.all_absent == 1 else "they stay"
         parts.append(f"The exchange does not have {counted(report.all_absent, 'candle')}{now}; {stay} missing.")
     if report.out_of_reach:
         parts.append(
-            f"{report.out_of_reach:,} lie before the first candle that the exchange lists and cannot be fetched. "
-            "Import files of them instead, of candles or trades."
+            f"{report.out_of_reach:,} lie before the first candle that the exchange lists, so they cannot be fetched, "
+            "and may exist nevertheless. Import files of them instead, of candles or trades."
         )
     left = report.left - report.out_of_reach
     if left:

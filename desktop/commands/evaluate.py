@@ -20,7 +20,7 @@ from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.evaluate_together import evaluate_together
 from desktop.commands.evaluation_run import run_over
-from desktop.commands.options import common_options, model_option, print_json, with_context
+from desktop.commands.options import NumberRange, common_options, model_option, print_json, with_context
 from desktop.commands.start_from import find, starting_point
 from desktop.commands.text import print_evaluation, print_together
 
@@ -39,7 +39,7 @@ _BASIS_POINT = 1e-4
 @click.option(
     "--trade-cost",
     "trade_cost_bp",
-    type=click.FloatRange(0.0, 10_000.0),
+    type=NumberRange(0.0, 10_000.0),
     help="Cost of a trade in the paper score, in basis points of its value. Default: the settings' fee, half the "
     "spread and slippage.",
 )

@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import json
 import logging
+import math
 import os
 import sys
 import tempfile
@@ -63,6 +64,16 @@ def taking(*options: Callable[[Command], Command]) -> Callable[[Command], Comman
     return decorate
 
 
+class NumberRange(click.FloatRange):
+    """Refuses NaN, which lies in each of click's ranges: it is neither below nor above a bound."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value} is not a number.", param, ctx)
+        return number
+
+
 common_options = taking(
     click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout; logs on stderr."),
     click.option("--data-dir", type=click.Path(path_type=Path), help="The data folder, where everything is stored."),
@@ -82,7 +93,7 @@ run_options = taking(
     click.option("--symbol", multiple=True, help=f"The market's symbol, such as BTC/USDT. {_SEVERAL}"),
     click.option("--interval", help="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d."),
     click.option("--file", multiple=True, type=click.Path(), help=f"The candle file to replay. {_SEVERAL}"),
-    click.option("--speed", type=click.FloatRange(0.0), help=_SPEED),
+    click.option("--speed", type=NumberRange(0.0), help=_SPEED),
     click.option("--warm-up", type=click.IntRange(0, 20_000), help="Closed candles to learn first."),
     click.option("--candles", type=click.IntRange(1), help="Stop after this many candles of the feed."),
     click.option("--trainer", type=click.Choice(["process", "thread"]), help="Where training runs."),

@@ -14,7 +14,7 @@ from desktop.app.context import Context
 from desktop.app.stopping import stopped_by_signals
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import INTERRUPTED, UserError, speaks
-from desktop.commands.options import common_options, print_json, with_context
+from desktop.commands.options import NumberRange, common_options, print_json, with_context
 from desktop.commands.text import pretraining_rows, print_pairs
 
 
@@ -23,7 +23,7 @@ from desktop.commands.text import pretraining_rows, print_pairs
 @click.option("--epochs", type=click.IntRange(1), default=10, show_default=True, help="Passes over the files.")
 @click.option(
     "--validation-share",
-    type=click.FloatRange(0.05, 0.5),
+    type=NumberRange(0.05, 0.5),
     default=0.2,
     show_default=True,
     help="Share at the end of each file that is measured on, never learned from.",

@@ -110,8 +110,8 @@ FAULTS = (
     Fault(
         "unfinished-candle-taken-for-closed",
         "core/market/feeds/requests.py",
-        "Page(sound if is_final else sound[:-1], newest_ms, refused, is_cut)",
-        "Page(sound[:-1] if is_final else sound, newest_ms, refused, is_cut)",
+        "Page(sound if is_final else sound[:-1], newest_ms, refused, first_ms, unfit)",
+        "Page(sound[:-1] if is_final else sound, newest_ms, refused, first_ms, unfit)",
     ),
     Fault(
         "clock-doubt-in-seconds",

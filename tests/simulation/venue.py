@@ -74,8 +74,9 @@ class SimulatedVenue:
 
     name = _NAME
     page_rows = PAGE_ROWS
-    listed_rows = None
+    listed_rows = farthest_rows = None
     has_consecutive_ids = True
+    has_stream = True
 
     def __init__(self, exchange: SimulatedExchange) -> None:
         self._exchange = exchange

@@ -1,4 +1,5 @@
-"""Generate from the code: commands, settings, keys, the numbers of the Feed panel and forms of files in the docs.
+"""Generate from the code: commands, settings, keys, exchanges, the numbers of the Feed panel and the forms of candle
+files in the docs.
 
 python -m tests.support.docs [--check]
 """
@@ -6,6 +7,7 @@ python -m tests.support.docs [--check]
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import Field, fields
@@ -17,6 +19,11 @@ import click
 from pydantic.fields import FieldInfo
 from PySide6.QtGui import QKeySequence
 
+from core.market.feeds.ccxt_objects import make_exchange, timeframes_of
+from core.market.feeds.ccxt_session import MOST_ROWS
+from core.market.feeds.ccxt_tap import reports_close
+from core.market.feeds.exchange_facts import ExchangeFacts, facts_of
+from core.market.feeds.trouble import HttpResponse, VenueError
 from core.market.history.forms.form import Form
 from core.market.history.forms.table import FORMS
 from core.market.history.report import describe_form
@@ -28,6 +35,7 @@ from desktop.dialogs.setting_words import default, effect, number, span_of, titl
 from desktop.dialogs.shortcuts import chart_gestures
 from desktop.panels.feed.panel import MEANINGS
 
+_STREAMS = {"candles": "watchOHLCV", "trades": "watchTrades"}
 _KINDS: dict[Any, str] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -165,6 +173,51 @@ def feed_numbers() -> str:
     return "\n".join(_table(("number", "meaning"), MEANINGS.items()))
 
 
+def exchanges() -> str:
+    """Every exchange that opens, as ccxt and the table of exchanges describe it."""
+    import ccxt.pro  # noqa: PLC0415 - a second and more
+
+    head = ("exchange", "id", "intervals", "stream", "closed by", "a request has", "list goes back", "source")
+    opened = (_opened(venue) for venue in ccxt.pro.exchanges)
+    rows = sorted((_exchange(each) for each in opened if each is not None), key=lambda row: row[0].casefold())
+    return "\n".join(_table(head, rows))
+
+
+def _opened(venue: str) -> Any | None:
+    with contextlib.suppress(VenueError):
+        return make_exchange(venue, None, 1.0, HttpResponse())
+    return None
+
+
+def _exchange(exchange: Any) -> tuple[str, ...]:
+    facts, has = facts_of(exchange.id), exchange.has
+    streams = [name for name, method in _STREAMS.items() if has.get(method)]
+    is_closed_by_stream = reports_close(exchange.id) and bool(has.get("watchOHLCV"))
+    return (
+        str(exchange.name),
+        f"`{exchange.id}`",
+        ", ".join(timeframes_of(exchange)),
+        " and ".join(streams),
+        "its stream" if is_closed_by_stream else "request",
+        f"{facts.page_rows or _page_rows(exchange):,}",
+        _depth(facts),
+        facts.source,
+    )
+
+
+def _page_rows(exchange: Any) -> int:
+    spot = (exchange.features or {}).get("spot") or {}
+    return min(MOST_ROWS, int((spot.get("fetchOHLCV") or {}).get("limit") or MOST_ROWS))
+
+
+def _depth(facts: ExchangeFacts) -> str:
+    if facts.listed_rows is not None:
+        return f"{facts.listed_rows:,} candles, whatever is requested"
+    if facts.farthest_rows is not None:
+        return f"{facts.farthest_rows:,} candles; older ones are refused"
+    return ""
+
+
 def candle_files() -> str:
     """Every known form of files, from its row."""
     head = ("`--form`", "what it is", "recognised by", "time zone", "times mark", "volume", "source")
@@ -196,6 +249,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "commands": commands,
     "settings": settings,
     "keys": keys,
+    "exchanges": exchanges,
     "feed-panel": feed_numbers,
     "candle-files": candle_files,
 }

@@ -11,7 +11,9 @@ from typing import Any
 
 from core.domain.candle import Interval
 from core.domain.venue_names import venue_name
-from core.market.feeds.trouble import HttpResponse, VenueError
+from core.market.feeds.answer_bodies import require_data
+from core.market.feeds.corrections import correct
+from core.market.feeds.trouble import CURRENT_ANSWER, HttpResponse, VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.near_symbols import did_you_mean, near_symbols
 
@@ -20,12 +22,18 @@ BINANCE_MARKET_DATA = ExchangeUrls("https://data-api.binance.vision/api/v3", "ws
 BINANCE_FAMILY = frozenset({"binance", "binanceus"})
 _MOST_STREAMS = 1024
 """On one of Binance's sockets."""
-_CALENDAR = ("M", "y")
+_SUCCESSES = range(200, 300)
+_CALENDAR = ("M", "y", "Y")
 """Ends of ccxt's names of intervals without a fixed length."""
+_UNITS_S = (1, 60, 0.001)
+"""In which exchanges number their intervals: seconds, minutes, milliseconds."""
+_STREAM_NAMES = (("timeframes",), ("spot", "timeframes"), ("ws", "timeframes"), ("watchOHLCV", "timeframes"))
+"""Where ccxt's options have an exchange's names for the intervals of its stream, if those differ from its list's."""
 
 
 def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answer: HttpResponse) -> Any:
-    """A ccxt exchange for spot candles. `answer` always holds its newest HTTP response. Raises VenueError."""
+    """A ccxt exchange for spot candles. `answer` holds the newest HTTP response to a request without its own. Raises
+    VenueError."""
     import ccxt.pro  # noqa: PLC0415 - 0.7 to 2.8 s: after the first paint
 
     from core.market.feeds.bounded_answers import bound_answers  # noqa: PLC0415 - as above
@@ -37,14 +45,21 @@ def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answe
     exchange = getattr(ccxt.pro, venue)(
         {"timeout": int(request_s * 1000), "enableRateLimit": True, "aiohttp_trust_env": urls is None}
     )
+    exchange.name = venue_name(venue)
+    if exchange.has.get("spot") is False:
+        sentence = f"{exchange.name} has no spot markets, and Ghostcandle reads no others. Choose another exchange."
+        raise VenueError(sentence, is_final=True, is_absent=True)
     has_stream = exchange.has.get("watchOHLCV") or exchange.has.get("watchTrades")
     if not (has_stream and exchange.has.get("fetchOHLCV")):
         sentence = f"{exchange.name} has no stream of candles. Choose another exchange."
         raise VenueError(sentence, is_final=True, is_absent=True)
+    correct(exchange)
     exchange.ssl_context = _authorities(exchange.cafile)
     exchange.options["defaultType"] = "spot"
     exchange.options["fetchMarkets"] = _spot_only(exchange.options.get("fetchMarkets"))
     _redirect(exchange, urls)
+    if hasattr(exchange, "insert_missing_candles"):  # BitoPro's: copies of a later candle in place of missing ones
+        exchange.insert_missing_candles = lambda candles, *rest: candles
     _record_responses(exchange, answer)
     bound_answers(exchange)
     return exchange
@@ -95,9 +110,12 @@ def _redirect(exchange: Any, urls: ExchangeUrls | None) -> None:
 def _record_responses(exchange: Any, answer: HttpResponse) -> None:
     parse = exchange.on_rest_response
 
-    def record(code: int, reason: str, url: str, method: str, headers: dict[str, str], *rest: Any) -> Any:
-        answer.status, answer.headers = code, headers
-        return parse(code, reason, url, method, headers, *rest)
+    def record(code: int, reason: str, url: str, method: str, headers: dict[str, str], body: str, *rest: Any) -> Any:
+        current = CURRENT_ANSWER.get(answer)
+        current.status, current.headers, current.body = code, headers, body
+        if code in _SUCCESSES:
+            require_data(body, str(exchange.name))
+        return parse(code, reason, url, method, headers, body, *rest)
 
     exchange.on_rest_response = record
 
@@ -110,6 +128,12 @@ def only_these_markets(venue: str, symbols: Sequence[str]) -> dict[str, str]:
     return {"symbol": names[0]} if len(names) == 1 else {"symbols": json.dumps(names, separators=(",", ":"))}
 
 
+def require_markets(markets: Any, name: str) -> None:
+    """Raises VenueError for an empty list, which ccxt makes of an answer that it does not know."""
+    if not markets:
+        raise VenueError(f"{name} did not list its markets.", is_brief=True, is_of_venue=True)
+
+
 def use_one_socket(exchange: Any) -> None:
     """ccxt opens another of Binance's sockets for each kind of stream, though one carries all of them."""
     for option, number in (("streamLimits", 1), ("subscriptionLimitByStream", _MOST_STREAMS)):
@@ -119,23 +143,61 @@ def use_one_socket(exchange: Any) -> None:
 
 def timeframe_of(exchange: Any, interval: Interval) -> str:
     """The exchange's name of an interval. Raises VenueError if it has no such candles."""
-    names: dict[str, Any] = exchange.timeframes or {}
-    for name in names:
-        if not name.endswith(_CALENDAR) and exchange.parse_timeframe(name) * 1000 == interval.duration_ms:
+    names = timeframes_of(exchange)
+    for name, duration_ms in names.items():
+        if duration_ms == interval.duration_ms:
             return name
     raise no_such_interval(str(exchange.name), interval, names)
 
 
+def timeframes_of(exchange: Any) -> dict[str, int]:
+    """ccxt's names of the exchange's intervals, ascending, with their lengths in milliseconds. Without those of no
+    fixed length, those that are no such name (``15``), and those that ccxt requests in another length: Bitstamp's
+    ``1w`` is 259,200 s, three days."""
+    lengths = {name: _length_s(exchange, name, native) for name, native in (exchange.timeframes or {}).items()}
+    sound = {name: round(length_s * 1000.0) for name, length_s in lengths.items() if length_s is not None}
+    return dict(sorted(sound.items(), key=lambda each: each[1]))
+
+
+def _length_s(exchange: Any, name: str, native: Any) -> float | None:
+    from ccxt import NotSupported  # noqa: PLC0415 - loaded already, by the exchange itself
+
+    if name.endswith(_CALENDAR):
+        return None
+    try:
+        length_s = float(exchange.parse_timeframe(name))
+    except (NotSupported, ValueError):
+        return None
+    number = str(native)
+    is_other = number.isdecimal() and all(int(number) * unit_s != length_s for unit_s in _UNITS_S)
+    return None if is_other else length_s
+
+
+def streams_timeframe(exchange: Any, timeframe: str) -> bool:
+    """Whether ccxt knows the exchange's name for the stream of an interval's candles. Without it ccxt subscribes to
+    nothing, or to a name that the exchange refuses."""
+    for path in _STREAM_NAMES:
+        names: Any = exchange.options
+        for key in path:
+            names = names.get(key) if isinstance(names, dict) else None
+        if isinstance(names, dict) and timeframe not in names and not names.keys().isdisjoint(exchange.timeframes):
+            return False
+    return True
+
+
 def no_such_interval(name: str, interval: Interval, offered: Iterable[str] = ()) -> VenueError:
     """offered: the exchange's intervals, if known."""
-    listed = ", ".join(each for each in offered if not each.endswith(_CALENDAR))
+    listed = ", ".join(offered)
     has = f" It has {listed}." if listed else ""
     sentence = f"{name} has no candles of {interval}.{has} Choose another interval."
     return VenueError(sentence, is_final=True, is_absent=True)
 
 
 def no_such_market(name: str, symbol: str, markets: Mapping[str, Mapping[str, Any]] | None) -> str:
-    """The sentence for an unknown symbol, with the closest symbols. markets: ccxt's descriptions, by symbol."""
+    """The sentence for an unknown symbol, with the closest symbols. markets: ccxt's descriptions, by symbol; a symbol
+    among them is traded no more."""
+    if symbol in (markets or {}) and (markets or {})[symbol].get("spot"):
+        return f"{name} has no spot market {symbol} any more. Choose another market or another exchange."
     traded = (found for found, each in (markets or {}).items() if each.get("spot") and each.get("active") is not False)
     return not_at(name, symbol, traded)
 

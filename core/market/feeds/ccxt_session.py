@@ -11,12 +11,15 @@ from typing import Any, TypeVar
 
 from core.domain.candle import Candle, Interval, Market
 from core.domain.validation import LATEST_MS
+from core.market.feeds.answer_bodies import require_candles
 from core.market.feeds.ccxt_objects import (
     BINANCE_FAMILY,
     make_exchange,
     no_such_interval,
     no_such_market,
     only_these_markets,
+    require_markets,
+    streams_timeframe,
     timeframe_of,
     use_one_socket,
 )
@@ -24,29 +27,28 @@ from core.market.feeds.ccxt_tap import (
     announces_shutdown,
     closed_times,
     guard_clients,
+    pin_caches,
     reports_close,
     tap_candles,
     tap_trades,
 )
-from core.market.feeds.exchange_facts import facts_of
-from core.market.feeds.interruptible_wait import is_cancelled
+from core.market.feeds.exchange_facts import Refusal, facts_of
+from core.market.feeds.refusals import listed_count, refusal_of
 from core.market.feeds.stream_inbox import StreamInbox, candles_of, raw_text
-from core.market.feeds.trouble import HttpResponse, VenueError, explain, refuses_interval
+from core.market.feeds.subscriptions import Subscriptions
+from core.market.feeds.trouble import CURRENT_ANSWER, HttpResponse, VenueError, explain, message_text, refuses_interval
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import Updates
 
-_ASK_AGAIN_S = 1.0
-"""Between two results of a stream of several markets, which ccxt takes longer for with each of them. Their rows come
-through the taps at once."""
-
-_AFTER_REFUSAL_S = 30.0
-"""Before one market's refused stream is requested again."""
-_TOGETHER = 10
-"""The most markets of one subscription: Bybit refuses more."""
-
 _log = logging.getLogger("ghostcandle.feed")
 T = TypeVar("T")
-_MOST_ROWS = 1000
+MOST_ROWS = 1000
+"""Candles requested at once, at most."""
+_FARTHEST_ROWS = 10_000
+"""Tried first after a refusal of older candles without a number."""
+_NOT_FOUND = 404
+_EARLIEST_MS = 1_262_304_000_000
+"""The year 2010, before the first exchange. An earlier time is no clock's, but a broken answer's."""
 
 
 class CcxtSession:
@@ -59,21 +61,25 @@ class CcxtSession:
         self.venue = venue
         self._symbols = tuple(symbols)
         self._interval = interval
-        self._answer = HttpResponse()
-        self.exchange = make_exchange(venue, urls, request_s, self._answer)
+        self.exchange = make_exchange(venue, urls, request_s, HttpResponse())
         self.name = str(self.exchange.name)
         self.timeframe = timeframe_of(self.exchange, interval)
         if self._is_shared:
             use_one_socket(self.exchange)
+        self._markets_named: dict[str, list[str]] = {}
+        """The markets whose trades come under a name: the market, or its alias."""
+        for symbol in self._symbols:
+            for name in {symbol, self._alias(symbol)}:
+                self._markets_named.setdefault(name, []).append(symbol)
         self.failure: VenueError | None = None
         self.absent: set[str] = set()
         """Markets that the exchange does not have, or not any more."""
         self._inboxes: dict[str, StreamInbox] = {}
         self._addressed: set[StreamInbox] = set()
         self._closed_times: frozenset[int] = frozenset()
-        self._tapped: set[tuple[str, str]] = set()
-        """The streams and the markets whose rows the taps have taken, until the stream's result comes."""
-        self._watches: dict[asyncio.Task[None], Sequence[str]] = {}
+        self._subscriptions: Subscriptions | None = None
+        self._results: dict[str, Sequence[Any]] = {}
+        """The newest result of each market's trades that bypassed the tap."""
         self._closing: asyncio.Task[None] | None = None
         self._opened_s = self._received_s = asyncio.get_running_loop().time()
 
@@ -110,9 +116,8 @@ class CcxtSession:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
-        for task in self._watches:
-            task.cancel()
-        await asyncio.gather(*self._watches, return_exceptions=True)
+        if self._subscriptions is not None:
+            await self._subscriptions.close()
         # The session first: a dead peer does not answer the stream's closing handshake.
         for part in (self.exchange.session, self.exchange):
             if part is not None:
@@ -123,9 +128,9 @@ class CcxtSession:
         """Load the markets, once. `older`: whose unchanging data may be reused."""
         from ccxt import BadSymbol  # noqa: PLC0415 - loaded already, by the exchange itself
 
-        if self.exchange.markets is not None:
+        if self.exchange.markets:
             return
-        if older is not None and older.exchange.markets is not None:
+        if older is not None and older.exchange.markets:
             self.exchange.set_markets_from_exchange(older.exchange)
             return
         try:
@@ -134,6 +139,8 @@ class CcxtSession:
             if not self._is_shared:
                 raise
             await self._load_known()
+        else:
+            require_markets(self.exchange.markets, self.name)
 
     async def _load_known(self) -> None:
         """Load one market after another, without those that the exchange does not have."""
@@ -145,13 +152,33 @@ class CcxtSession:
                 found += await self.exchange.fetch_markets(only_these_markets(self.venue, [symbol]))
         self.exchange.set_markets(found)
 
-    async def ask(self, symbol: str, work: Awaitable[T]) -> T:
-        """A request's answer. Raises VenueError."""
-        self._answer.status = None
+    async def ask(self, symbol: str, work: Awaitable[T], *, is_of_market: bool = False) -> T:
+        """A request's answer. Raises VenueError. is_of_market: it is about the market alone."""
+        answer = HttpResponse()
+        token = CURRENT_ANSWER.set(answer)
         try:
             return await work
         except Exception as error:
-            raise self._explained(symbol, error, self._answer) from error
+            if is_of_market and self._lacks_market(symbol, error, answer):
+                raise self.no_such_market(symbol) from error
+            raise self._explained(symbol, error, answer) from error
+        finally:
+            CURRENT_ANSWER.reset(token)
+
+    async def rows(self, symbol: str, since_ms: int, limit: int) -> list[Any]:
+        """ccxt's rows of candles. Raises VenueError if the answer was no list of candles."""
+        rows: list[Any] = await self.exchange.fetch_ohlcv(symbol, self.timeframe, since_ms, limit)
+        if not rows:
+            require_candles(CURRENT_ANSWER.get().body, self.name)
+        return rows
+
+    def _lacks_market(self, symbol: str, error: Exception, answer: HttpResponse) -> bool:
+        """Whether the exchange answered that it does not have a market which it has listed."""
+        name = str(self.exchange.markets[symbol]["id"])
+        is_own = answer.body.lstrip()[:1] in ("{", "[")
+        if is_own and answer.status == _NOT_FOUND:
+            return True
+        return is_own and refusal_of(self.venue, message_text(error, answer), name) is Refusal.MARKET
 
     def no_such_market(self, symbol: str) -> VenueError:
         self.absent.add(symbol)
@@ -166,97 +193,64 @@ class CcxtSession:
 
     def watch(self) -> None:
         """Start the streams of all markets that the exchange has, once."""
-        if self._watches:
+        if self._subscriptions is not None:
             return
         exchange = self.exchange
+        streams = self._subscriptions = Subscriptions(exchange, self.timeframe, self, is_shared=self._is_shared)
         guard_clients(exchange, self._read, self._refuse, self._lose)
+        pin_caches(exchange)
         symbols = [symbol for symbol in self._symbols if symbol in exchange.markets]
-        if exchange.has.get("watchOHLCV"):
+        if self.streams_candles:
             for symbol in symbols:
                 tap_candles(exchange, symbol, self.timeframe, partial(self._keep_row, symbol))
-            self._start("candles", symbols, is_together=bool(exchange.has.get("watchOHLCVForSymbols")))
+            streams.start("candles", symbols, is_together=bool(exchange.has.get("watchOHLCVForSymbols")))
         if exchange.has.get("watchTrades"):
-            for symbol in symbols:
+            for symbol in {*symbols, *map(self._alias, symbols)}:
                 tap_trades(exchange, symbol, partial(self._keep_trade, symbol))
-            self._start("trades", symbols, is_together=bool(exchange.has.get("watchTradesForSymbols")))
+            streams.start("trades", symbols, is_together=bool(exchange.has.get("watchTradesForSymbols")))
+
+    @property
+    def streams_candles(self) -> bool:
+        return bool(self.exchange.has.get("watchOHLCV")) and streams_timeframe(self.exchange, self.timeframe)
+
+    def has_stream(self, symbol: str) -> bool:
+        """Whether any of a market's streams is watched, as far as is known. Without one it is read by request."""
+        return self._subscriptions is None or self._subscriptions.has_stream(symbol)
+
+    def _alias(self, symbol: str) -> str:
+        """The market under whose name its trades come."""
+        quote, other = facts_of(self.venue).alias_quote or ("", "")
+        return f"{symbol.removesuffix(quote)}{other}" if quote and symbol.endswith(f"/{quote}") else symbol
 
     @property
     def _is_shared(self) -> bool:
         return len(self._symbols) > 1
 
-    def _start(self, what: str, symbols: Sequence[str], *, is_together: bool, wait_s: float = 0.0) -> None:
-        """Watch several markets by one subscription if the exchange can, else by one for each."""
-        size = _TOGETHER if is_together else 1
-        for group in (symbols[first : first + size] for first in range(0, len(symbols), size)):
-            self._watches[asyncio.create_task(self._keep_watching(what, group, wait_s))] = group
-
-    async def _keep_watching(self, what: str, symbols: Sequence[str], wait_s: float) -> None:
-        """Rows that the tap has taken already are skipped; the results only count if the exchange bypasses the tap."""
-        streams = {(what, symbol) for symbol in symbols}
-        try:
-            if wait_s:
-                await asyncio.sleep(wait_s)
-            while True:
-                found = await self._next(what, symbols)
-                if self._tapped.isdisjoint(streams):
-                    self._keep_found(what, symbols, found)
-                self._tapped -= streams
-                if self._is_shared:
-                    await asyncio.sleep(_ASK_AGAIN_S)
-        except asyncio.CancelledError:
-            if is_cancelled():
-                raise
-            self.fail(self._closed_stream())
-        except Exception as error:
-            self._end_watch(what, symbols, error)
-
-    def _next(self, what: str, symbols: Sequence[str]) -> Awaitable[Any]:
-        exchange, is_alone = self.exchange, len(symbols) == 1
-        if what == "candles":
-            if is_alone:
-                return exchange.watch_ohlcv(symbols[0], self.timeframe)  # type: ignore[no-any-return]
-            return exchange.watch_ohlcv_for_symbols([[symbol, self.timeframe] for symbol in symbols])  # type: ignore[no-any-return]
-        return exchange.watch_trades(symbols[0]) if is_alone else exchange.watch_trades_for_symbols(list(symbols))  # type: ignore[no-any-return]
+    def on_result(self, what: str, symbols: Sequence[str], result: Any) -> None:
+        self._keep_found(what, symbols, result)
 
     def _keep_found(self, what: str, symbols: Sequence[str], found: Any) -> None:
         if what == "trades":
-            for row in found:
-                self._keep_trade(symbols[0], row)
+            last, self._results[symbols[0]] = self._results.get(symbols[0], ()), tuple(found)
+            known = set(map(id, last))  # ccxt may hand over all that it has, every time
+            for row in (row for row in found if id(row) not in known):
+                self._put_trade(symbols[0], row, is_tapped=False)
             return
         for symbol, rows in [(symbols[0], found)] if len(symbols) == 1 else _rows_of(found):
-            for row in rows:
-                self._put_row(symbol, row, is_closed=False)  # which message it was of is not known
+            is_one = bool(rows) and not isinstance(rows[0], list)  # Upbit's
+            for row in [rows] if is_one else rows:
+                self._put_row(symbol, row, is_closed=False, is_tapped=False)  # which message it was of is not known
 
-    def _end_watch(self, what: str, symbols: Sequence[str], error: Exception) -> None:
-        """An error of the socket ends all streams. A stream that the exchange does not have for a market is ignored if
-        there is another one."""
-        from ccxt import NetworkError, NotSupported  # noqa: PLC0415 - loaded already, by the exchange itself
+    def on_failure(self, symbol: str, error: Exception) -> None:
+        self.fail(self._explained(symbol, error, HttpResponse(), is_stream=True))
 
-        inbox = self._inboxes.get(symbols[0])
-        if isinstance(error, NetworkError):
-            self.fail(self._explained(symbols[0], error, HttpResponse(), is_stream=True))
-        elif len(symbols) > 1 or (self._is_shared and not isinstance(error, NotSupported)):
-            self._watch_again(what, symbols, error)
-        elif inbox is not None:
-            others = sum(symbols[0] in group and not task.done() for task, group in self._watches.items()) - 1
-            if isinstance(error, NotSupported) and others > 0:
-                inbox.refuse(f"no stream of {what}", str(error))
-            else:
-                inbox.fail(self._explained(symbols[0], error, HttpResponse(), is_stream=True))
+    def on_closed(self) -> None:
+        self.fail(self._closed_stream())
 
-    def _watch_again(self, what: str, symbols: Sequence[str], error: Exception) -> None:
-        """Subscribe one by one after a refusal, which ccxt may report to markets that it does not concern. The one that
-        it concerns stays silent, and its feed learns why by request."""
-        _log.info("%s: %s of %s: %s: %s", self.name, what, ", ".join(symbols), type(error).__name__, error)
-        for symbol in symbols:
-            if (inbox := self._inboxes.get(symbol)) is not None:
-                inbox.refuse(f"a refused stream of {what}", str(error))
-        names = {*symbols, *(str(self.exchange.markets[symbol]["id"]) for symbol in symbols)}
-        for client in (self.exchange.clients or {}).values():  # else ccxt takes them for subscribed
-            for key in [key for key in client.subscriptions if any(name in str(key) for name in names)]:
-                del client.subscriptions[key]
-        self._watches = {task: group for task, group in self._watches.items() if not task.done()}
-        self._start(what, symbols, is_together=False, wait_s=_ASK_AGAIN_S if len(symbols) > 1 else _AFTER_REFUSAL_S)
+    def on_refusal(self, symbol: str, reason: str, raw: str) -> None:
+        inbox = self._inboxes.get(symbol)
+        if inbox is not None:
+            inbox.refuse(reason, raw)
 
     def _lose(self, error: BaseException | None) -> None:
         """A socket is gone. error: why, if it is known."""
@@ -291,22 +285,32 @@ class CcxtSession:
             inbox.refuse(reason, raw)
 
     def _keep_row(self, symbol: str, row: list[Any]) -> None:
-        self._tapped.add(("candles", symbol))
-        self._put_row(symbol, row, is_closed=bool(row) and row[0] in self._closed_times)
+        is_closed = bool(row) and row[0] in self._closed_times
+        self._put_row(symbol, row, is_closed=is_closed, is_tapped=True)
 
-    def _put_row(self, symbol: str, row: list[Any], *, is_closed: bool) -> None:
+    def _put_row(self, symbol: str, row: list[Any], *, is_closed: bool, is_tapped: bool) -> None:
+        self._count_row("candles", symbol, is_tapped)
         inbox = self._inboxes.get(symbol)
         if inbox is not None:
             self._addressed.add(inbox)
             inbox.keep_row(row, is_closed)
 
     def _keep_trade(self, symbol: str, row: dict[str, Any]) -> None:
+        self._put_trade(symbol, row, is_tapped=True)
+
+    def _put_trade(self, symbol: str, row: dict[str, Any], *, is_tapped: bool) -> None:
         """symbol: whose cache ccxt put it in, which is that of the first row of its message."""
-        self._tapped.add(("trades", symbol))
-        inbox = self._inboxes.get(row.get("symbol") or symbol) if self._is_shared else self._inboxes.get(symbol)
-        if inbox is not None:
-            self._addressed.add(inbox)
-            inbox.keep_trade(row)
+        name = (row.get("symbol") or symbol) if self._is_shared else symbol
+        for market in self._markets_named.get(name, ()):
+            self._count_row("trades", market, is_tapped)
+            inbox = self._inboxes.get(market)
+            if inbox is not None:
+                self._addressed.add(inbox)
+                inbox.keep_trade(row)
+
+    def _count_row(self, what: str, symbol: str, is_tapped: bool) -> None:
+        if self._subscriptions is not None:
+            self._subscriptions.count_row(what, symbol, is_tapped=is_tapped)
 
     def _explained(self, symbol: str, error: Exception, answer: HttpResponse, *, is_stream: bool = False) -> VenueError:
         from ccxt import BadSymbol  # noqa: PLC0415 - loaded already, by the exchange itself
@@ -314,9 +318,10 @@ class CcxtSession:
         _log.info("%s: %s: %s", self.name, type(error).__name__, error)
         if isinstance(error, BadSymbol):
             return self.no_such_market(symbol)
-        if refuses_interval(error):
+        names = self.timeframe, str((self.exchange.timeframes or {}).get(self.timeframe))
+        if refuses_interval(error, names):
             return no_such_interval(self.name, self._interval)
-        return explain(error, self.name, answer, is_stream)
+        return explain(error, self.name, answer, is_stream, self.venue)
 
 
 def _rows_of(found: dict[str, dict[str, list[Any]]]) -> Iterator[tuple[str, list[Any]]]:
@@ -337,17 +342,23 @@ class CcxtVenue:
         self._market = market
         self._session = session or CcxtSession(market.venue, [market.symbol], market.interval, urls, request_s)
         self._exchange = self._session.exchange
-        self.page_rows = _MOST_ROWS
+        self.page_rows = MOST_ROWS
         self._inbox = self._session.join(market.symbol)
         self._is_closed = False
         self.name = self._session.name
-        self.listed_rows = facts_of(market.venue).listed_rows
-        self.reports_close = reports_close(market.venue) and bool(self._exchange.has.get("watchOHLCV"))
+        facts = facts_of(market.venue)
+        self.listed_rows = facts.listed_rows
+        self.farthest_rows = facts.farthest_rows
+        self.reports_close = reports_close(market.venue) and self._session.streams_candles
         self.has_consecutive_ids = market.venue in BINANCE_FAMILY
 
     @property
     def is_streaming(self) -> bool:
         return self._session.is_streaming
+
+    @property
+    def has_stream(self) -> bool:
+        return self._session.has_stream(self._market.symbol)
 
     async def open(self, older: CcxtVenue | None) -> None:
         session, symbol = self._session, self._market.symbol
@@ -355,8 +366,8 @@ class CcxtVenue:
         found = self._exchange.markets.get(symbol)
         if found is None or not found.get("spot"):
             raise session.no_such_market(symbol)
-        limit = self._exchange.feature_value(symbol, "fetchOHLCV", "limit", _MOST_ROWS)
-        self.page_rows = min(_MOST_ROWS, int(limit or _MOST_ROWS))
+        limit = self._exchange.feature_value(symbol, "fetchOHLCV", "limit", MOST_ROWS)
+        self.page_rows = min(facts_of(self._market.venue).page_rows or MOST_ROWS, int(limit or MOST_ROWS))
 
     async def server_ms(self) -> int | None:
         if not self._exchange.has.get("fetchTime"):
@@ -364,16 +375,25 @@ class CcxtVenue:
         server_ms = await self._session.ask(self._market.symbol, self._exchange.fetch_time())
         if not isinstance(server_ms, int):
             raise VenueError(f"{self.name} did not report its time.", is_brief=True)
-        if not 0 < server_ms <= LATEST_MS:
-            raise VenueError(f"{self.name} reports a time before 1970 or after 2100.", is_of_venue=True)
+        if not _EARLIEST_MS <= server_ms <= LATEST_MS:
+            raise VenueError(f"{self.name} reports a time before 2010 or after 2100.", is_of_venue=True)
         return server_ms
 
     async def candles(self, since_ms: int) -> list[Candle]:
         symbol = self._market.symbol
-        rows = await self._session.ask(
-            symbol, self._exchange.fetch_ohlcv(symbol, self._session.timeframe, since_ms, self.page_rows)
-        )
+        work = self._session.rows(symbol, since_ms, self.page_rows)
+        try:
+            rows = await self._session.ask(symbol, work, is_of_market=True)
+        except VenueError as trouble:
+            if trouble.is_too_old:
+                self._learn_reach(str(trouble))
+            raise
         return [candle for candle in candles_of(rows) if candle.open_time_ms >= since_ms]
+
+    def _learn_reach(self, refusal: str) -> None:
+        """Take over the exchange's number of candles, or try half as many."""
+        known, listed = self.farthest_rows or 2 * _FARTHEST_ROWS, listed_count(refusal)
+        self.farthest_rows = listed if listed is not None and listed < known else known // 2
 
     async def updates(self, timeout_s: float) -> Updates:
         if self._is_closed:  # ccxt would open a new session that is never closed

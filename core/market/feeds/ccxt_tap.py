@@ -17,6 +17,8 @@ _OKX_CONFIRM = 8
 _KEPT_ROWS = 8
 """The size of ccxt's own cache, which is not read."""
 _LOST = "the socket's end"
+_UNNAMED = "unknown"
+"""ccxt's timeframe of WhiteBit's streamed candles, which do not name theirs."""
 
 Refuse = Callable[[str, str], None]
 Read = Callable[[Any, Callable[[Any], None]], None]
@@ -82,6 +84,19 @@ def by_market(message: Any) -> list[Any]:
     return [{**message, "data": [row for row in rows if row.get("symbol") == symbol]} for symbol in symbols]
 
 
+class _Pinned(dict[str, Any]):
+    """ccxt replaces the caches of some exchanges (Deribit, BingX) by new ones at every message, in which no tap would
+    see the rows: the first cache of a name stays."""
+
+    def __setitem__(self, name: str, cache: Any) -> None:
+        self.setdefault(name, cache)
+
+
+def pin_caches(exchange: Any) -> None:
+    """Have the taps stay that are set from now on."""
+    exchange.trades, exchange.ohlcvs = _Pinned(), _Pinned()
+
+
 def tap_trades(exchange: Any, symbol: str, keep: Callable[[dict[str, Any]], None]) -> None:
     """Pass each streamed trade of `symbol` to `keep`."""
     from ccxt.async_support.base.ws.cache import ArrayCache  # noqa: PLC0415 - loaded with the exchange
@@ -103,7 +118,7 @@ def tap_candles(exchange: Any, symbol: str, timeframe: str, keep: Callable[[list
             keep(item)
             super().append(item)
 
-    exchange.ohlcvs[symbol] = {timeframe: CandleTap(_KEPT_ROWS)}
+    exchange.ohlcvs[symbol] = _Pinned(dict.fromkeys((timeframe, _UNNAMED), CandleTap(_KEPT_ROWS)))
 
 
 def reports_close(venue: str) -> bool:

@@ -12,33 +12,40 @@ from collections.abc import Sequence
 
 from core.domain.candle import Candle
 from core.domain.clock import SleepWatch
-from core.domain.counts import counted, in_words
+from core.domain.counts import in_words
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
     FeedState,
-    FeedStatus,
     FormingCandle,
     RejectedMessage,
 )
 from core.market.feeds.forming import FormingCandles
 from core.market.feeds.ledger import Ledger, Tally
+from core.market.feeds.live_status import LiveStatus
 from core.market.feeds.rate_limits import RateLimitedError, RequestGate
+from core.market.feeds.reach import (
+    cut_list_sentence,
+    fetched_rows,
+    fetching_sentence,
+    late_list_sentence,
+    reachable_rows,
+)
 from core.market.feeds.requests import Checks, Page, Requests
 from core.market.feeds.server_clock import ServerClock
+from core.market.feeds.stall_watch import StallWatch
 from core.market.feeds.stream_watch import StreamWatch
 from core.market.feeds.task_feed import TaskFeed
 from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Kline, Refused, Venue
 
-FARTHEST_BACK = 20_000
-"""Candles fetched at most after a long pause, as the trainer processes all of them before it is live again. Older ones
-are reported as skipped."""
 _DIAL_LOOK_S = 0.25
 """Between two checks that the stream is connected, as a quiet market sends nothing."""
 _EARLY_MS = 2_000
 """A closing message may come this early, by the local copy of the exchange's clock."""
+_OPEN_SHARE = 1.0 / 60.0
+"""Of a candle's length: between two requests of the open candle, if the stream does not show it."""
 _TRUST_S = 5.0
 """How long the local clock is trusted after it was confirmed against a message with a future time."""
 _LATE_S = 30.0
@@ -59,6 +66,7 @@ class Connection:
         times: ExchangeTimes,
         ledger: Ledger,
         tally: Tally,
+        stall: StallWatch,
         life_s: float,
     ) -> None:
         """life_s: the connection is renewed after this time."""
@@ -73,10 +81,15 @@ class Connection:
         self._times = times
         self._ledger = ledger
         self._tally = tally
+        self._stall = stall
         self._life_s = life_s
         self._opened_s: float | None = None
         self._skipped = 0
+        self._oldest_ms = 0
+        self._is_list_reached = False
         self._server = ServerClock(clock, feed.market.interval)
+        if ledger.is_known:
+            self._server.grid.place(ledger.position_ms)
         self._requests = Requests(venue, gate, clock, self._server, times, tally)
         self._checks = Checks(self._requests, clock, times, ledger)
         self._sleep = SleepWatch(clock)
@@ -86,7 +99,8 @@ class Connection:
         self._trusted_until_s = -math.inf
         self._vitals_due_s = clock.monotonic_s()
         self._shown: Candle | None = None
-        self._is_waiting = self._is_wait_reported = self._is_silence_reported = False
+        self._is_waiting = self._is_stream_unfit = False
+        self._open_due_s = clock.monotonic_s() + times.silence_s
 
     @property
     def age_s(self) -> float:
@@ -111,27 +125,34 @@ class Connection:
         self._ledger.leave_future(forming_ms)
         if not self._ledger.is_placed:
             self._ledger.place(forming_ms - (catch_up + 1) * self._step_ms, is_known=False)
-        if self.venue.listed_rows is not None:
-            return  # its list shows where it begins
-        farthest_ms = forming_ms - (FARTHEST_BACK + 1) * self._step_ms
-        self._skipped = max(0, (farthest_ms - self._ledger.position_ms) // self._step_ms)
-        self._ledger.skip_to(farthest_ms)
+        if self.venue.listed_rows is None:  # else its list shows where it begins
+            self._skip_farthest(forming_ms)
+
+    def _skip_farthest(self, forming_ms: int) -> None:
+        """Skip what lies farther back than the exchange answers, or than the limit."""
+        self._oldest_ms = forming_ms - fetched_rows(self.venue) * self._step_ms
+        self._skipped = max(0, (self._oldest_ms - self._ledger.position_ms) // self._step_ms - 1)
+        self._ledger.skip_to(self._oldest_ms - self._step_ms)
 
     async def back_fill(self, *, is_first: bool) -> None:
         """Fetch every closed candle after the position, page by page, and the last few before it again."""
         ledger, server = self._ledger, self._server
         started_ms = ledger.position_ms + self._step_ms
-        cursor_ms = min(started_ms, ledger.look_back_ms())
+        cursor_ms = max(self._oldest_ms, ledger.look_back_ms())
         total = max(0, (server.forming_ms() - started_ms) // self._step_ms)
-        if total and (is_first or self._skipped):
-            sentence = f"Fetching {counted(total, 'candle')} from {self.venue.name}."
-            if self._skipped:
-                skipped = counted(self._skipped, "candle")
-                sentence += f" {skipped} before them are skipped; the backfill command fetches those."
-            self._feed.say(FeedState.CATCHING_UP, sentence)
+        self._announce(total, is_first)
+        self._is_list_reached = False
         while cursor_ms < server.forming_ms() and not ledger.is_full:
-            page = await self._sound_page(cursor_ms)
-            self._take_page(page, cursor_ms, is_first)
+            try:
+                page = await self._sound_page(cursor_ms)
+            except VenueError as trouble:
+                if not trouble.is_too_old or reachable_rows(self.venue) is None:
+                    raise
+                self._skip_farthest(server.forming_ms())
+                cursor_ms = max(cursor_ms + self._step_ms, self._oldest_ms)
+                self._announce((server.forming_ms() - cursor_ms) // self._step_ms, is_first)
+                continue
+            self._apply_page(page, cursor_ms, is_first)
             after_ms = cursor_ms + (0 if page.closed else self.venue.page_rows * self._step_ms)
             cursor_ms = max(ledger.position_ms + self._step_ms, after_ms)
             if is_first and total:
@@ -139,19 +160,29 @@ class Connection:
                 self._feed.emit(CatchUpProgress(done, total))
             await self._feed.delivered()
 
+    def _announce(self, total: int, is_first: bool) -> None:
+        """Report how many candles are fetched, and how many are skipped."""
+        if total > 0 and (is_first or self._skipped):
+            self._feed.say(FeedState.CATCHING_UP, fetching_sentence(self.venue, total, self._skipped))
+        self._skipped = 0
+
     async def _sound_page(self, since_ms: int) -> Page:
         """Fetch a page; repeat the request a few times while it has invalid rows."""
         for _ in range(_BAD_PAGE_TRIES):
             page = await self._requests.page(since_ms, is_urgent=False)
-            if not page.refused:
+            if not page.refused and page.unfit is None:
                 break
             await asyncio.sleep(self._times.retry_s)
+        if page.unfit is not None:
+            self._reject(page.refused)
+            raise VenueError(page.unfit, is_final=True)
         return page
 
-    def _take_page(self, page: Page, since_ms: int, is_first: bool) -> None:
+    def _apply_page(self, page: Page, since_ms: int, is_first: bool) -> None:
         self._reject(page.refused)
-        if page.is_cut and page.closed:
-            self._skip_unlisted(page.closed[0].open_time_ms)
+        if page.first_ms is not None and not self._is_list_reached:
+            self._skip_unlisted(page.first_ms)
+            self._is_list_reached = True
         self._compare(page, since_ms)
         for candle in page.closed:
             for event in self._ledger.pass_on(candle, is_live=False):
@@ -165,21 +196,25 @@ class Connection:
             self._feed.emit(correction)
 
     def _skip_unlisted(self, first_ms: int) -> None:
-        """Skip to the start of the exchange's list. Earlier candles may exist, so they are not reported as missing."""
-        count = (first_ms - self._ledger.position_ms) // self._step_ms - 1
-        if count > 0 and self._ledger.is_known:
-            self._feed.say(
-                FeedState.CATCHING_UP,
-                f"{self.venue.name} lists its newest {self.venue.listed_rows} candles only, so "
-                f"{counted(count, 'candle')} before them cannot be fetched. Import its files of trades to fill that "
-                "in.",
-            )
-        self._ledger.skip_to(first_ms - self._step_ms)
+        """Skip to the start of a list without the candle at the position or one before it. Others before its start may
+        exist, so they are not reported as missing."""
+        ledger = self._ledger
+        count = (first_ms - ledger.position_ms) // self._step_ms - 1
+        if count <= 0:
+            return
+        if ledger.is_known:
+            listed = (self._server.forming_ms() - first_ms) // self._step_ms + 1
+            sentence = cut_list_sentence(self.venue, listed, count)
+        else:
+            sentence = late_list_sentence(self.venue, first_ms, count)
+        self._feed.say(FeedState.CATCHING_UP, sentence)
+        ledger.skip_to(first_ms - self._step_ms)
 
     async def live(self, greeting: str, lost: str | None = None) -> None:
         """Stream events. greeting: the status sentence once the stream is connected. lost: of a silent exchange what
         is known; not None after any lost connection: the stream then counts as connected with its first message."""
         forming = self._forming = FormingCandles(self._server, has_consecutive_ids=self.venue.has_consecutive_ids)
+        status = LiveStatus(self._feed, self.venue, self._stall, greeting)
         watch = StreamWatch(self.venue, self._clock, self._times, forming, self._requests.open_candle)
         self._due_ms = self._first_due_ms()
         while not self._ledger.is_full:
@@ -188,30 +223,27 @@ class Connection:
             updates = await watch.next(timeout_s)
             await self._check_clock_jump(asked_s + timeout_s)
             self._tally.count(updates, self._clock.now_ms())
+            self._stall.count(updates)
             self._reject(updates.refused)
             self._reject(await self._take(forming, updates.klines))
             self._reject(forming.take_trades(updates.trades))
-            if not self.is_live and (forming.newest_ms is not None or self.venue.is_streaming):
+            if self._is_stream_unfit:
+                await self._request_open(forming)
+            if not self.is_live and (forming.newest_ms is not None or status.is_connected):
                 self.is_live = lost is None or not updates.is_empty
                 if self.is_live:
-                    self._feed.say(FeedState.LIVE, greeting)
+                    status.report_live()
                 else:
-                    self._say_silence(lost or "")
+                    status.report_silence(lost or "")
             self.has_streamed = True
             await self._pass_on(forming)
-            if self.is_live:
-                self._say_rate_limit(greeting)
             self._update(forming)
+            if self.is_live:
+                status.report_changes(
+                    self._requests.held, is_waiting=self._is_waiting, mark=(self._ledger.yielded, self._shown)
+                )
             await self._feed.delivered()
             self._end_in_time(updates.is_ending)
-
-    def _say_silence(self, lost: str) -> None:
-        """Report once that the new connection has brought no message yet."""
-        if not self._is_silence_reported:
-            self._is_silence_reported = True
-            sentence = f"{lost} Connected again; waiting for the first message.".lstrip()
-            now_ms = self._clock.now_ms()
-            self._feed.emit(FeedStatus(FeedState.RECONNECTING, sentence, now_ms, awaits_message=True))
 
     async def _pass_on(self, forming: FormingCandles) -> None:
         """Pass on closed candles: from the stream, else by request."""
@@ -230,30 +262,19 @@ class Connection:
     async def _fetch_closed(self, over_ms: int, forming: FormingCandles) -> None:
         """Fetch the closed candles up to the one of `over_ms`."""
         ledger = self._ledger
-        if over_ms - ledger.position_ms > self.venue.page_rows * self._step_ms:  # the socket survived a long sleep
+        if over_ms - ledger.position_ms >= self.venue.page_rows * self._step_ms:  # the socket survived a long sleep
             await self.back_fill(is_first=False)
         if over_ms <= ledger.position_ms:  # fetched with the others, and closed in the exchange's own list
             self._due_ms = ledger.position_ms + self._step_ms
             return
         page = await self._requests.settled(over_ms, ledger.position_ms, forming.shown(over_ms))
+        if ledger.is_known and (page.first_ms or 0) > ledger.position_ms + self._step_ms:
+            await self.back_fill(is_first=False)  # which shows whether the list goes back that far
         self._reject(page.refused)
         live_from_ms = max(over_ms, (page.newest_ms or 0) - self._step_ms)
         for candle in page.closed:
             self._pass(candle, candle.open_time_ms >= live_from_ms, forming)
         self._due_ms = max(over_ms, ledger.position_ms) + self._step_ms
-
-    def _say_rate_limit(self, greeting: str) -> None:
-        """Report once that a candle waits for the end of a rate limit, and once when that is over."""
-        held = self._requests.held
-        if held is None and self._is_wait_reported:
-            self._is_wait_reported = False
-            self._feed.say(FeedState.LIVE, greeting)
-        elif held is not None and self._is_waiting and not self._is_wait_reported:
-            self._is_wait_reported = True
-            now_ms = self._clock.now_ms()
-            retry_at_ms = now_ms + round(held.wait_s * 1000.0)
-            retry = "The stream continues; closed candles are requested"
-            self._feed.emit(FeedStatus(FeedState.LIVE, str(held), now_ms, None, retry_at_ms, retry=retry))
 
     def _update(self, forming: FormingCandles) -> None:
         """Emit the forming candle if it has changed, corrections, and periodically the vitals."""
@@ -289,7 +310,22 @@ class Connection:
                 self._finals[kline.candle.open_time_ms] = kline.candle
             forming.take_kline(kline)
             self._server.learn([kline.candle])
+        if klines:
+            self._is_stream_unfit = len(refused) == len(klines)
         return refused
+
+    async def _request_open(self, forming: FormingCandles) -> None:
+        """Request the open candle now and then, as all streamed ones are refused: they may be of another time zone."""
+        now_s = self._clock.monotonic_s()
+        if now_s < self._open_due_s or self._requests.held is not None:
+            return
+        self._open_due_s = now_s + max(self._times.silence_s, self._step_ms / 1000.0 * _OPEN_SHARE)
+        try:
+            for candle in await self._requests.open_candle():
+                forming.take_kline(Kline(candle))
+        except VenueError as trouble:
+            if not trouble.is_brief:
+                raise
 
     async def _sync_clock(self, shown_ms: int) -> None:
         """Sync with the exchange's clock. If ours was right and the message wrong, not again for a while."""
@@ -374,6 +410,7 @@ class Connection:
         )
 
     def _reject(self, refused: Sequence[Refused]) -> None:
+        self._stall.count_refused(refused)
         for each in refused:
             self._tally.rejected += 1
             self._feed.emit(RejectedMessage(self._clock.now_ms(), each.reason, each.raw[:_RAW_CHARACTERS]))

@@ -15,6 +15,7 @@ from core.market.feeds.ccxt_session import CcxtVenue
 from core.market.feeds.connection import Connection
 from core.market.feeds.ledger import Ledger, Tally
 from core.market.feeds.rate_limits import RateLimitHold, RequestGate
+from core.market.feeds.stall_watch import StallWatch
 from core.market.feeds.task_feed import TaskFeed
 from core.market.feeds.timing import Backoff, ExchangeTimes
 from core.market.feeds.trouble import VenueError
@@ -60,6 +61,7 @@ class ExchangeFeed(TaskFeed):
         self._gate = gate or RateLimitHold(clock)
         self._ledger = Ledger(market.interval, self._times, limit)
         self._tally = Tally()
+        self._stall = StallWatch(market)
         self._connection: Connection | None = None
         self._was_live = False
         self._lost: str | None = None
@@ -123,7 +125,7 @@ class ExchangeFeed(TaskFeed):
         await self._disconnect()
         life_s = self._times.renew_s + self._times.renew_jitter_s * self._backoff.random.random()
         self._connection = Connection(
-            self, self._open_venue(), self._gate, self._times, self._ledger, self._tally, life_s
+            self, self._open_venue(), self._gate, self._times, self._ledger, self._tally, self._stall, life_s
         )
         await self._connection.open(older)
         return self._connection

@@ -14,6 +14,12 @@ from core.market.feeds.venue import Kline, Refused
 _KEPT = 4
 _LARGEST_JUMP = 10.0
 _TOLERANCE = 1e-9
+_IN_QUOTE = 2
+"""Candles in a row whose streamed volume must be one of the quote currency, before none is believed."""
+_FAR_FROM_ONE = 3.0
+"""A price near 1 does not tell the currencies apart."""
+_LAGGING = 0.8
+"""Of a candle's volume: the stream's last version may lack its last trades."""
 
 
 class FormingCandles:
@@ -27,6 +33,7 @@ class FormingCandles:
         self.newest_ms: int | None = None
         """The opening time of the newest candle of the candle stream."""
         self.lost_trades = 0
+        self._in_quote = 0
 
     @property
     def late_trades(self) -> int:
@@ -39,6 +46,8 @@ class FormingCandles:
             return problem.value
         if self._clock.is_ahead(candle.open_time_ms):
             return "a time in the future"
+        if self._in_quote >= _IN_QUOTE:
+            return "a volume in the quote currency"
         return "price jumped tenfold" if self._is_wild(candle.close) else None
 
     def take_kline(self, kline: Kline) -> None:
@@ -80,8 +89,18 @@ class FormingCandles:
 
     def settled(self, candle: Candle) -> None:
         """Take a closed or requested candle: drop its trades, and use it as the reference for jumps."""
+        if self._in_quote < _IN_QUOTE:
+            self._in_quote = self._in_quote + 1 if self._is_in_quote(candle) else 0
         self._price = candle.close
         self._trades.close(candle.open_time_ms)
+
+    def _is_in_quote(self, listed: Candle) -> bool:
+        """Whether the streamed volume is the listed one times its price."""
+        seen = self._seen.get(listed.open_time_ms)
+        is_far = listed.low > _FAR_FROM_ONE or listed.high < 1.0 / _FAR_FROM_ONE
+        if seen is None or not is_far or not listed.volume > 0.0:
+            return False
+        return listed.low * _LAGGING <= seen.volume / listed.volume <= listed.high * (1.0 + _TOLERANCE)
 
     def shown(self, open_time_ms: int) -> Candle | None:
         """The newest streamed version of a candle."""

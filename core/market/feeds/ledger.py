@@ -133,9 +133,10 @@ class Ledger:
 
     def look_back_ms(self) -> int:
         """Start of the first request after an interruption: a few candles before the position, if they are
-        remembered."""
+        remembered, else the one at the position. One of them in the answer shows that the exchange's list goes back
+        that far."""
         times = list(self._passed)[-_LOOKED_BACK:]
-        return times[0] if times else self.position_ms + self._interval.duration_ms
+        return times[0] if times else self.position_ms
 
     def due_from_ms(self, now_ms: int) -> int | None:
         """The oldest candle due for comparison; None if none is."""

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from core.domain.candle import Candle, Interval
+from core.domain.candle import Candle
 from core.domain.clock import Clock
 from core.domain.validation import problem_of
 from core.market.feeds.ledger import Ledger, Tally
@@ -21,34 +21,27 @@ from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Refused, Venue
 
 T = TypeVar("T")
-_LISTED_TOO_FEW = 2
-"""A list may lack the candle that has just opened, or an unreadable one."""
 _VOLUME_TOLERANCE = 1e-9
 _log = logging.getLogger("ghostcandle.feed")
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Closed candles, ascending; the opening time of the newest row, closed or not; and the rejected rows.
+    """Closed candles, ascending; the opening time of the newest valid row, closed or not; and the rejected rows.
 
-    is_cut: the exchange's list does not reach back to the requested time.
+    first_ms: the opening time of the oldest row, valid or not.
+    unfit: why the rows are no candles of the requested interval, as a sentence; None if they are.
     """
 
     closed: list[Candle]
     newest_ms: int | None
     refused: list[Refused] = field(default_factory=list)
-    is_cut: bool = False
+    first_ms: int | None = None
+    unfit: str | None = None
 
     def at(self, open_time_ms: int) -> Candle | None:
         """The closed candle that opened at this time."""
         return next((candle for candle in self.closed if candle.open_time_ms == open_time_ms), None)
-
-
-def is_cut_list(rows: list[Candle], since_ms: int, listed_rows: int | None, interval: Interval) -> bool:
-    """Whether the exchange's list begins after the requested time."""
-    if listed_rows is None or len(rows) < listed_rows - _LISTED_TOO_FEW:
-        return False
-    return rows[0].open_time_ms >= since_ms + interval.duration_ms
 
 
 class Requests:
@@ -107,18 +100,21 @@ class Requests:
         rows, asked_ms = await self._rows(since_ms, is_urgent=is_urgent)
         if rows and self._server.is_ahead(rows[-1].open_time_ms):
             await self.sync()
+        times_ms = [row.open_time_ms for row in rows]
+        self._server.grid.learn(times_ms)
+        unfit = self._server.grid.refusal(self._venue.name, times_ms)
         sound, refused = self._sifted(rows)
         self._server.learn(sound)
+        first_ms = rows[0].open_time_ms if rows else None
         if not sound:
-            return Page([], None, refused)
+            return Page([], None, refused, first_ms, unfit)
         newest_ms = sound[-1].open_time_ms
         final_from_ms = newest_ms + self._interval.duration_ms + self._times.grace_s * 1000.0
         is_final = asked_ms >= final_from_ms
-        is_cut = is_cut_list(rows, since_ms, self._venue.listed_rows, self._interval)
-        return Page(sound if is_final else sound[:-1], newest_ms, refused, is_cut)
+        return Page(sound if is_final else sound[:-1], newest_ms, refused, first_ms, unfit)
 
     async def settled(self, over_ms: int, position_ms: int, shown: Candle | None) -> Page:
-        """The candles after the position, with the final candle of `over_ms`, or what is available at the deadline. A
+        """The candles from the position on, with the final candle of `over_ms`, or what is available at the deadline. A
         response may be stale, so it must agree with the stream, which has `shown`, or come twice. Raises VenueError if
         every request has failed."""
         deadline_s = self._clock.monotonic_s() + self._times.patience_s
@@ -126,7 +122,7 @@ class Requests:
         before: Candle | None = None
         while True:
             is_late = self._clock.monotonic_s() >= deadline_s
-            page = await self._page_or_none(position_ms + 1, is_last=is_late)
+            page = await self._page_or_none(position_ms, is_last=is_late)
             found = page.at(over_ms)
             if is_late or (not page.refused and _is_final(found, before, shown, over_ms, page.newest_ms)):
                 return page
@@ -153,9 +149,7 @@ class Requests:
     def _sifted(self, rows: list[Candle]) -> tuple[list[Candle], list[Refused]]:
         sound, refused = [], []
         for row in rows:
-            # Weeks start where the exchange has them start; all other intervals count from the epoch.
-            phase_ms = row.open_time_ms % self._interval.duration_ms if self._server.has_own_grid else 0
-            problem = problem_of(row, self._interval, phase_ms)
+            problem = problem_of(row, self._interval, self._server.phase_ms)
             if problem is not None:
                 refused.append(Refused(problem.value, str(row)))
             elif self._server.is_ahead(row.open_time_ms):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from core.domain.candle import DAY_MS, Candle, Interval
+from core.domain.candle import Candle, Interval
 from core.domain.clock import Clock
+from core.market.feeds.grid import CandleGrid
 
 _AHEAD_MS = 5_000
 
@@ -18,8 +19,7 @@ class ServerClock:
         self._synced_s = clock.monotonic_s()
         self._doubt_ms = 0.0
         self._is_reported = False
-        self.phase_ms = 0
-        """How far opening times lie off the epoch's grid."""
+        self.grid = CandleGrid(interval)
 
     def set(self, server_ms: int | None, asked_s: float) -> None:
         """Set the clock from a request sent at `asked_s`; server_ms None: the exchange does not report its time."""
@@ -35,9 +35,9 @@ class ServerClock:
         return self._clock.monotonic_s() - self._synced_s
 
     @property
-    def has_own_grid(self) -> bool:
-        """Whether opening times may lie off the epoch's grid, as those of weeks do."""
-        return self.interval.duration_ms > DAY_MS
+    def phase_ms(self) -> int:
+        """How far opening times lie off the epoch's grid."""
+        return self.grid.phase_ms
 
     @property
     def offset_ms(self) -> float | None:
@@ -63,12 +63,11 @@ class ServerClock:
         return time_ms > self.now_ms() + min(self.interval.duration_ms, _AHEAD_MS)
 
     def learn(self, candles: list[Candle]) -> None:
-        """Take the time and the grid from candles: one that exists has opened, and weeks open on Mondays."""
+        """Learn the time and the grid from candles: one that exists has opened, and weeks open on Mondays."""
         if not candles:
             return
         newest_ms = candles[-1].open_time_ms
-        if self.has_own_grid:
-            self.phase_ms = newest_ms % self.interval.duration_ms
+        self.grid.learn([candle.open_time_ms for candle in candles])
         if newest_ms > self.now_ms():
             self._server_ms, self._synced_s = float(newest_ms), self._clock.monotonic_s()
             self._doubt_ms = 0.0

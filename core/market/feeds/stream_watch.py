@@ -10,7 +10,7 @@ from core.market.feeds.forming import FormingCandles
 from core.market.feeds.rate_limits import RateLimitedError
 from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
-from core.market.feeds.venue import Updates, Venue
+from core.market.feeds.venue import Kline, Updates, Venue
 
 _MOST_FAILED_CHECKS = 3
 
@@ -47,7 +47,7 @@ class StreamWatch:
         if updates.is_empty:
             self._quiet_s += now_s - began_s
             if self._quiet_s >= self._patience_s:
-                await self._check()
+                updates.klines += await self._check()
         else:
             self._has_received, self._is_doubted = True, False
             self._quiet_s, self._patience_s, self._failed_checks = 0.0, self._times.silence_s, 0
@@ -60,28 +60,33 @@ class StreamWatch:
             )
         return updates
 
-    async def _check(self) -> None:
+    async def _check(self) -> list[Kline]:
+        """Request the open candle: to compare it with the stream, or, of a market without a stream, to show it."""
         try:
-            is_moving = await self._is_moving()
+            page = await self._ask_open()
         except RateLimitedError as held:  # another client hit the rate limit: that says nothing about the socket
             self._quiet_s, self._patience_s = 0.0, held.wait_s
-            return
+            return []
         except VenueError as trouble:
             self._failed_checks += 1
             if not trouble.is_brief or self._failed_checks >= _MOST_FAILED_CHECKS:
                 raise
             self._quiet_s, self._patience_s = 0.0, self._times.doubt_s
-            return
+            return []
+        self._quiet_s = 0.0
+        if not self._venue.has_stream:
+            self._patience_s, self._failed_checks = self._times.silence_s, 0
+            return [Kline(candle) for candle in page]
+        is_moving = self._is_moving(page)
         if is_moving and self._is_doubted:
             sentence = f"{self._venue.name} has stopped sending data, though its market moves."
             raise VenueError(sentence, is_brief=True, is_silence=True)
         self._is_doubted = is_moving
-        self._quiet_s = 0.0
         self._patience_s = self._times.doubt_s if is_moving else self._times.silence_s
+        return []
 
-    async def _is_moving(self) -> bool:
+    def _is_moving(self, page: list[Candle]) -> bool:
         """Whether there were trades that the stream did not report."""
-        page = await self._ask_open()
         if not page:
             return False
         newest, base = page[-1], self._base

@@ -16,8 +16,11 @@ from core.market.feeds.ccxt_objects import (
     no_such_interval,
     no_such_market,
     only_these_markets,
+    require_markets,
     timeframe_of,
+    timeframes_of,
 )
+from core.market.feeds.grid import CandleGrid
 from core.market.feeds.rate_limits import RateLimitHold
 from core.market.feeds.stream_inbox import candles_of
 from core.market.feeds.trouble import HttpResponse, VenueError, explain, refuses_interval
@@ -26,6 +29,7 @@ from core.market.feeds.urls import ExchangeUrls
 _SPARK_INTERVALS = ("15m", "30m", "1h")
 _LONGEST_GAP_MS = 3_600_000
 """The price of a day ago may be off by this much time."""
+_PROBED_ROWS = 10
 _MARGIN = 6
 """Candles requested beyond a day, to include the one before its start."""
 
@@ -90,19 +94,25 @@ class TickerSource:
         timeframe_of(self._exchange, interval)
 
     async def require_candles(self, symbol: str, interval: Interval) -> None:
-        """Request a candle of a learned market: an exchange may refuse an interval that ccxt lists for it."""
+        """Request candles of a learned market: an exchange may refuse an interval that ccxt lists for it, or answer
+        with candles of another one."""
         from ccxt import BadRequest, NotSupported  # noqa: PLC0415 - loaded already, by the exchange itself
 
         name = timeframe_of(self._exchange, interval)
         try:
-            await self._ask(
-                partial(self._exchange.fetch_ohlcv, symbol, name, None, 1), passes=(BadRequest, NotSupported)
+            rows = await self._ask(
+                partial(self._exchange.fetch_ohlcv, symbol, name, None, _PROBED_ROWS), passes=(BadRequest, NotSupported)
             )
         except (BadRequest, NotSupported) as error:
-            if not refuses_interval(error):
-                raise explain(error, self.name, self._answer) from error
-            others = [each for each in self._exchange.timeframes if each != name]
+            if not refuses_interval(error, (name,)):
+                raise explain(error, self.name, self._answer, venue=self._venue) from error
+            others = [each for each in timeframes_of(self._exchange) if each != name]
             raise no_such_interval(self.name, interval, others) from error
+        times_ms, grid = [candle.open_time_ms for candle in candles_of(rows)], CandleGrid(interval)
+        grid.learn(times_ms)
+        unfit = grid.refusal(self.name, times_ms)
+        if unfit is not None:
+            raise VenueError(unfit, is_final=True)
 
     async def learn(self, symbols: Iterable[str]) -> dict[str, str]:
         """Request the descriptions of these markets. Returns the unknown ones, each with a sentence."""
@@ -120,6 +130,7 @@ class TickerSource:
     async def all_symbols(self) -> tuple[str, ...]:
         """Request all spot markets that are traded, in the order of their names."""
         markets: list[dict[str, Any]] = await self._ask(self._exchange.fetch_markets)
+        require_markets(markets, self.name)
         traded = (each for each in markets if each.get("spot") and each.get("active") is not False)
         return tuple(sorted({str(each["symbol"]) for each in traded}))
 
@@ -149,7 +160,9 @@ class TickerSource:
         from ccxt import BadSymbol  # noqa: PLC0415 - loaded already, by the exchange itself
 
         try:
-            self._describe(await self._ask(partial(self._exchange.fetch_markets, dict(only)), passes=BadSymbol))
+            markets = await self._ask(partial(self._exchange.fetch_markets, dict(only)), passes=BadSymbol)
+            require_markets(markets, self.name)
+            self._describe(markets)
         except BadSymbol:
             _log.info("%s has no market %s", self.name, only)
 
@@ -174,7 +187,9 @@ class TickerSource:
             except passes:
                 raise
             except Exception as error:
-                raise explain(error, self.name, self._answer) from error
+                raise explain(error, self.name, self._answer, venue=self._venue) from error
+            finally:
+                self._answer.body = ""  # a list of all markets has megabytes
 
         return await self._hold.ask(explained)
 

@@ -6,12 +6,15 @@ import json
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from core.domain.counts import in_words
 from core.domain.plain_text import plain
+from core.market.feeds.exchange_facts import Refusal
+from core.market.feeds.refusals import names_interval, refusal_of, until_ms
 
 _BAN_WAIT_S = 120.0
 _SLOW_DOWN_WAIT_S = 30.0
@@ -25,6 +28,8 @@ UNBELIEVED_WAIT_S = 3_600.0
 """Used instead of an implausible wait: one request an hour is no burden."""
 _TOO_LARGE_WAIT_S = 60.0
 _INSTEAD = "Choose another exchange, or replay a file."
+_CERTAIN = frozenset({418, 429, 451})
+"""Statuses that say more than any words."""
 _DEEPEST_CAUSE = 5
 _INTERVAL_WORDS = ("interval", "granularity", "timeframe")
 _SENTENCE_KEYS = ("msg", "message", "error")
@@ -33,10 +38,12 @@ _SENTENCE_KEYS = ("msg", "message", "error")
 
 @dataclass(slots=True)
 class HttpResponse:
-    """The newest HTTP response: ccxt's exceptions have neither its status nor the demanded wait."""
+    """The newest HTTP response: ccxt's exceptions have neither its status nor the demanded wait, and its parsed lists
+    do not show whether there was one."""
 
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    body: str = ""
 
     @property
     def retry_after_s(self) -> float | None:
@@ -54,15 +61,28 @@ class HttpResponse:
 
     @property
     def _asked_s(self) -> float | None:
-        """A number, or a date relative to the response's own."""
+        """A number, or a date relative to the response's own; else the end of a ban in the message."""
         headers = {name.lower(): value.strip() for name, value in self.headers.items()}
         asked = headers.get("retry-after", "")
         if asked.isascii() and asked.isdigit():  # a superscript two is a digit, too
             return float(asked)
         until, answered = _moment(asked), _moment(headers.get("date", ""))
         if until is None or answered is None:
-            return None
+            return self._until_s
         return max(0.0, (until - answered).total_seconds())
+
+    @property
+    def _until_s(self) -> float | None:
+        """Seconds to the moment that the message names."""
+        import ccxt  # noqa: PLC0415 - loaded already, by the exchange itself
+
+        end_ms = until_ms(self.body)
+        left_s = 0.0 if end_ms is None else (end_ms - ccxt.Exchange.milliseconds()) / 1000.0
+        return left_s if left_s > 0.0 else None
+
+
+CURRENT_ANSWER = ContextVar[HttpResponse]("current answer")
+"""Of the request that the task has sent: a market may send two at a time. Unset: the one of the exchange's object."""
 
 
 def _moment(text: str) -> datetime | None:
@@ -80,8 +100,8 @@ class VenueError(Exception):
     is_final: waiting does not help. wait_s: the least time to wait. is_asked: the exchange demands that wait for all
     requests. is_brief: it may be over in a moment. is_of_venue: another venue may work. is_planned: an intended
     disconnect, which needs no wait. is_absent: the exchange does not have these candles: there are only the stored
-    ones. is_silence: the connection was open, and nothing came. is_of_socket: the socket has to be replaced, for all
-    markets that share it.
+    ones. is_too_old: the exchange does not list candles of that age. is_silence: the connection was open, and nothing
+    came. is_of_socket: the socket has to be replaced, for all markets that share it.
     """
 
     sentence: str
@@ -93,6 +113,7 @@ class VenueError(Exception):
     is_of_venue: bool = False
     is_planned: bool = False
     is_absent: bool = False
+    is_too_old: bool = False
     is_silence: bool = False
     is_of_socket: bool = False
 
@@ -100,8 +121,14 @@ class VenueError(Exception):
         super().__init__(self.sentence)
 
 
-def explain(error: Exception, name: str, answer: HttpResponse, is_stream: bool = False) -> VenueError:
-    """The VenueError for an exception of ccxt, the network or the exchange called `name`."""
+class NotCandlesError(VenueError):
+    """An answer in an unknown form, which may hold a refusal in words."""
+
+
+def explain(error: Exception, name: str, answer: HttpResponse, is_stream: bool = False, venue: str = "") -> VenueError:
+    """The VenueError for an exception of ccxt, the network or the exchange called `name`. venue: its id."""
+    if isinstance(error, NotCandlesError):
+        return _by_words(error, name, answer, venue) or error
     if isinstance(error, VenueError):
         return error
     proxy_status = _proxy_status(error)
@@ -112,7 +139,9 @@ def explain(error: Exception, name: str, answer: HttpResponse, is_stream: bool =
         )
     refusal = _handshake(error) or answer
     return (
-        _by_status(refusal.status, name, refusal)
+        _by_status(refusal.status, name, refusal, _CERTAIN)
+        or (_by_words(error, name, answer, venue) if is_stream or answer.status is not None else None)
+        or _by_status(refusal.status, name, refusal)
         or _by_cause(error, name)
         or (_of_stream(error, name) if is_stream else None)
         or _by_class(error, name, has_answered=answer.status is not None)
@@ -144,7 +173,31 @@ def _proxy_status(error: Exception) -> int | None:
     return next((each.status for each in _causes(error) if isinstance(each, aiohttp.ClientHttpProxyError)), None)
 
 
-def _by_status(status: int | None, name: str, answer: HttpResponse) -> VenueError | None:
+def message_text(error: Exception, answer: HttpResponse) -> str:
+    """All that the exchange wrote."""
+    return f"{error} {answer.body}"
+
+
+def _by_words(error: Exception, name: str, answer: HttpResponse, venue: str) -> VenueError | None:
+    match refusal_of(venue, message_text(error, answer)):
+        case Refusal.RATE:
+            wait_s = answer.retry_after_s or _SLOW_DOWN_WAIT_S
+            return VenueError(f"{name} demands fewer requests.", wait_s=wait_s, is_asked=True)
+        case Refusal.LOCATION:
+            return VenueError(f"{name} does not serve this location. {_INSTEAD}", is_final=True, is_of_venue=True)
+        case Refusal.AGE:
+            sentence = f"{name} does not list candles of that age ({_venue_message(error)}). Choose a later start."
+            return VenueError(sentence, is_final=True, is_too_old=True)
+        case Refusal.MAINTENANCE:
+            return VenueError(f"{name} is down for maintenance.", wait_s=_MAINTENANCE_WAIT_S, is_of_venue=True)
+    return None
+
+
+def _by_status(
+    status: int | None, name: str, answer: HttpResponse, only: frozenset[int] | None = None
+) -> VenueError | None:
+    if only is not None and status not in only:
+        return None
     trouble = _of_status(status, name, answer)
     if trouble is not None and trouble.wait_s and answer.ignored_wait_notice:
         return replace(trouble, sentence=f"{trouble} {answer.ignored_wait_notice}")
@@ -230,12 +283,14 @@ def _of_stream(error: Exception, name: str) -> VenueError | None:
     return None
 
 
-def refuses_interval(error: Exception) -> bool:
-    """Whether an exchange answered that it has no candles of the requested interval."""
+def refuses_interval(error: Exception, names: tuple[str, ...] = ()) -> bool:
+    """Whether an exchange answered that it has no candles of the requested interval. names: those of the interval."""
     import ccxt  # noqa: PLC0415 - as below
 
+    if not isinstance(error, ccxt.BadRequest | ccxt.NotSupported):
+        return False
     words = str(error).casefold()  # ccxt has no class for this refusal, only the exchange's own words
-    return isinstance(error, ccxt.BadRequest | ccxt.NotSupported) and any(each in words for each in _INTERVAL_WORDS)
+    return any(each in words for each in _INTERVAL_WORDS) or names_interval(_venue_message(error), names)
 
 
 def _venue_message(error: Exception) -> str:
@@ -276,6 +331,6 @@ def _by_class(error: Exception, name: str, has_answered: bool) -> VenueError:
         return VenueError(f"{name} demands fewer requests.", wait_s=_SLOW_DOWN_WAIT_S, is_asked=True)
     if isinstance(error, ccxt.NetworkError | OSError):
         return VenueError(f"{name} cannot be reached: no network, or its address is blocked.", is_brief=True)
-    if isinstance(error, ccxt.NotSupported | ccxt.BadRequest):
+    if isinstance(error, ccxt.NotSupported | ccxt.BadRequest | ccxt.ArgumentsRequired):
         return VenueError(f"{name} refused the request: {message}. {_INSTEAD}", is_final=True, is_of_venue=True)
     return VenueError(f"{name} sent an unreadable response ({type(error).__name__}: {message}).", is_brief=True)

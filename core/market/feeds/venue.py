@@ -68,6 +68,12 @@ class Venue(Protocol):
         ...
 
     @property
+    def farthest_rows(self) -> int | None:
+        """How many candles back a request may begin: older ones are refused, or answered with nothing. None if no limit
+        is known; it may be learned from a refusal."""
+        ...
+
+    @property
     def reports_close(self) -> bool:
         """Whether its stream marks closed candles."""
         ...
@@ -80,6 +86,11 @@ class Venue(Protocol):
     @property
     def is_streaming(self) -> bool:
         """Whether the stream's socket is connected, even if no message has come yet."""
+        ...
+
+    @property
+    def has_stream(self) -> bool:
+        """Whether it streams anything of this market, as far as is known. Without a stream it is read by request."""
         ...
 
     async def open(self, older: Self | None) -> None:

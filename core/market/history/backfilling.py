@@ -2,7 +2,8 @@
 
 Every page is stored before the next is requested, and the missing candles are computed from the stored ones: so it can
 be stopped at any time, in any way, and continues from there. Candles that the exchange does not have are requested
-twice, then recorded and not requested again.
+twice, then recorded and not requested again. A hole at the beginning of an answer counts as one only if the exchange
+also lists a candle before it: some list only their newest, whatever is requested.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import Protocol
 
 import numpy as np
 
-from core.domain.candle import DAY_MS, Candle, Market
+from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.spans import TimeSpan, candles_in, without
-from core.market.feeds.requests import is_cut_list
+from core.market.feeds.reach import reachable_rows
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.timing import Backoff
 from core.market.feeds.trouble import VenueError
@@ -31,6 +32,8 @@ from core.storage.holes import HoleStore
 
 _MOST_TRIES = 12
 _GRACE_MS = 2_000
+_NEWEST = 10
+"""Candles requested to learn where they open."""
 _LONG_WAIT_S = 3.0
 _SYNC_EVERY_S = 600.0
 
@@ -50,7 +53,8 @@ class BackfillReport:
     """The result. wanted: missing candles; stored: those fetched; absent: those that the exchange turned out not to
     have;
     all_absent: including those known before; left: still missing, because rejected or out of reach; out_of_reach: of
-    those, the ones before the first candle that the exchange lists."""
+    those, the ones that the exchange's list does not reach; rechecked: of the missing ones, those that an earlier
+    version recorded as absent."""
 
     span: TimeSpan
     wanted: int
@@ -60,6 +64,7 @@ class BackfillReport:
     out_of_reach: int
     all_absent: int
     requests: int
+    rechecked: int
     rejected: dict[str, int]
 
 
@@ -84,6 +89,11 @@ class Backfill:
     """The number of candles fetched and stored."""
     _absent: int = 0
     _out_of_reach: int = 0
+    _was_unfit: bool = False
+    _listed_from_ms: int = 2**62
+    """The oldest candle in an answer so far."""
+    _lacks_until_ms: int = -1
+    """The end of the newest span that turned out to be out of reach."""
     _rejected: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -97,6 +107,7 @@ class Backfill:
         """
         try:
             span = await self._closed_span(since_ms, until_ms)
+            rechecked = self._forget_unproven(span)
             known = [] if asks_again else self.holes.of_exchange(self.market, span)
             wanted = self._missing(span, known)
             await self._settle(wanted)
@@ -113,14 +124,23 @@ class Backfill:
             out_of_reach=self._out_of_reach,
             all_absent=candles_in(self.holes.missing(self.market, span), interval) - left,
             requests=self._requests,
+            rechecked=rechecked,
             rejected=dict(self._rejected),
         )
+
+    def _forget_unproven(self, span: TimeSpan) -> int:
+        """Have the candles requested again that an earlier version took for absent. Returns their number."""
+        unproven = self.holes.unproven(self.market, span)
+        if not unproven:
+            return 0
+        missing = self.holes.missing(self.market, span)
+        self.writer.remove_unproven_holes(self.market, span)
+        return candles_in(missing, self.market.interval) - candles_in(without(missing, unproven), self.market.interval)
 
     async def _closed_span(self, since_ms: int, until_ms: int | None) -> TimeSpan:
         """From the first candle that opens at or after `since_ms` to the last closed one."""
         interval = self.market.interval
-        if interval.duration_ms > DAY_MS:
-            await self._ask(since_ms)  # weeks open on Mondays: a candle tells
+        await self._learn_grid(since_ms)
         await self._connected()
         forming_ms = self._time.forming_ms()
         stop_ms = forming_ms if self._time.now_ms() - forming_ms >= _GRACE_MS else forming_ms - interval.duration_ms
@@ -135,6 +155,17 @@ class Backfill:
             )
         return TimeSpan(first_ms, stop_ms)
 
+    async def _learn_grid(self, since_ms: int) -> None:
+        """Days and weeks open where the exchange has them open: the stored candles show it, or a response. Before its
+        first candle there are none, so the newest are requested then."""
+        if not self._time.grid.is_own:
+            return
+        stored = self.store.newest(self.market, 1)
+        if stored:
+            self._time.grid.place(stored[0].open_time_ms)
+        elif not (await self._ask(since_ms))[0]:
+            await self._ask(self.clock.now_ms() - _NEWEST * self.market.interval.duration_ms)
+
     def _missing(self, span: TimeSpan, known: list[TimeSpan]) -> list[TimeSpan]:
         return without(self.holes.missing(self.market, span), known)
 
@@ -142,17 +173,37 @@ class Backfill:
         interval = self.market.interval
         total = candles_in(missing, interval)
         self.listener.show(0, total)
-        while missing:
+        while missing := await self._reachable(missing):
             first_ms = missing[0].first_ms
             found, covered = await self._page(missing, first_ms)
             self._keep(found, missing)
             missing = without(missing, [covered])
             self.listener.show(total - candles_in(missing, interval), total)
 
+    async def _oldest_ms(self) -> int:
+        """The oldest candle that may be requested."""
+        rows = reachable_rows(await self._connected())
+        return 0 if rows is None else self._time.forming_ms() - rows * self.market.interval.duration_ms
+
+    async def _reachable(self, missing: list[TimeSpan]) -> list[TimeSpan]:
+        """Those that may be requested. The others are counted."""
+        if not missing:
+            return missing
+        reachable = without(missing, [TimeSpan(0, await self._oldest_ms())])
+        interval = self.market.interval
+        self._out_of_reach += candles_in(missing, interval) - candles_in(reachable, interval)
+        return reachable
+
     async def _page(self, missing: list[TimeSpan], first_ms: int) -> tuple[dict[int, Candle], TimeSpan]:
         """Candles by opening time, and how far the exchange's answer reaches. Holes in it are noted when it said so
         twice: an answer may be incomplete once."""
         found, covered = await self._ask(first_ms)
+        if covered.stop_ms <= first_ms:
+            return {}, covered  # refused as too old
+        begins_ms = min(found, default=covered.stop_ms)
+        if begins_ms > first_ms and not await self._lists_before(first_ms, is_empty=not found):
+            covered = TimeSpan(begins_ms, covered.stop_ms)
+            self._lacks_until_ms = begins_ms
         absent = self._absent_of(missing, found, covered)
         if absent:
             again, covered_again = await self._ask(absent[0].first_ms)
@@ -168,6 +219,26 @@ class Backfill:
             self.writer.put_holes(self.market, absent, self.clock.now_ms())
             self._absent += candles_in(absent, self.market.interval)
         return found, TimeSpan(first_ms, stop_ms)
+
+    async def _lists_before(self, first_ms: int, *, is_empty: bool) -> bool:
+        """Whether the exchange lists candles before a time from which on it lists none.
+
+        is_empty: it answered with nothing at all. That is believed, as its answers begin where requested, unless it
+        also lacks stored candles before that time.
+        """
+        if self._listed_from_ms < first_ms:
+            return True
+        if first_ms == self._lacks_until_ms:
+            return False
+        page_ms = (await self._connected()).page_rows * self.market.interval.duration_ms
+        before = TimeSpan(max(0, await self._oldest_ms(), first_ms - page_ms), first_ms)
+        if before.first_ms >= first_ms:
+            return False
+        has_stored = self.holes.missing(self.market, before) != [before]
+        if is_empty and not has_stored:
+            return True
+        found, _ = await self._ask(before.first_ms)
+        return min(found) < first_ms if found else not has_stored
 
     def _absent_of(self, missing: list[TimeSpan], found: dict[int, Candle], covered: TimeSpan) -> list[TimeSpan]:
         step_ms = self.market.interval.duration_ms
@@ -204,19 +275,29 @@ class Backfill:
                     await self._sync(venue)
                 rows = await venue.candles(since_ms)
             except VenueError as trouble:
+                if trouble.is_too_old and reachable_rows(venue) is not None:
+                    return {}, TimeSpan(since_ms, since_ms)
                 await self._wait_out(trouble)
                 continue
             self._time.learn(rows)
+            if self._is_unfit(venue, rows):
+                continue
             self._tries = 0
             self.backoff.reset()
             interval = self.market.interval
             covered = TimeSpan(since_ms, since_ms + venue.page_rows * interval.duration_ms)
             if rows:
-                is_cut = is_cut_list(rows, since_ms, venue.listed_rows, interval)
-                covered = TimeSpan(
-                    rows[0].open_time_ms if is_cut else since_ms, interval.close_time_ms(rows[-1].open_time_ms)
-                )
+                self._listed_from_ms = min(self._listed_from_ms, rows[0].open_time_ms)
+                covered = TimeSpan(since_ms, interval.close_time_ms(rows[-1].open_time_ms))
             return {row.open_time_ms: row for row in rows}, covered
+
+    def _is_unfit(self, venue: Venue, rows: list[Candle]) -> bool:
+        """Whether a response has no candles of the interval. Raises HistoryError the second time in a row."""
+        unfit = self._time.grid.refusal(venue.name, [row.open_time_ms for row in rows])
+        if unfit is not None and self._was_unfit:
+            raise HistoryError(unfit)
+        self._was_unfit = unfit is not None
+        return self._was_unfit
 
     async def _connected(self) -> Venue:
         """The open venue; after an error, a new one."""

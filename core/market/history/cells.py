@@ -12,13 +12,17 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-_GROUPED_DIGITS = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d*)?")
-_SHORTENED = re.compile(r"(-?\d+(?:\.\d*)?)([KMB])")
-_TIMES = {"K": 1e3, "M": 1e6, "B": 1e9}
+_GROUPED_DIGITS = re.compile(r"[-+]?\d{1,3}(([ '’]\d{3})+|(,\d{2,3})*,\d{3})(\.\d*)?")
+"""By commas, also as in India: 5,66,515; by blanks and apostrophes before three digits, so not in a bond's 119'16."""
+_SHORTENED = re.compile(r"([-+]?[\d., '’]*\d\.?)\s?(k|K|M|B|T|[Mm]io|[Mm]rd|[Mm]n|[Bb]n)\.?")
+_TIMES = {"k": 1e3, "m": 1e6, "mio": 1e6, "mn": 1e6, "b": 1e9, "bn": 1e9, "mrd": 1e9, "t": 1e12}
+_NO_NUMBER = frozenset(("", "-", "–", "—", "nan", "none", "null", "n/a", "na", "nil", "."))
+"""Cells that say that there is no number."""
 
 
 def numbers_of(column: pd.Series) -> NDArray[np.float64]:
-    """NaN for cells without a number. Text cells one by one, as `to_numeric` rounds less exactly."""
+    """NaN for cells without a number, infinity for other cells. Text cells one by one, as `to_numeric` rounds less
+    exactly."""
     import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
 
     if pd.api.types.is_numeric_dtype(column):
@@ -41,10 +45,12 @@ def is_number(cell: str) -> bool:
 def _number(cell: str) -> float:
     if is_number(cell):
         return float(cell.strip().strip('"'))
-    bare = cell.strip().lstrip("$€£¥")
+    bare = re.sub(r"\s", " ", cell).strip(" $€£¥₽₩")
+    if bare.lower() in _NO_NUMBER:
+        return math.nan
     shortened = _SHORTENED.fullmatch(bare)
-    if shortened is not None:
-        return float(shortened[1]) * _TIMES[shortened[2]]
-    if _GROUPED_DIGITS.fullmatch(bare):
-        return float(bare.replace(",", ""))
-    return float(bare) if bare != cell and is_number(bare) else math.nan
+    factor = 1.0 if shortened is None else _TIMES[shortened[2].lower()]
+    digits = bare if shortened is None else shortened[1]
+    if _GROUPED_DIGITS.fullmatch(digits):
+        digits = re.sub("[, '’]", "", digits)
+    return float(digits) * factor if is_number(digits) else math.inf

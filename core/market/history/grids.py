@@ -20,6 +20,10 @@ _SHORTEST_SEASON = 3
 _LAST_HOURS_MS = (6 * _HOUR_MS, 12 * _HOUR_MS)
 """A day that opens so late in a day is that of the next date: at 17:00 in New York, or at midnight in Berlin; or, of
 markets further east, in Tokyo or Sydney. Which one is told by the weekends, on which the market is closed."""
+_FROM_FIVE_MS = 7 * _HOUR_MS
+"""By a local clock: trading days begin at 17:00, sessions before."""
+_DAY_END_MS = DAY_MS - 600_000
+"""A day that is stamped ten minutes before midnight or later is stamped with its end."""
 _WEEKEND = (5, 6)
 _EPOCH_WEEKDAY = 3
 _FEWEST_DAYS = 10
@@ -48,7 +52,8 @@ def are_ends(times: Times, interval: Interval) -> int | None:
     """How much later the candles end than their times say, if these are a moment before the end; else None."""
     if not times.size:
         return None
-    short_ms = interval.duration_ms - most_frequent(times % interval.duration_ms)
+    unit_ms = min(interval.duration_ms, DAY_MS)  # weeks end on Sundays, and the epoch began on a Thursday
+    short_ms = unit_ms - most_frequent(times % unit_ms)
     return short_ms if short_ms in _ENDS_SHORT_MS else None
 
 
@@ -81,17 +86,25 @@ def days_at_date(times: Times, offsets_ms: Times, interval: Interval, *, are_day
     whatever the time of day. has_zone: the times are moments, or name their zone.
     """
     walls = times + offsets_ms
-    if are_days or (walls % DAY_MS == 0).all():
-        return walls - walls % DAY_MS
-    shown = times if has_zone else walls
-    for rest_ms in _LAST_HOURS_MS:
-        dates = (shown + rest_ms) - (shown + rest_ms) % DAY_MS
-        if dates.size >= _FEWEST_DAYS and not np.isin((dates // DAY_MS + _EPOCH_WEEKDAY) % 7, _WEEKEND).any():
+    dates = walls - walls % DAY_MS
+    if are_days or (dates == walls).all() or (walls - dates >= _DAY_END_MS).all():
+        return dates
+    if not has_zone:
+        is_of_sessions = np.unique(dates).size == dates.size and _are_weekdays(dates)
+        return dates if is_of_sessions else times
+    hours = _LAST_HOURS_MS if not offsets_ms.any() else (_FROM_FIVE_MS,)
+    for rest_ms in hours:
+        dates = (walls + rest_ms) - (walls + rest_ms) % DAY_MS
+        if _are_weekdays(dates):
             return dates
     if len(grid_of(times, interval).phases_ms) > 1:
-        later = times + _LAST_HOURS_MS[0]
+        later = walls + hours[0]
         return later - later % DAY_MS
     return times  # of a market without weekends, such as an exchange whose days begin at 16:00 UTC
+
+
+def _are_weekdays(dates: Times) -> bool:
+    return dates.size >= _FEWEST_DAYS and not np.isin((dates // DAY_MS + _EPOCH_WEEKDAY) % 7, _WEEKEND).any()
 
 
 def is_on(times: Times, interval: Interval, phases_ms: Sequence[int]) -> NDArray[np.bool_]:

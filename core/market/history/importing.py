@@ -180,8 +180,15 @@ class HistoryWriter:
     def put_holes(self, market: Market, holes: list[TimeSpan], asked_at_ms: int) -> None:
         """Record candles that the exchange does not have."""
 
+        self._change_holes(market, partial(self._holes.add_of_exchange, market, holes, asked_at_ms))
+
+    def remove_unproven_holes(self, market: Market, span: TimeSpan) -> None:
+        """Remove those that an earlier version recorded."""
+        self._change_holes(market, partial(self._holes.remove_unproven, market, span))
+
+    def _change_holes(self, market: Market, change: Callable[[], None]) -> None:
         def store() -> int:
-            self._holes.add_of_exchange(market, holes, asked_at_ms)
+            change()
             return 0
 
         if self._in_turn is None:

@@ -13,6 +13,8 @@ from typing import IO, Any
 
 _PIECE_BYTES = 1 << 18
 _FIRST_ROW = re.compile(rb"\[\s*(?=[\[{])")
+_NEXT_LIST = re.compile(rb'[\]}]\s*\]\s*,\s*"[^"]*"\s*:\s*\[\s*[\[{]')
+"""The end of one list of rows, and the beginning of another."""
 _AFTER_ROWS = "trailing garbage"
 """What ijson says of text after a complete value, such as that behind the list of rows."""
 
@@ -27,37 +29,34 @@ def row_pieces(data: IO[bytes], first: Any, *, has_line_ends: bool) -> Iterator[
     except ImportError:
         return
     rest = data.read(_PIECE_BYTES)
-    if not has_line_ends:
-        found = _FIRST_ROW.search(rest)
-        if found is None:
-            return
-        rest = rest[found.end() :]
+    found = None if has_line_ends else _FIRST_ROW.search(rest)
+    rest = rest if found is None else rest[found.end() :]
+    end = b"\n" if has_line_ends else b"]," if isinstance(first, list) else b"},"
     is_verified = False
     while more := data.read(_PIECE_BYTES):
         rest += more
-        cut = _last_end(rest, has_line_ends)
-        if not cut:
-            return
+        place = rest.rfind(end)
+        cut = place + len(end) - 1
         text = rest[:cut].rstrip().replace(b"\n", b",") if has_line_ends else rest[:cut]
         try:
             rows = orjson.loads(b"[" + text + b"]")
         except orjson.JSONDecodeError:
+            _refuse_several(rest)
             return
-        if not is_verified and rows[:1] != [first]:
+        if place < 0 or (not is_verified and rows[:1] != [first]):
             return
         is_verified = True
         yield rows, False
         rest = rest[cut + 1 :]
-    if is_verified:
+    _refuse_several(rest)
+    if is_verified and not _FIRST_ROW.search(rest):  # else another value follows
         yield _last_rows(rest, has_line_ends), True
 
 
-def _last_end(text: bytes, has_line_ends: bool) -> int:
-    """Where the last row ends that another one follows; 0 if none does."""
-    if has_line_ends:
-        return text.rfind(b"\n")
-    ends = [found.end() - 1 for found in re.finditer(rb"[\]}]\s*,(?=\s*[\[{])", text[-_PIECE_BYTES:])][-1:]
-    return ends[0] + max(0, len(text) - _PIECE_BYTES) if ends else 0
+def _refuse_several(text: bytes) -> None:
+    """Raises ValueError where another list of rows follows."""
+    if _NEXT_LIST.search(text):
+        raise ValueError("it has several lists, perhaps of several markets; save each on its own")
 
 
 def _last_rows(text: bytes, has_line_ends: bool) -> list[Any]:
@@ -65,6 +64,8 @@ def _last_rows(text: bytes, has_line_ends: bool) -> list[Any]:
     import ijson  # noqa: PLC0415 - for such files only
 
     rows: list[Any] = []
+    if not text.strip():
+        return rows
     try:
         place = "" if has_line_ends else "item"
         source = BytesIO(text if has_line_ends else b"[" + text)

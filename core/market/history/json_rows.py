@@ -10,7 +10,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from io import BufferedReader
 from itertools import islice
 from operator import itemgetter
@@ -41,16 +41,22 @@ OnFile = Callable[[IO[bytes]], None]
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """prefix: ijson's path to the rows. kind: items of an array, columns of an object, or entries by time."""
+    """prefix: ijson's path to the rows. kind: items of an array, columns of an object, or entries by time.
+    names: of the cells, where the file has them beside rows that are arrays.
+    """
 
     prefix: str
     kind: str
+    names: tuple[str, ...] = ()
 
 
 def is_json(path: Path) -> bool:
     """Whether it begins as an array or an object."""
     with opened(path) as data:
-        return data.read(_HEAD_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{")
+        head = data.read(_HEAD_BYTES)
+    if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) and head[2:].strip(b"\0 \r\n")[:1] in (b"[", b"{"):
+        raise CandleFileError(f"{path.name} is JSON in UTF-16, and JSON is read in UTF-8. Save it again in UTF-8.")
+    return head.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"[", b"{")
 
 
 def json_frames(path: Path, most_rows: int, on_file: OnFile) -> Iterator[pd.DataFrame]:
@@ -66,10 +72,14 @@ def json_frames(path: Path, most_rows: int, on_file: OnFile) -> Iterator[pd.Data
             with _opened(path, on_file) as data:
                 yield from _of_columns(ijson.kvitems(data, place.prefix, **_OPTIONS), most_rows)
             return
-        frames = (_frame(rows) for rows in _some_rows(path, place, on_file))
+        frames = (_with_numbers(_frame(rows, place.names)) for rows in _some_rows(path, place, on_file))
         while parts := list(islice(frames, -(-most_rows // _ROWS_AT_ONCE))):
             yield pd.concat(parts, ignore_index=True)
     except ijson.JSONError as error:
+        if "NaN" in str(error):
+            raise CandleFileError(
+                f"{path.name} holds NaN, which JSON does not have. Write null instead, or save it as CSV."
+            ) from error
         raise CandleFileError(
             f"{path.name} is not complete JSON ({str(error).splitlines()[0]}). Get it again, or convert it to CSV."
         ) from error
@@ -122,6 +132,8 @@ class _Node:
     key: str = ""
     cells: int = 0
     columns: int = 0
+    texts: list[str] = field(default_factory=list)
+    names: tuple[str, ...] = ()
 
 
 def _place_of(path: Path, data: IO[bytes]) -> _Place:
@@ -137,18 +149,30 @@ def _place_of(path: Path, data: IO[bytes]) -> _Place:
             around.append(_Node(_below(around), event == "start_array"))
         elif event in ("end_array", "end_map"):
             node = around.pop()
+            if around and around[-1].key == "columns" and len(node.texts) == node.cells:
+                around[-1].names = tuple(node.texts)
             place = _of_row(node, around[-1] if around else None)
             if place is not None:
-                return place
+                names = around[-2].names if len(around) > 1 and node.is_array else ()
+                return replace(place, names=names)
         elif around:
             node = around[-1]
             node.cells += 1
-            if node.is_array and node.cells > _COLUMN_CELLS and len(around) > 1 and not around[-2].is_array:
+            if event == "string" and node.cells <= _COLUMN_CELLS:
+                node.texts.append(value)
+            if node.cells > _COLUMN_CELLS and _is_column(around):
                 return _Place(around[-2].prefix, "columns")
     raise CandleFileError(
         f"{path.name} is JSON without a list of candles or trades. Expected are arrays such as [time, open, high, low, "
         "close, volume], objects with those names, or an object with each of them as an array."
     )
+
+
+def _is_column(around: list[_Node]) -> bool:
+    """Whether the innermost node is an array in an object, or an object with numbers for names, as pandas writes."""
+    if len(around) < 2 or around[-2].is_array or around[-2].names:
+        return False
+    return around[-1].is_array or around[-1].key.isdecimal()
 
 
 def _below(around: list[_Node]) -> str:
@@ -165,8 +189,8 @@ def _of_row(node: _Node, parent: _Node | None) -> _Place | None:
     if not node.is_array and node.columns >= _FEWEST_COLUMNS:
         return _Place(node.prefix, "columns")
     if parent is None:
-        return _Place("", "items") if node.cells or not node.is_array else None
-    if node.is_array and node.cells and not parent.is_array:
+        return _Place("", "items") if node.cells >= _FEWEST_CELLS else None
+    if not parent.is_array and node.cells and (node.is_array or node.key.isdecimal()):
         parent.columns += 1
     if node.cells < _FEWEST_CELLS:
         return None
@@ -183,12 +207,12 @@ def _by_time(entries: Iterable[tuple[str, Any]]) -> Iterator[dict[str, Any]]:
             yield {"time": time, **row}
 
 
-def _frame(rows: list[Any]) -> pd.DataFrame:
+def _frame(rows: list[Any], names_beside: tuple[str, ...]) -> pd.DataFrame:
     import pandas as pd  # noqa: PLC0415 - as above
 
     if isinstance(rows[0], list):
         try:
-            return _table(range(len(rows[0])), zip(*rows, strict=True))
+            return _table(names_beside or range(len(rows[0])), zip(*rows, strict=True))
         except (ValueError, TypeError):  # of unequal lengths, or no arrays
             return pd.DataFrame.from_records([row for row in rows if isinstance(row, list)])
     if any(isinstance(value, dict | list) for value in rows[0].values()):
@@ -200,6 +224,12 @@ def _frame(rows: list[Any]) -> pd.DataFrame:
         return _table(names, zip(*map(itemgetter(*names), rows), strict=True))
     except KeyError:  # not all have the same names
         return pd.DataFrame(rows)
+
+
+def _with_numbers(frame: pd.DataFrame) -> pd.DataFrame:
+    """With columns of nulls as numbers: of objects, pandas warns where they are joined to others."""
+    empty = [name for name in frame.columns if frame[name].dtype == object and frame[name].isna().all()]
+    return frame.astype(dict.fromkeys(empty, "float64")) if empty else frame
 
 
 def _table(names: Iterable[Any], columns: Iterable[Sequence[Any]]) -> pd.DataFrame:
@@ -218,7 +248,7 @@ def _flattened(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     plain = {name: value for name, value in row.items() if not isinstance(value, dict | list)}
     for value in row.values():
         if isinstance(value, dict):
-            plain |= {name: cell for name, cell in value.items() if not isinstance(cell, dict | list)}
+            plain |= next(_flattened(value))
     lists = [value for value in row.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
     if not lists:
         yield plain
@@ -229,7 +259,12 @@ def _flattened(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _columns_in(name: str, value: Any) -> Iterator[tuple[str, list[Any]]]:
     """The columns that an entry is, or has in objects below it, as Yahoo's answers have."""
-    if isinstance(value, dict):
+    if isinstance(value, dict) and not any(isinstance(below, dict | list) for below in value.values()):
+        if next(iter(value), "").isdecimal():  # as pandas writes a column, with the index for names
+            yield name, list(value.values())
+            if _TIME_KEY.match(next(iter(value))):
+                yield "time", list(value)
+    elif isinstance(value, dict):
         for key, below in value.items():
             yield from _columns_in(key, below)
     elif isinstance(value, list) and value and isinstance(value[0], dict):

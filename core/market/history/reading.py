@@ -146,6 +146,7 @@ class _Reader:
     roles: Roles | None = None
     style: TimeStyle = field(default_factory=TimeStyle)
     rows: int = 0
+    names: list[object] = field(default_factory=list)
     is_exported: bool = False
     has_numbers: bool = False
     times: list[NDArray[np.int64]] = field(default_factory=list)
@@ -174,13 +175,15 @@ class _Reader:
         assert self.roles is not None, "set by _begin"
         if not len(chunk):
             return
+        if list(chunk.columns) != self.names:  # JSON may leave out what a row does not have
+            chunk = chunk.reindex(columns=self.names)
         self.rows += len(chunk)
         if self.roles.symbol is not None:
             self.symbols.update(str(name).strip() for name in chunk[self.roles.symbol].dropna().unique())
             self._refuse_several_markets()
         chunk = self._without_unfinished(chunk, self.roles)
         numbers = number_columns(chunk, self.roles)
-        self.has_numbers = self.has_numbers or not np.isnan(numbers[:4]).all()
+        self.has_numbers = self.has_numbers or bool(np.isfinite(numbers[:4]).any())
         times, is_good, offsets = self._times(chunk, self.roles)
         if self.aggregator is not None:
             self._take_trades(chunk, self.aggregator, times, numbers, is_good)
@@ -216,6 +219,7 @@ class _Reader:
             delimiter=self.table.delimiter,
         )
         self.symbols.update(self.table.symbols)
+        self.names = list(chunk.columns)
         self.is_exported = tuple(chunk.columns) == COLUMNS
         zone = self._zone(self.roles.form)
         self.style = TimeStyle(self._day_first(chunk, self.roles), zone, options.zone is not None)
@@ -415,7 +419,7 @@ class _Reader:
             offsets = _offsets_of(times, self.options.zone)
         walls = times if offsets is None else times + offsets
         short_ms = None if wanted is Stamp.START else are_ends(walls if is_of_days else times, interval)
-        said_by = end_by(form, wanted)
+        said_by = end_by(form, wanted, is_named=self.roles is not None and self.roles.is_end)
         if short_ms is not None:
             times = times + short_ms - interval.duration_ms
         elif said_by and (not is_of_days or wanted is Stamp.END or self.zone is not Zone.NONE):
@@ -443,9 +447,13 @@ class _Reader:
         form = "" if self.form is None else f" as {self.form.title}"
         raise CandleFileError(
             f"{self.path.name}: read{form}, {sum(broken.values()):,} of {self.rows:,} rows make no sense: {reason}"
-            f"{example}. Perhaps its columns are in another order or of another form: --form names one. To leave such "
-            "rows out, add --skip-invalid."
+            f"{example}. {self._advice(sum(broken.values()))}"
         )
+
+    def _advice(self, broken: int) -> str:
+        if 2 * broken < self.rows:
+            return "To leave such rows out, add --skip-invalid."
+        return "Its columns may be in an order that is not known: add a first line with the name of each."
 
     def _checked(
         self, columns: StoredColumns, interval: Interval, repeated: int, contradicting: int, stamped: str
@@ -500,7 +508,7 @@ class _Reader:
         if not is_usual(found):
             raise CandleFileError(
                 f"The times of {self.path.name} are mostly {found} apart, which is no length of candles. Perhaps its "
-                "times are of another unit or column, or it holds trades; --form names its form."
+                "times are of another unit, or another column has them; name that one time."
             )
         if named is None:
             return found
@@ -524,7 +532,7 @@ class _Reader:
         if 2 * off_grid > rows:
             raise CandleFileError(
                 f"{self.path.name} has no regular interval: {off_grid} of {rows} times do not lie on steps of "
-                f"{interval}, its most frequent one. Candles of calendar months cannot be used; resample them."
+                f"{interval}, its most frequent one. Candles of calendar months cannot be used; import days instead."
             )
 
 

@@ -105,10 +105,12 @@ def _base_columns(form: Form) -> tuple[object, ...]:
     return (named,) if isinstance(named, str) and not form.volume_unit else ()
 
 
-def end_by(form: Form | None, requested: Stamp | None) -> str:
-    """Who says that the times are the ends of candles; empty where nobody does."""
+def end_by(form: Form | None, requested: Stamp | None, *, is_named: bool) -> str:
+    """Who says that the times are the ends of candles; empty where nobody does. is_named: their column's name."""
     if requested is not None:
         return "as requested" if requested is Stamp.END else ""
+    if is_named:
+        return "by its column's name"
     return "as this form has it" if form is not None and form.stamp is Stamp.END else ""
 
 

@@ -23,20 +23,32 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TIME_NAMES = (
-    *("open_time_ms", "open_time", "opentime", "time_period_start", "start_time", "starttime"),
-    *("start", "started_at", "startedat", "window_start", "begin", "periodstartunix", "candle_begin_time"),
-    *("timestamp", "timestamps", "datetime", "date", "time", "date/time", "day", "trade_date"),
+    *("open_time_ms", "open_time", "opentime", "time_period_start", "interval_begin", "start_time", "starttime"),
+    *("start", "started_at", "startedat", "startsat", "starts_at", "window_start", "begin", "periodstartunix"),
+    *("candle_begin_time", "time_open", "time_left"),
+    *("timestamp", "timestamps", "datetime", "date-time", "date", "time", "date/time", "day", "trade_date"),
     *("gmt_time", "utc_time", "etc/utc", "time_(utc)", "datetime_utc", "time_utc", "timestamp_utc", "local_time"),
-    *("unix", "unix_timestamp", "unix_time", "unixtime", "epoch", "ts", "mts", "ticks", "ts_event"),
-    *("transact_time", "trade_time", "created_time", "t"),
+    *("unix", "unix_timestamp", "unix_time", "unixtime", "epoch", "ts", "mts", "ts_event", "created_at", "period"),
+    *("transact_time", "trade_time", "created_time", "t", "index"),
 )
 """Names of the beginning come before names that may be of any moment."""
+_END_NAMES = (
+    "close_time",
+    "closetime",
+    "time_close",
+    "timeclose",
+    "time_period_end",
+    "time_end",
+    "end_time",
+    "end",
+    "stop",
+)
 _DATE_NAMES = ("date", "dtyyyymmdd", "date_ymd", "date_mdy", "date_dmy", "trade_date", "day")
 _PRICE_NAMES = {
-    "open": ("open", "o", "open_price", "price_open", "openprice"),
-    "high": ("high", "h", "high_price", "price_high", "highprice"),
-    "low": ("low", "l", "low_price", "price_low", "lowprice"),
-    "close": ("close", "c", "close_price", "price_close", "closeprice", "close/last", "price", "last"),
+    "open": ("open", "o", "open_price", "price_open", "openprice", "px_open"),
+    "high": ("high", "h", "high_price", "price_high", "highprice", "max", "px_high"),
+    "low": ("low", "l", "low_price", "price_low", "lowprice", "min", "px_low"),
+    "close": ("close", "c", "close_price", "price_close", "closeprice", "close/last", "px_last", "price", "last"),
 }
 _ONLY_BESIDE_PRICES = ("price", "last")
 _VOLUME_NAMES = (
@@ -55,6 +67,7 @@ _FINAL_NAMES = ("confirm", "confirmed", "complete", "closed", "is_closed", "is_f
 _NAMES = {"symbol": _SYMBOL_NAMES, "final": _FINAL_NAMES, "trade_id": _TRADE_ID_NAMES}
 _TRADE_LAYOUT = ("time", "price", "amount")
 _LONGEST_NAME = 60
+_MOST_NAMES = 20
 _SAMPLE_ROWS = 5_000
 """Looked at to tell volumes apart."""
 _LAST_OF_HOUR_MINUTE = 2359
@@ -67,6 +80,7 @@ class Roles:
     numbers: open, high, low, close, volume of candles, price and amount of trades; each of one column, of none for a
     missing volume, or of several to be added. time: one column, or a date and a time of day. final: says whether a
     candle has closed. clock_digits: of times of day without colons. is_turnover: the volume is in the quote currency.
+    is_end: the name of the time says that it is the end of the candle.
     """
 
     are_trades: bool
@@ -78,6 +92,7 @@ class Roles:
     form: Form | None = None
     clock_digits: int = 0
     is_turnover: bool = False
+    is_end: bool = False
     is_by_name: bool = True
 
 
@@ -172,10 +187,11 @@ def _by_place(name: str, table: pd.DataFrame, form: Form | None) -> Roles:
     if form is not None:
         places = {part: columns[place] for part, place in (places_of(form, len(columns)) or {}).items()}
         time = tuple(places[part] for part in ("time", "moment", "date", "clock", "ms") if part in places)
+        digits = (_clock_digits(table[places["clock"]]) or 0) if "clock" in places else 0
         if "price" in places:
             numbers = ((places["price"],), (places["amount"],))
             return Roles(True, time, numbers, places.get("id"), form=form, is_by_name=False)
-        return _candles_by_place(table, form, time, places)
+        return replace(_candles_by_place(table, form, time, places), clock_digits=digits)
     if len(columns) == len(_TRADE_LAYOUT):
         return Roles(True, tuple(columns[:1]), ((columns[1],), (columns[2],)), is_by_name=False)
     if len(columns) <= len(PRICES):
@@ -192,7 +208,7 @@ def _candles_by_place(table: pd.DataFrame, form: Form, time: tuple[object, ...],
     used = {*time, *prices}
     table = table[:_SAMPLE_ROWS]
     others = {column: numbers_of(table[column]) for column in table.columns if column not in used}
-    others = {column: each for column, each in others.items() if not np.isnan(each).all()}
+    others = {column: each for column, each in others.items() if np.isfinite(each).any()}
     low, high = (numbers_of(table[places[part]]) for part in ("low", "high"))
     preferred = places.get("volume", next(iter(others), None))
     choice = VolumeChoice(preferred)
@@ -206,7 +222,7 @@ def _candles_by_place(table: pd.DataFrame, form: Form, time: tuple[object, ...],
 
 def _plain(name: object) -> str:
     """``<TICKVOL>``, ``Gmt time``, ``1. open`` and ``size/数量`` as ``tickvol``, ``gmt_time``, ``open``, ``size``."""
-    bare = re.sub(r"^\d+\. |/[^\x00-\x7f]+.*$", "", str(name).strip().strip("<>"))
+    bare = re.sub(r"^\d+\. |/[^\x00-\x7f]+.*$", "", str(name).strip().strip("<># "))
     return bare.strip().rstrip(".*").lower().replace(" ", "_")
 
 
@@ -243,7 +259,8 @@ def _by_name(shown: str, table: pd.DataFrame, form: Form | None) -> Roles:
     if not volume or (form is not None and form.name == "okx-candles"):
         used = {*time, *(each for names in prices for each in names)}
         volume, is_turnover = _volume(table, by_name, used, prices)
-    return Roles(False, time, (*prices, volume), None, symbol, final, form, digits, is_turnover)
+    is_end = form is None and _plain(time[0]) in _END_NAMES
+    return Roles(False, time, (*prices, volume), None, symbol, final, form, digits, is_turnover, is_end)
 
 
 def _as_tuple(name: object | None) -> tuple[object, ...]:
@@ -306,7 +323,25 @@ def _time(
         and not is_number(str(table[unnamed].iloc[:1].squeeze()))
     ):
         return (unnamed,), 0
-    return (_find(shown, by_name, _TIME_NAMES, "the time"),), 0
+    found = [by_name[name] for name in _TIME_NAMES if name in by_name]
+    if not found and (end := _first_of(by_name, _END_NAMES)) is not None:
+        return (end,), 0
+    # A moment is sure, and a local text beside it may be of any zone.
+    moments = [column for column in found if _is_of_moments(table[column])]
+    return tuple((moments or [_find(shown, by_name, _TIME_NAMES, "the time")])[:1]), 0
+
+
+def _is_of_moments(column: pd.Series) -> bool:
+    """Whether these are numbers of moments at whole minutes."""
+    import pandas as pd  # noqa: PLC0415 - as above
+
+    if not pd.api.types.is_numeric_dtype(column) or not len(column):
+        return False
+    numbers = numbers_of(column[:_SAMPLE_ROWS])
+    if not np.isfinite(numbers).all():
+        return False
+    unit = next((each for each in (1.0, 1e3, 1e6, 1e9) if (numbers / each < 5e9).all()), 1e9)
+    return bool(((numbers >= 6.3e8 * unit) & (numbers % (60.0 * unit) == 0)).all())
 
 
 def _clocks(table: pd.DataFrame, date: tuple[object, ...]) -> Iterator[object]:
@@ -338,5 +373,5 @@ def _find(shown: str, by_name: Mapping[str, object], names: Iterable[str], what:
     there = ", ".join(str(name) for name in reversed(tuple(by_name.values())) if not str(name).startswith("Unnamed:"))
     raise CandleFileError(
         f"{shown} has no column for {what}, and is of no known form. Its columns are named: {plain(there)}. Looked for "
-        f"{', '.join(names)}. Rename its column, or choose another file."
+        f"{', '.join(tuple(names)[:_MOST_NAMES])} and the like. Rename its column, or choose another file."
     )

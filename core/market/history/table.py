@@ -15,7 +15,7 @@ from core.domain.plain_text import plain
 from core.market.history.errors import CandleFileError
 from core.market.history.json_rows import is_json, json_frames
 from core.market.history.source import MOST_ROWS, empty, opened, require_readable, table_name
-from core.market.history.text_form import TextForm, text_form_of
+from core.market.history.text_form import TextForm, text_form_of, without_blanks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,7 +182,7 @@ def _with_points(part: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_point(cell: str) -> str:
-    found = _DECIMAL_COMMA.fullmatch(cell.strip())
+    found = _DECIMAL_COMMA.fullmatch(without_blanks(cell))
     if found is None or ("," not in cell and "." not in cell):
         return cell
     return f"{found[1].replace('.', '')}.{found[2] or '0'}{found[3]}"

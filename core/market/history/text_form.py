@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.domain.plain_text import plain
-from core.market.history.cells import is_number
 from core.market.history.errors import CandleFileError
 from core.market.history.source import empty, opened
 
 BLANKS = r"\s+"
 _HEAD_BYTES = 65_536
-_PREAMBLE_LINES = 10
+_PREAMBLE_LINES = 30
 _SAMPLE_LINES = 300
 """Looked at for the header and the width."""
 _MOST_HEADER_LINES = 3
@@ -82,7 +81,7 @@ def _decoded(path: Path, head: bytes) -> tuple[str, str]:
 
 def _cells(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
     if delimiter == BLANKS:
-        return (line.split() for line in lines)
+        return csv.reader((re.sub(r"\s+", " ", line.strip()) for line in lines), delimiter=" ")
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
 
 
@@ -98,13 +97,11 @@ def _first_row(lines: Sequence[str]) -> tuple[int, str]:
 
 
 def _delimiter(line: str) -> str:
-    parts = line.split()
-    if len(parts) >= _FEWEST_CANDLE_CELLS and all(map(is_number, parts)):
-        return BLANKS
     try:
         return csv.Sniffer().sniff(line, delimiters=",;\t|").delimiter
     except csv.Error:
-        return ","
+        has_blanks = len(line.split()) >= _FEWEST_CANDLE_CELLS and not any(sign in line for sign in ",;\t|")
+        return BLANKS if has_blanks else ","
 
 
 def _width(rows: Sequence[Sequence[str]]) -> int:
@@ -140,6 +137,8 @@ def _header_lines(rows: Sequence[Sequence[str]]) -> int:
 
     def is_header(row: Sequence[str]) -> bool:
         where = [place for place, cell in enumerate(row) if cell.strip() and not _is_value(cell)]
+        if sum(map(_is_value, row)) >= _FEWEST_TRADE_CELLS:  # a row of data with a bad cell
+            return False
         if len(rows) <= _MOST_HEADER_LINES:
             return bool(where) and not all(map(_is_value, row[1:_FEWEST_CANDLE_CELLS]))
         return any(values[place] > words[place] for place in where)
@@ -156,7 +155,8 @@ def _header_lines(rows: Sequence[Sequence[str]]) -> int:
 def _is_value(cell: str) -> bool:
     """Whether a cell is a number, a time, or yes or no."""
     bare = cell.strip()
-    return bool(re.match(r"[-+$€£¥]?[.,]?\d", bare)) or bare.lower() in ("true", "false", "nan", "n/a", "null", "-")
+    is_numeral = re.match(r"[-+$€£¥]?[.,]?\d(?!\d*\. ?[A-Za-z])", bare)  # not as in `1. open`
+    return bool(is_numeral) or bare.lower() in ("true", "false", "nan", "n/a", "null", "-")
 
 
 def _names(rows: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
@@ -212,12 +212,17 @@ def _decimal_sign(path: Path, form: TextForm, rows: Sequence[Sequence[str]]) -> 
         # A delimiter other than a comma, and dates with points, come from where a comma is the decimal sign.
         return "," if form.delimiter != "," or has_dotted_dates else "."
     if form.delimiter == ";" and has_dotted_dates:
-        shown = next(iter(unclear))
+        shown = min(unclear)
         raise CandleFileError(
             f"In {path.name}, {shown} may mean {shown.replace('.', '')}, or {shown} with a decimal point, and no other "
             "number tells. Write its numbers without points between thousands, or with another number of decimals."
         )
     return "."
+
+
+def without_blanks(cell: str) -> str:
+    """A number without blanks and apostrophes between its thousands."""
+    return re.sub(r"(?<=\d)[\s'’](?=\d{3}(?!\d))", "", cell.strip())
 
 
 def _proven(path: Path, rows: Iterable[Sequence[str]]) -> tuple[str | None, set[str]]:
@@ -226,7 +231,7 @@ def _proven(path: Path, rows: Iterable[Sequence[str]]) -> tuple[str | None, set[
     unclear: set[str] = set()
     for row in rows:
         for cell in row:
-            bare = cell.strip().lstrip("$€£¥")
+            bare = without_blanks(cell).lstrip("$€£¥")
             if "," not in bare and "." not in bare:
                 continue
             if _COMMA_DECIMAL.fullmatch(bare):

@@ -7,7 +7,7 @@ import warnings
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -48,6 +48,8 @@ _EARLY_S = 631_152_000
 """1990. Before it there are only days."""
 _HOUR_S = 3_600
 _FROM_MS = 5e9
+_EARLY_MS = 2e10
+"""In August 1970: milliseconds before it could be seconds, were it not for those after."""
 _MONTHS_FIRST = 12
 
 
@@ -173,13 +175,17 @@ def _of_numbers(column: pd.Series, numeric: pd.Series, style: TimeStyle) -> Time
     return TimesRead(_milliseconds(numbers), is_bad, np.zeros(len(numbers), np.int64), Zone.MOMENT)
 
 
-def _milliseconds(numbers: NDArray[np.generic]) -> NDArray[np.int64]:
+def _milliseconds(numbers: NDArray[Any]) -> NDArray[np.int64]:
     """Each number taken for s, ms, us or ns by its size: a moment between 1990 and 2128 is one of them only. Among
-    milliseconds small ones are too: days around 1970."""
+    milliseconds of about 1970 small ones are milliseconds too."""
     size = np.abs(numbers)
-    seconds_to = _EARLY_S if (size >= _FROM_MS).any() else 0.0
+    unit = next((of_ms for low, of_ms in ((5e15, 1e6), (5e12, 1e3), (_FROM_MS, 1.0)) if (size >= low).any()), 1e-3)
+    large = size[size >= _FROM_MS]
+    is_early = bool((size < _EARLY_S).any() or (numbers < 0).any()) or (unit == 1.0 and large.min() < _EARLY_MS)
+    if unit >= 1.0 and is_early:
+        return np.asarray(np.floor(numbers / unit), dtype=np.int64)  # days around 1970, all in one unit
     read: NDArray[np.int64] = np.floor(numbers).astype(np.int64)
-    for low, high, of_ms in ((seconds_to, _FROM_MS, 1e-3), (5e12, 5e15, 1e3), (5e15, np.inf, 1e6)):
+    for low, high, of_ms in ((0.0, _FROM_MS, 1e-3), (5e12, 5e15, 1e3), (5e15, np.inf, 1e6)):
         is_unit = (size >= low) & (size < high)
         if of_ms < 1.0:  # a fraction of a second is inexact by a quarter of a microsecond
             read[is_unit] = np.floor(numbers[is_unit] / of_ms + 1e-3).astype(np.int64)
@@ -283,15 +289,28 @@ def _offset_ms(name: str) -> int:
 
 
 def _localised(wall: pd.Series, zone: tzinfo) -> pd.Series:
-    """As UTC without a zone. An hour that the zone's clocks skip or repeat becomes NaT, but for dates alone."""
+    """As UTC without a zone. NaT in an hour that the clocks skip, or repeat, unless the rows tell which it is."""
     if zone is UTC:
         return wall
     if (wall.dropna() == wall.dropna().dt.normalize()).all():
         moments = wall.dt.tz_localize(zone, ambiguous=np.ones(len(wall), np.bool_), nonexistent="shift_forward")
     else:
         moments = wall.dt.tz_localize(zone, ambiguous="NaT", nonexistent="NaT")
+        is_told, is_summer = _in_repeated_hour(wall)
+        if (moments.isna() & is_told).any():
+            moments = moments.where(~is_told, wall.dt.tz_localize(zone, ambiguous=is_summer, nonexistent="NaT"))
     utc: pd.Series = moments.dt.tz_convert("UTC").dt.tz_localize(None)
     return utc
+
+
+def _in_repeated_hour(wall: pd.Series) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which times could be told apart, and whether they would be of summer time: of two equal ones the earlier row is;
+    and of candles of two hours and longer only one can begin in the hour."""
+    is_repeated, is_second = wall.duplicated(keep=False).to_numpy(), wall.duplicated().to_numpy()
+    steps = np.abs(np.diff(_ms_of(wall.dropna())))
+    are_long = steps.size > 0 and float(np.median(steps)) >= 2_000 * _HOUR_S
+    is_ascending = len(wall) < 2 or wall.iloc[0] <= wall.iloc[-1]
+    return is_repeated | are_long, np.where(is_repeated, ~is_second if is_ascending else is_second, True)
 
 
 def _read(utc: pd.Series, wall: pd.Series, zone: Zone) -> TimesRead:

@@ -13,6 +13,8 @@ Numbers = NDArray[np.float64]
 _FEWEST_ROWS = 5
 _ROUNDING = 2e-3
 """Of a turnover, relative."""
+_MANY_CONTRACTS = 50
+_CONTRACTS_SPREAD = 0.03
 _SHARE = 0.98
 """Of the rows with volume, between whose low and high the ratio of two columns lies where one is the turnover."""
 
@@ -36,8 +38,11 @@ def base_volume(preferred: object, columns: Mapping[Any, Numbers], low: Numbers,
         for turnover, values in columns.items():
             if base not in bases and base != turnover and _is_turnover(values, amounts, low, high):
                 bases[base] = turnover
-    if preferred in bases or not bases:
-        return VolumeChoice(preferred, bases.get(preferred))
+    if preferred in bases:
+        return VolumeChoice(preferred, bases[preferred])
+    if not bases:
+        coins = (name for name, amounts in columns.items() if _are_contracts(columns[preferred], amounts, low, high))
+        return VolumeChoice(next(coins, preferred))
     of_preferred = [base for base, turnover in bases.items() if turnover == preferred]
     chosen = next(iter(of_preferred or bases))
     return VolumeChoice(chosen, bases[chosen])
@@ -53,3 +58,12 @@ def _is_turnover(values: Numbers, amounts: Numbers, low: Numbers, high: Numbers)
         return False
     is_price = (ratio >= lowest * (1.0 - _ROUNDING)) & (ratio <= highest * (1.0 + _ROUNDING))
     return bool(is_price.mean() >= _SHARE)
+
+
+def _are_contracts(contracts: Numbers, amounts: Numbers, low: Numbers, high: Numbers) -> bool:
+    """Whether one column counts contracts of a fixed worth in the quote currency, and the other the base currency."""
+    is_many = (contracts >= _MANY_CONTRACTS) & (amounts > 0) & np.isfinite(amounts)
+    if is_many.sum() < _FEWEST_ROWS or not (contracts[is_many] % 1 == 0).all():
+        return False
+    worth = amounts[is_many] * (low + high)[is_many] / (2.0 * contracts[is_many])
+    return bool(worth.max() < (1.0 + _CONTRACTS_SPREAD) * worth.min()) and bool(worth.min() > 0)

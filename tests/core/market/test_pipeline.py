@@ -253,7 +253,7 @@ def test_a_broken_first_time_does_not_move_the_grid(path: Path, kind: FeedKind) 
     assert [each.reason for each in listener.rejected] == [RejectionReason.TIME_UNIT.value]
 
 
-def test_an_exchange_uses_the_epoch_grid_up_to_a_day(path: Path) -> None:
+def test_an_exchange_uses_the_epoch_grid_below_a_day(path: Path) -> None:
     candles = random_walk(3)
     off = dataclasses.replace(candles[0], open_time_ms=candles[0].open_time_ms - 59_000)
     with open_database(path) as db:
@@ -261,12 +261,14 @@ def test_an_exchange_uses_the_epoch_grid_up_to_a_day(path: Path) -> None:
         assert CandleStore(db).load(MARKET) == candles
 
 
-def test_weeks_and_files_use_their_own_grid(path: Path) -> None:
-    week = Market("binance", "BTC/USDT", Interval.parse("1w"))
-    weeks = random_walk(3, start_ms=1_704_067_200_000, interval=week.interval)
+@pytest.mark.parametrize(("interval", "first_ms"), [("1w", 1_704_067_200_000), ("1d", 1_704_038_400_000)])
+def test_days_weeks_and_files_use_their_own_grid(path: Path, interval: str, first_ms: int) -> None:
+    week = Market("htx", "BTC/USDT", Interval.parse(interval))
+    weeks = random_walk(3, start_ms=first_ms, interval=week.interval)
+    off = dataclasses.replace(weeks[1], open_time_ms=weeks[1].open_time_ms - 3_600_000)
     shifted = random_walk(3, start_ms=1_704_067_200_000 + 17_000)
     with open_database(path) as db:
-        run(ScriptedFeed(history(weeks), market=week), db)
+        run(ScriptedFeed(history([weeks[0], off, *weeks[1:]]), market=week), db)
         run(ScriptedFeed(history(shifted), kind=FeedKind.REPLAY), db)
         assert CandleStore(db).load(week) == weeks
         assert CandleStore(db).load(MARKET) == shifted

@@ -10,6 +10,7 @@ import pytest
 
 from desktop.commands import cli, options
 from tests.support import commands
+from tests.support.docs import every_command
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,19 @@ def test_a_wrong_option_prints_one_json_object(arguments: tuple[str, ...], words
     done = commands.invoke(*arguments, "--json")
     assert done.returncode == 2
     assert words in json.loads(done.stdout)["error"]
+
+
+def test_no_number_of_any_option_may_be_nan() -> None:
+    numbers = [
+        (path, option)
+        for path, command in every_command()
+        for option in command.params
+        if isinstance(option.type, click.FloatRange | click.types.FloatParamType)
+    ]
+    assert len(numbers) >= 3
+    for path, option in numbers:
+        with pytest.raises(click.BadParameter, match="not a number"):
+            option.type.convert("nan", option, click.Context(click.Command(path)))
 
 
 def test_without_json_a_wrong_option_leaves_stdout_empty() -> None:

@@ -243,6 +243,7 @@ class Exchange:
     name: str = "Binance"
     page_rows: int = 10
     listed_rows: int | None = None
+    farthest_rows: int | None = None
 
     async def open(self, older: object) -> None:
         """It is one already."""

@@ -169,6 +169,31 @@ EXCHANGE_FORMS = (
         layout="time id price amount side",
     ),
     Form(
+        name="trades-side",
+        title="Trades without a header: time, price, amount, side",
+        source="layout of many scripts (2024)",
+        layout="time price amount side",
+    ),
+    Form(
+        name="trades-side-first",
+        title="Trades without a header: time, side, price, amount",
+        source="layout of many scripts (2024)",
+        layout="time side price amount",
+    ),
+    Form(
+        name="freqtrade-trades",
+        title="freqtrade, trades in JSON",
+        source="freqtrade at c9ae5e1e, tests/testdata: time, number, type, side, price, amount, cost",
+        layout="time any any side price amount any",
+    ),
+    Form(
+        name="deribit-candles",
+        title="Deribit, candles of the API",
+        source="docs.deribit.com, get_tradingview_chart_data (2024)",
+        columns=("ticks", "open", "high", "low", "close", "volume"),
+        reads={"time": "ticks"},
+    ),
+    Form(
         name="kraken-candles",
         title="Kraken, candles of the API",
         source="docs.kraken.com, OHLC (2024): time, open, high, low, close, average, volume, count",

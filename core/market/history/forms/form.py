@@ -19,7 +19,7 @@ TICKS = "price changes (ticks)"
 DOLLARS = "US dollars (turnover)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Form:
     """A row of the table of known forms.
 

@@ -20,8 +20,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PRICES = ("open", "high", "low", "close")
-_FLAGS = frozenset(("true", "false", "0", "1", "0.0", "1.0"))
-_SIDES = frozenset(("buy", "sell", "b", "s", "1", "2", "0", "bid", "ask"))
+FEWEST = 0.9
+"""Share of a file's lines that must have its layout; a few may be broken."""
+_PATTERNS = {
+    "moment": r".*\d[-./:T ]\d.*|\d{8}",
+    "date": r".*\d[-./]\d.*|\d{8}",
+    "clock": r"\d{1,2}:\d\d(:\d\d(\.\d+)?)?|\d{1,6}",
+}
+_WORDS = {
+    "flag": frozenset(("true", "false", "0", "1", "0.0", "1.0")),
+    "side": frozenset(("buy", "sell", "b", "s", "1", "2", "0", "bid", "ask")),
+}
 _FIRST_MOMENT_S = 631_152_000
 """1990. Only days are older, and those are not in files without a header."""
 _FACTORS = (1.0, 1e3, 1e6, 1e9)
@@ -45,57 +54,69 @@ def places_of(form: Form, columns: int) -> dict[str, int] | None:
     return {part: place for place, part in reversed(list(enumerate(parts)))}
 
 
-def fits(form: Form, table: pd.DataFrame) -> bool:
-    """Whether every line of a table without a header can have the form's layout."""
+def share_that_fits(form: Form, table: pd.DataFrame, *, judges_prices: bool = True) -> float:
+    """The share of the lines of a table without a header that have the form's layout; 0 if too few do.
+
+    judges_prices: whether the highs and lows have to enclose the other prices.
+    """
     places = places_of(form, len(table.columns))
     if places is None or not len(table):
-        return False
-    if len(table) > _SAMPLE_ROWS and not fits(form, table[:_SAMPLE_ROWS]):  # most forms do not fit the first rows
-        return False
-    if not all(_is_part(part, place, table.iloc[:, place]) for part, place in places.items()):
-        return False
-    if "open" not in places:
-        return True
-    opened, high, low, close = (numbers_of(table.iloc[:, places[name]]) for name in PRICES)
-    if "whole" in form.layout and not all(
-        _are_whole(prices) and prices.min() >= form.least_whole for prices in (opened, high, low, close)
-    ):
-        return False
+        return 0.0
+    if len(table) > _SAMPLE_ROWS and not share_that_fits(form, table[:_SAMPLE_ROWS], judges_prices=judges_prices):
+        return 0.0  # most forms do not fit the first lines
+    is_line = np.ones(len(table), np.bool_)
+    for part, place in places.items():
+        is_line &= _is_part(part, place, table.iloc[:, place])
+        if is_line.mean() < FEWEST:
+            return 0.0
+    if "open" in places and judges_prices:
+        is_line &= _are_prices(form, table, places)
+    share = float(is_line.mean())
+    return share if share >= FEWEST else 0.0
+
+
+def prices_by(form: Form, table: pd.DataFrame) -> NDArray[np.float64]:
+    """Open, high, low and close of the lines as a layout has them, shape (4, n)."""
+    places = places_of(form, len(table.columns)) or {}
+    return np.stack([numbers_of(table.iloc[:, places[name]]) for name in PRICES])
+
+
+def _are_prices(form: Form, table: pd.DataFrame, places: dict[str, int]) -> NDArray[np.bool_]:
+    prices = prices_by(form, table)
+    opened, high, low, close = prices
+    found = (high >= np.maximum(opened, close)) & (low <= np.minimum(opened, close)) & (low > 0)
+    if "whole" in form.layout:
+        found &= (_is_whole(prices) & (prices >= form.least_whole)).all(axis=0)
     if "average" in places:
         shown = numbers_of(table.iloc[:, places["average"]])
-        if not ((shown == 0.0) | ((low <= shown) & (shown <= high))).all():
-            return False
-    return bool(((high >= np.maximum(opened, close)) & (low <= np.minimum(opened, close)) & (low > 0)).all())
+        found &= (shown == 0.0) | ((low <= shown) & (shown <= high))
+    return np.asarray(found)
 
 
-def _is_part(part: str, place: int, column: pd.Series) -> bool:
+def _is_part(part: str, place: int, column: pd.Series) -> NDArray[np.bool_]:
+    """Which cells can be this part of a line."""
+    if part in ("any", "text"):
+        return ~np.isfinite(numbers_of(column)) | (part == "any")
+    if part in _PATTERNS:
+        text = column.astype(str).str.strip().str.removesuffix(".0")
+        return text.str.fullmatch(_PATTERNS[part]).to_numpy(dtype=np.bool_)
+    if part in _WORDS:
+        return column.astype(str).str.lower().isin(_WORDS[part]).to_numpy()
+    numbers = numbers_of(column)
     match part:
         case "time":
-            numbers = numbers_of(column)
-            if not np.isnan(numbers).all():
-                return bool(_is_moment(numbers).all())
-            return bool(column.astype(str).str.contains(r"\d{4}[-./]\d|\d[-./]\d{4}").all())
-        case "moment" | "date" | "clock":
-            text = column.astype(str).str.strip()
-            pattern = r".*[-./:T ].*|\d{8}" if part != "clock" else r"\d{1,2}:\d\d(:\d\d(\.\d+)?)?"
-            return bool(text.str.fullmatch(pattern).all())
+            if (~np.isfinite(numbers)).mean() < FEWEST:
+                return _is_moment(numbers)
+            return column.astype(str).str.contains(r"\d{4}[-./]\d|\d[-./]\d{4}").to_numpy(dtype=np.bool_)
         case "ms":
-            numbers = numbers_of(column)
-            return _are_whole(numbers) and bool(((numbers >= 0) & (numbers < _DAY_MS)).all())
+            return _is_whole(numbers) & (numbers >= 0) & (numbers < _DAY_MS)
         case "id":
-            numbers = numbers_of(column)
             steps = np.diff(numbers)
-            return _are_whole(numbers) and (place == 0 or bool((steps >= 0).all() or (steps <= 0).all()))
+            in_order = place == 0 or bool((steps >= 0).all() or (steps <= 0).all())
+            return _is_whole(numbers) & in_order
         case "count":
-            return _are_whole(numbers_of(column))
-        case "flag" | "side":
-            known = _FLAGS if part == "flag" else _SIDES
-            return bool(column.astype(str).str.lower().isin(known).all())
-        case "price" | "amount" | "volume" | "quote":
-            return not np.isnan(numbers_of(column)).any()
-        case "text":
-            return bool(np.isnan(numbers_of(column)).all())
-    return True
+            return _is_whole(numbers)
+    return np.isfinite(numbers)
 
 
 def _is_moment(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -104,5 +125,5 @@ def _is_moment(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(np.logical_or.reduce(found))
 
 
-def _are_whole(numbers: NDArray[np.float64]) -> bool:
-    return bool(np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all())
+def _is_whole(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return np.asarray(np.isfinite(numbers) & (numbers == np.floor(numbers)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.market.history.errors import CandleFileError
 from core.market.history.forms.form import Form
-from core.market.history.forms.layouts import fits, places_of
+from core.market.history.forms.layouts import FEWEST, places_of, prices_by, share_that_fits
 from core.market.history.forms.table import FORMS, STANDARD, form_named
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def form_of(name: str, first: pd.DataFrame, requested: str | None, delimiter: st
     is_named = not all(isinstance(column, int) for column in first.columns)
     if requested is not None:
         form = form_named(requested)
-        if not (_has_names(form, first) if is_named else _has_layout(form, first)):
+        if not (_has_names(form, first) if is_named else _share(form, first, judges_prices=False) > 0.0):
             raise CandleFileError(
                 f"{name} does not have the form {requested} ({form.title}). Leave out --form, or choose another one."
             )
@@ -48,19 +48,22 @@ def _has_names(form: Form, first: pd.DataFrame) -> bool:
 
 
 def _by_layout(name: str, first: pd.DataFrame, delimiter: str) -> Form | None:
-    found = [form for form in FORMS.values() if form.delimiter in ("", delimiter) and _has_layout(form, first)]
+    shares = {form: _share(form, first) for form in FORMS.values() if form.delimiter in ("", delimiter)}
+    found = {form: share for form, share in shares.items() if share}
     by_name = [form for form in found if form.file_name and re.search(form.file_name, name)]
     if by_name:
         return max(by_name, key=_strictness)
-    found = [form for form in found if not form.file_name or form.needs_name]
+    found = {form: share for form, share in found.items() if not form.file_name or form.needs_name}
     if any(form.needs_name for form in found):
         raise _ask(name, found)
-    others = [form for form in found if form is not STANDARD]
-    if STANDARD in found:
-        # Where another order fits every row too, it gives the same prices.
-        same = STANDARD.layout.removesuffix("…")
-        others = [form for form in others if "open" not in form.layout or form.times or form.layout.startswith(same)]
-    return max(others, key=_strictness, default=STANDARD if STANDARD in found else None)
+    best = [form for form, share in found.items() if share == max(found.values())]
+    candles = [form for form in best if "open" in form.layout or "whole" in form.layout]
+    if any((prices_by(form, first) != prices_by(candles[0], first)).any() for form in candles[1:]):
+        raise _ask(name, candles)
+    same = STANDARD.layout.removesuffix("…")
+    if STANDARD in best:  # another order that fits every line gives the same prices, and perhaps another volume
+        best = [form for form in best if form not in candles or form.times or form.layout.startswith(same)]
+    return max(best, key=_strictness, default=None)
 
 
 def _strictness(form: Form) -> tuple[bool, bool, int]:
@@ -68,11 +71,14 @@ def _strictness(form: Form) -> tuple[bool, bool, int]:
     return bool(form.times), "whole" in form.layout, len(form.layout.split())
 
 
-def _has_layout(form: Form, first: pd.DataFrame) -> bool:
+def _share(form: Form, first: pd.DataFrame, *, judges_prices: bool = True) -> float:
+    """The share of the lines that the form's layout fits; 0 if it fits too few, or not their times."""
     places = places_of(form, len(first.columns)) if form.layout else None
-    if places is None or not fits(form, first):
-        return False
-    return _has_times(form, first, [places[part] for part in ("moment", "date", "clock") if part in places])
+    if places is None or not _has_times(
+        form, first, [first.columns[places[part]] for part in ("moment", "date", "clock") if part in places]
+    ):
+        return 0.0
+    return share_that_fits(form, first, judges_prices=judges_prices)
 
 
 def _has_times(form: Form, first: pd.DataFrame, columns: Sequence[str | int]) -> bool:
@@ -81,7 +87,7 @@ def _has_times(form: Form, first: pd.DataFrame, columns: Sequence[str | int]) ->
     text = first[columns[0]].astype(str).str.strip()
     for column in columns[1:]:
         text = text + " " + first[column].astype(str).str.strip()
-    return bool(text.str.fullmatch(form.times).all())
+    return bool(text.str.fullmatch(form.times).mean() >= FEWEST)
 
 
 def _ask(name: str, forms: Iterable[Form]) -> CandleFileError:

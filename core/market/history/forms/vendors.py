@@ -151,6 +151,18 @@ VENDOR_FORMS = (
         volume_unit=TICKS,
     ),
     Form(
+        name="date-clock",
+        title="Date and time of day in two columns, without a header",
+        source="CQG and many dumps of exchanges in Asia (2024)",
+        layout="date clock open high low close volume …",
+    ),
+    Form(
+        name="echarts",
+        title="ECharts, candlestick: open, close, low, high",
+        source="echarts.apache.org, series-candlestick.data (2024); akshare and Tencent copy it",
+        layout="time open close low high …",
+    ),
+    Form(
         name="tradestation",
         title="TradeStation, minutes with up and down volume",
         source="help.tradestation.com, ASCII data (2024): Time is the closing time of the bar, of the exchange's zone",

@@ -157,7 +157,7 @@ async def test_of_missed_candles_only_the_newest_is_live(sends_final: bool) -> N
 
 
 async def test_a_too_long_pause_is_fetched_in_part_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.market.feeds.connection.FARTHEST_BACK", 20)
+    monkeypatch.setattr("core.market.feeds.reach.FARTHEST_BACK", 20)
     async with an_exchange(history=200) as exchange:
         after_ms = SECOND.open_time_ms(exchange.now_ms()) - 121 * STEP_MS
         received = await record_events(a_feed(exchange.urls), until=live(1), after_ms=after_ms)
@@ -167,7 +167,7 @@ async def test_a_too_long_pause_is_fetched_in_part_and_reported(monkeypatch: pyt
 
 
 async def test_a_too_long_break_is_fetched_in_part_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.market.feeds.connection.FARTHEST_BACK", 20)
+    monkeypatch.setattr("core.market.feeds.reach.FARTHEST_BACK", 20)
 
     def break_once(received: RecordedEvents) -> bool:
         if len(received.live) == 2 and FeedState.RECONNECTING not in received.states:

@@ -29,7 +29,8 @@ class _Slow:
     """A venue that answers when released. Only the methods that `Requests` uses."""
 
     clock: ManualClock
-    listed_rows = None
+    name = "Slow"
+    listed_rows = farthest_rows = None
     ahead_ms: int = 0
     waiting: deque[asyncio.Future[list[Candle]]] = field(default_factory=deque)
 

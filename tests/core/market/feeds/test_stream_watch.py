@@ -27,6 +27,7 @@ class SilentVenue:
     """Only time passes, unless there is an update to pass on."""
 
     name = "Silent"
+    has_stream = True
 
     def __init__(self, clock: ManualClock) -> None:
         self._clock = clock

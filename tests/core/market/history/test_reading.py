@@ -98,13 +98,20 @@ def test_wall_time_of_a_named_zone(tmp_path: Path) -> None:
     assert candles_of(file) == candles
 
 
-def test_a_repeated_hour_of_a_clock_change_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_newest_first", [True, False])
+def test_the_hours_of_a_clock_change_are_told_apart_by_the_order_of_the_rows(
+    tmp_path: Path, is_newest_first: bool
+) -> None:
     zone = "America/New_York"
     start_ms = round(datetime(2020, 11, 1, 0, tzinfo=UTC).timestamp() * 1000)
     candles = random_walk(24, start_ms=start_ms, interval=HOUR)
-    text = HEADER + lines(candles, lambda ms: moment(ms, zone).strftime("%Y-%m-%d %H:%M:%S"))
-    file = read(tmp_path, text, options=ReadOptions(zone=ZoneInfo(zone)))
-    assert len(file.columns) == 22 and file.rejected == {UNREADABLE_TIME: 2}
+    rows = lines(candles, lambda ms: moment(ms, zone).strftime("%Y-%m-%d %H:%M:%S")).splitlines(keepends=True)
+    order = slice(None, None, -1 if is_newest_first else 1)
+    options = ReadOptions(zone=ZoneInfo(zone))
+    assert candles_of(read(tmp_path, HEADER + "".join(rows[order]), options=options)) == candles
+    repeated = next(place for place, candle in enumerate(candles) if moment(candle.open_time_ms, zone).fold)
+    file = read(tmp_path, HEADER + "".join((rows[:repeated] + rows[repeated + 1 :])[order]), options=options)
+    assert file.rejected == {UNREADABLE_TIME: 1}, "of one row alone nothing tells which hour it is of"
 
 
 def test_a_zone_abbreviation_is_refused(tmp_path: Path) -> None:
