@@ -154,7 +154,6 @@ class ImportDialog(JobDialog):
         """The contents make it higher, and its buttons must not leave the screen."""
         if (layout := self.layout()) is not None:
             layout.activate()
-        self.resize(self.size().boundedTo(room_on_screen(self)))
         frame, screen = self.frameGeometry(), self.screen().availableGeometry()
         if self.isVisible() and frame.bottom() > screen.bottom():
             self.move(frame.left(), max(screen.top(), screen.bottom() - frame.height() + 1))
