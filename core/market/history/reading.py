@@ -335,8 +335,8 @@ class _Reader:
         interval = self._interval(times)
         if self.zone is Zone.MOMENT and interval.duration_ms < DAY_MS and (times < _EARLY_MS).any():
             raise CandleFileError(
-                f"{self.path.name}: its times, such as {utc_text(int(times[0]), '%Y-%m-%d %H:%M:%S')}, would be moments "
-                "before 1990, when there were no such candles. Perhaps they are times of day; add the date."
+                f"{self.path.name}: its times, such as {utc_text(int(times[0]), '%Y-%m-%d %H:%M:%S')}, would be "
+                "moments before 1990, when there were no such candles. Perhaps they are times of day; add the date."
             )
         if self.form is not None and interval.duration_ms < DAY_MS:
             has_zone = self.options.zone is not None or self.zone is not Zone.NONE
@@ -421,8 +421,8 @@ class _Reader:
             return named  # finer than any step: a quiet market leaves holes
         if not is_usual(found):
             raise CandleFileError(
-                f"{self.path.name}: its times are mostly {found} apart, which is no length of candles. Perhaps they are of "
-                "another unit, or another column has them; name that one time."
+                f"{self.path.name}: its times are mostly {found} apart, which is no length of candles. They may be "
+                "of another unit, or in another column; name that one time."
             )
         if named is None:
             return found

@@ -98,7 +98,7 @@ def test_the_last_line_of_a_long_file_proves_the_decimal_sign(
 def test_numbers_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "both.csv"
     path.write_text(PLAIN.replace("100.25", '"100,25"', 1))
-    with pytest.raises(CandleFileError, match=r"decimal sign of both\.csv is not clear"):
+    with pytest.raises(CandleFileError, match=r"both\.csv: its decimal sign is not clear"):
         read_candle_table(path)
 
 
