@@ -13,6 +13,8 @@ from PySide6.QtWidgets import QAbstractSpinBox, QSlider, QStyle, QStyleOptionSli
 from desktop.ui.translation import translate
 
 _MOST_DECIMALS = 12
+_MAY_BE_THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+")
+"""Not accepted where decimals are: 1,500 is a thousand and a half in one country, and one and a half in another."""
 _LADDER = (1.0, 2.0, 5.0, 10.0)
 N = TypeVar("N", bound=float)
 
@@ -196,6 +198,8 @@ class DecimalSpinBox(NumberBox[float]):
         return readable_decimal(value, self.digits)
 
     def parse(self, text: str) -> float | None:
+        if _MAY_BE_THOUSANDS.fullmatch(text.strip()):
+            return None
         try:
             number = float(text.strip().replace(",", "."))
         except ValueError:

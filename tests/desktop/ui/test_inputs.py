@@ -10,7 +10,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QStyle, QStyleOptionSlider
 from pytestqt.qtbot import QtBot
 
-from desktop.ui.inputs import LogSpinBox, WholeSpinBox, next_on_ladder, readable_decimal
+from desktop.ui.inputs import DecimalSpinBox, LogSpinBox, WholeSpinBox, next_on_ladder, readable_decimal
 from desktop.window.controls import TrainingInputs
 
 
@@ -20,6 +20,15 @@ from desktop.window.controls import TrainingInputs
 )
 def test_numbers_are_written_without_exponents(value: float, text: str) -> None:
     assert readable_decimal(value) == text
+
+
+@pytest.mark.parametrize(
+    ("typed", "number"), [("1,000", None), ("12,500", None), ("1,5", 1.5), ("0,125", 0.125), ("1000.5", 1000.5)]
+)
+def test_a_comma_that_may_be_of_thousands_is_not_accepted(qtbot: QtBot, typed: str, number: float | None) -> None:
+    box = DecimalSpinBox(0.0, 50_000.0)
+    qtbot.addWidget(box)
+    assert box.parse(typed) == number
 
 
 @given(st.floats(1e-9, 1e6))
