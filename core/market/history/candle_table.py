@@ -1,4 +1,4 @@
-"""What the user says of a file, and what was read from it."""
+"""What the user says of a file, and the result of reading it."""
 
 from __future__ import annotations
 
