@@ -26,6 +26,7 @@ MAY_USE_REAL_TIME = {
     "tests/support/check.py:*": "a program: make check",
     "tests/support/exchange/clock.py:*": "the time of an exchange on real sockets",
     "tests/support/exchange/server.py:*": "sleeps on the loop of its test, whose time is virtual without real sockets",
+    "tests/support/exchange/streaming.py:*": "sleeps on the loop of its test, whose time is virtual",
     "tests/support/fault_proxy.py:*": "sleeps on the loop of its test, whose time is virtual without real sockets",
     "tests/support/faulty_trainer.py:*": "a child process that hangs on purpose, until it is killed",
     "tests/support/*picture*.py:*": "a program: make pictures",

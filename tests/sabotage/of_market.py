@@ -62,8 +62,8 @@ FAULTS = (
     Fault(
         "utc-offset-of-the-wrong-sign",
         "core/market/history/times.py",
-        "TimesRead(read.ms - _offsets_ms(offset), read.is_bad)",
-        "TimesRead(read.ms + _offsets_ms(offset), read.is_bad)",
+        "moments = walls - pd.to_timedelta(",
+        "moments = walls + pd.to_timedelta(",
     ),
     Fault(
         "reported-before-it-is-stored",
@@ -212,8 +212,14 @@ FAULTS = (
     Fault(
         "repeated-trade-counted-twice",
         "core/market/history/trades.py",
-        "int(known[0]) <= high and int(known[-1]) >= low",
-        "int(known[0]) <= low and int(known[-1]) >= high",
+        "int(known_ids[0]) <= high and int(known_ids[-1]) >= low",
+        "int(known_ids[0]) <= low and int(known_ids[-1]) >= high",
+    ),
+    Fault(
+        "end-of-a-candle-for-its-beginning",
+        "core/market/history/forms/exchanges.py",
+        'reads={"volume": "homeNotional"},\n        stamp=Stamp.END,',
+        'reads={"volume": "homeNotional"},\n        stamp=Stamp.START,',
     ),
     Fault(
         "rsi-of-losses",
@@ -278,7 +284,7 @@ FAULTS = (
     Fault(
         "file-that-unpacks-to-any-size",
         "core/market/history/arrow.py",
-        "if max(unpacked, rows * columns * _CELL_BYTES) > LARGEST_BYTES:",
+        "if unpacked > LARGEST_BYTES:",
         "if path.stat().st_size > LARGEST_BYTES:",
     ),
     Fault(

@@ -176,8 +176,8 @@ FAULTS = (
     Fault(
         "existing-candles-replaced",
         "desktop/commands/import_candles.py",
-        'replaces=wanted["replace"])\n',
-        'replaces=not wanted["replace"])\n',
+        'now_ms(), replaces=wanted["replace"])\n',
+        'now_ms(), replaces=not wanted["replace"])\n',
     ),
     Fault(
         "oldest-run-in-the-metrics",
