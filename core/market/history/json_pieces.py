@@ -15,29 +15,27 @@ _PIECE_BYTES = 1 << 18
 _FIRST_ROW = re.compile(rb"\[\s*(?=[\[{])")
 _NEXT_LIST = re.compile(rb'[\]}]\s*\]\s*,\s*"[^"]*"\s*:\s*\[\s*[\[{]')
 """The end of one list of rows, and the beginning of another."""
-_AFTER_ROWS = "trailing garbage"
-"""What ijson says of text after a complete value, such as that behind the list of rows."""
 
 
-def row_pieces(data: IO[bytes], first: Any, *, has_line_ends: bool) -> Iterator[tuple[list[Any], bool]]:
+def row_pieces(data: IO[bytes], first: Any, prefix: str) -> Iterator[tuple[list[Any], bool]]:
     """Lists of rows from the beginning of the file, and whether the last row was reached.
 
-    first: the first row, by which their place is verified. has_line_ends: a row a line, instead of in an array.
+    first: the first row, by which their place is verified. prefix: ijson's path to the rows; empty for a row a line.
     """
     try:
         import orjson  # noqa: PLC0415 - comes with ccxt, though not on every system
     except ImportError:
         return
     rest = data.read(_PIECE_BYTES)
-    found = None if has_line_ends else _FIRST_ROW.search(rest)
-    rest = rest if found is None else rest[found.end() :]
-    end = b"\n" if has_line_ends else b"]," if isinstance(first, list) else b"},"
+    found = _FIRST_ROW.search(rest) if prefix else None
+    before, rest = (b"", rest) if found is None else (rest[: found.end()], rest[found.end() :])
+    end = b"\n" if not prefix else b"]," if isinstance(first, list) else b"},"
     is_verified = False
     while more := data.read(_PIECE_BYTES):
         rest += more
         place = rest.rfind(end)
         cut = place + len(end) - 1
-        text = rest[:cut].rstrip().replace(b"\n", b",") if has_line_ends else rest[:cut]
+        text = rest[:cut].rstrip().replace(b"\n", b",") if not prefix else rest[:cut]
         try:
             rows = orjson.loads(b"[" + text + b"]")
         except orjson.JSONDecodeError:
@@ -50,7 +48,7 @@ def row_pieces(data: IO[bytes], first: Any, *, has_line_ends: bool) -> Iterator[
         rest = rest[cut + 1 :]
     _refuse_several(rest)
     if is_verified and not _FIRST_ROW.search(rest):  # else another value follows
-        yield _last_rows(rest, has_line_ends), True
+        yield _last_rows(before, rest, prefix), True
 
 
 def _refuse_several(text: bytes) -> None:
@@ -59,19 +57,10 @@ def _refuse_several(text: bytes) -> None:
         raise ValueError("it has several lists, perhaps of several markets; save each on its own")
 
 
-def _last_rows(text: bytes, has_line_ends: bool) -> list[Any]:
-    """The rows up to the end of their array. Raises ijson.JSONError where the text breaks off before it."""
+def _last_rows(before: bytes, rest: bytes, prefix: str) -> list[Any]:
+    """The rows that are left. Raises ijson.JSONError where the text breaks off, also behind the rows."""
     import ijson  # noqa: PLC0415 - for such files only
 
-    rows: list[Any] = []
-    if not text.strip():
-        return rows
-    try:
-        place = "" if has_line_ends else "item"
-        source = BytesIO(text if has_line_ends else b"[" + text)
-        for row in ijson.items(source, place, use_float=True, multiple_values=has_line_ends):
-            rows.append(row)
-    except ijson.JSONError as error:
-        if has_line_ends or _AFTER_ROWS not in str(error):
-            raise
-    return rows
+    if not rest.strip():
+        return []
+    return list(ijson.items(BytesIO(before + rest), prefix, use_float=True, multiple_values=True))

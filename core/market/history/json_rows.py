@@ -105,7 +105,7 @@ def _some_rows(path: Path, place: _Place, on_file: OnFile) -> Iterator[list[Any]
         with _opened(path) as data:
             first = next(_rows(data, place))
         with _opened(path, on_file) as data:
-            for rows, is_last in row_pieces(data, first, has_line_ends=not place.prefix):
+            for rows, is_last in row_pieces(data, first, place.prefix):
                 done, is_over = done + len(rows), is_last
                 yield from (rows[start : start + _ROWS_AT_ONCE] for start in range(0, len(rows), _ROWS_AT_ONCE))
     if is_over:

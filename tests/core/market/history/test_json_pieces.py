@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.market.history import json_pieces
@@ -54,6 +54,7 @@ def written(table: list[Any], kind: str) -> str:
     st.integers(0, 40),
     st.booleans(),
 )
+@example([{"t": 1, "o": 2, "h": 3}] * 2, "below", 60, 1, True)
 def test_pieces_of_any_size_give_what_the_reader_gives_row_by_row(
     tmp_path_factory: pytest.TempPathFactory, table: list[Any], kind: str, piece: int, cut: int, is_cut: bool
 ) -> None:
