@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import ssl
@@ -126,6 +127,31 @@ def only_these_markets(venue: str, symbols: Sequence[str]) -> dict[str, str]:
         return {}
     names = [symbol.replace("/", "").upper() for symbol in symbols]
     return {"symbol": names[0]} if len(names) == 1 else {"symbols": json.dumps(names, separators=(",", ":"))}
+
+
+async def load_markets(exchange: Any, symbols: Sequence[str]) -> None:
+    """Load the descriptions of these markets. Those of several that the exchange does not have are left out. Raises
+    ccxt's errors, and VenueError."""
+    from ccxt import BadSymbol  # noqa: PLC0415 - loaded already, by the exchange itself
+
+    try:
+        await exchange.load_markets(params=only_these_markets(exchange.id, symbols))
+    except BadSymbol:
+        if len(symbols) == 1:
+            raise
+        await _load_known(exchange, symbols)
+    else:
+        require_markets(exchange.markets, str(exchange.name))
+
+
+async def _load_known(exchange: Any, symbols: Sequence[str]) -> None:
+    from ccxt import BadSymbol  # noqa: PLC0415 - as above
+
+    described: list[Any] = []
+    for symbol in symbols:
+        with contextlib.suppress(BadSymbol):
+            described += await exchange.fetch_markets(only_these_markets(exchange.id, [symbol]))
+    exchange.set_markets(described)
 
 
 def require_markets(markets: Any, name: str) -> None:

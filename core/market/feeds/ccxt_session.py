@@ -14,11 +14,10 @@ from core.domain.validation import LATEST_MS
 from core.market.feeds.answer_bodies import require_candles
 from core.market.feeds.ccxt_objects import (
     BINANCE_FAMILY,
+    load_markets,
     make_exchange,
     no_such_interval,
     no_such_market,
-    only_these_markets,
-    require_markets,
     streams_timeframe,
     timeframe_of,
     use_one_socket,
@@ -49,6 +48,8 @@ _FARTHEST_ROWS = 10_000
 _NOT_FOUND = 404
 _EARLIEST_MS = 1_262_304_000_000
 """The year 2010, before the first exchange. An earlier time is no clock's, but a broken answer's."""
+_CLOCK_UNITS_MS = (1, 1000, 1e-3, 1e-6)
+"""A time in seconds, microseconds or nanoseconds is plausible in its own unit only."""
 
 
 class CcxtSession:
@@ -126,31 +127,12 @@ class CcxtSession:
 
     async def load(self, older: CcxtSession | None) -> None:
         """Load the markets, once. `older`: whose unchanging data may be reused."""
-        from ccxt import BadSymbol  # noqa: PLC0415 - loaded already, by the exchange itself
-
         if self.exchange.markets:
             return
         if older is not None and older.exchange.markets:
             self.exchange.set_markets_from_exchange(older.exchange)
-            return
-        try:
-            await self.exchange.load_markets(params=only_these_markets(self.venue, self._symbols))
-        except BadSymbol:
-            if not self._is_shared:
-                raise
-            await self._load_known()
         else:
-            require_markets(self.exchange.markets, self.name)
-
-    async def _load_known(self) -> None:
-        """Load one market after another, without those that the exchange does not have."""
-        from ccxt import BadSymbol  # noqa: PLC0415 - as above
-
-        found: list[Any] = []
-        for symbol in self._symbols:
-            with contextlib.suppress(BadSymbol):
-                found += await self.exchange.fetch_markets(only_these_markets(self.venue, [symbol]))
-        self.exchange.set_markets(found)
+            await load_markets(self.exchange, self._symbols)
 
     async def ask(self, symbol: str, work: Awaitable[T], *, is_of_market: bool = False) -> T:
         """A request's answer. Raises VenueError. is_of_market: it is about the market alone."""
@@ -375,9 +357,11 @@ class CcxtVenue:
         server_ms = await self._session.ask(self._market.symbol, self._exchange.fetch_time())
         if not isinstance(server_ms, int):
             raise VenueError(f"{self.name} did not report its time.", is_brief=True)
-        if not _EARLIEST_MS <= server_ms <= LATEST_MS:
+        times_ms = (int(server_ms * unit_ms) for unit_ms in _CLOCK_UNITS_MS)
+        plausible_ms = next((time_ms for time_ms in times_ms if _EARLIEST_MS <= time_ms <= LATEST_MS), None)
+        if plausible_ms is None:
             raise VenueError(f"{self.name} reports a time before 2010 or after 2100.", is_of_venue=True)
-        return server_ms
+        return plausible_ms
 
     async def candles(self, since_ms: int) -> list[Candle]:
         symbol = self._market.symbol

@@ -7,7 +7,6 @@ candles between it and the last one passed on are fetched first, so an interrupt
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Sequence
 
 from core.domain.candle import Candle
@@ -35,19 +34,16 @@ from core.market.feeds.requests import Checks, Page, Requests
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.stall_watch import StallWatch
 from core.market.feeds.stream_watch import StreamWatch
+from core.market.feeds.streamed_candles import StreamedCandles
 from core.market.feeds.task_feed import TaskFeed
 from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
-from core.market.feeds.venue import Kline, Refused, Venue
+from core.market.feeds.venue import Refused, Venue
 
 _DIAL_LOOK_S = 0.25
 """Between two checks that the stream is connected, as a quiet market sends nothing."""
 _EARLY_MS = 2_000
 """A closing message may come this early, by the local copy of the exchange's clock."""
-_OPEN_SHARE = 1.0 / 60.0
-"""Of a candle's length: between two requests of the open candle, if the stream does not show it."""
-_TRUST_S = 5.0
-"""How long the local clock is trusted after it was confirmed against a message with a future time."""
 _LATE_S = 30.0
 """Waking up this late means that the computer slept, on systems whose monotonic clock continues meanwhile."""
 _RAW_CHARACTERS = 2_000
@@ -94,13 +90,10 @@ class Connection:
         self._checks = Checks(self._requests, clock, times, ledger)
         self._sleep = SleepWatch(clock)
         self._forming: FormingCandles | None = None
-        self._finals: dict[int, Candle] = {}
         self._due_ms = 0
-        self._trusted_until_s = -math.inf
         self._vitals_due_s = clock.monotonic_s()
         self._shown: Candle | None = None
-        self._is_waiting = self._is_stream_unfit = False
-        self._open_due_s = clock.monotonic_s() + times.silence_s
+        self._is_waiting = False
 
     @property
     def age_s(self) -> float:
@@ -214,6 +207,7 @@ class Connection:
         """Stream events. greeting: the status sentence once the stream is connected. lost: of a silent exchange what
         is known; not None after any lost connection: the stream then counts as connected with its first message."""
         forming = self._forming = FormingCandles(self._server, has_consecutive_ids=self.venue.has_consecutive_ids)
+        streamed = StreamedCandles(forming, self._server, self._requests, self._clock, self._times)
         status = LiveStatus(self._feed, self.venue, self._stall, greeting)
         watch = StreamWatch(self.venue, self._clock, self._times, forming, self._requests.open_candle)
         self._due_ms = self._first_due_ms()
@@ -225,10 +219,9 @@ class Connection:
             self._tally.count(updates, self._clock.now_ms())
             self._stall.count(updates)
             self._reject(updates.refused)
-            self._reject(await self._take(forming, updates.klines))
+            self._reject(await streamed.apply(updates.klines))
             self._reject(forming.take_trades(updates.trades))
-            if self._is_stream_unfit:
-                await self._request_open(forming)
+            await streamed.request_open(self._ledger.position_ms, has_trades=bool(updates.trades))
             if not self.is_live and (forming.newest_ms is not None or status.is_connected):
                 self.is_live = lost is None or not updates.is_empty
                 if self.is_live:
@@ -236,7 +229,7 @@ class Connection:
                 else:
                     status.report_silence(lost or "")
             self.has_streamed = True
-            await self._pass_on(forming)
+            await self._pass_on(forming, streamed)
             self._update(forming)
             if self.is_live:
                 status.report_changes(
@@ -245,9 +238,9 @@ class Connection:
             await self._feed.delivered()
             self._end_in_time(updates.is_ending)
 
-    async def _pass_on(self, forming: FormingCandles) -> None:
+    async def _pass_on(self, forming: FormingCandles, streamed: StreamedCandles) -> None:
         """Pass on closed candles: from the stream, else by request."""
-        self._pass_on_streamed(forming)
+        self._pass_on_streamed(forming, streamed)
         over_ms = self._over_ms(forming)
         self._is_waiting = over_ms is not None and self._requests.held is not None
         if over_ms is None or self._is_waiting:
@@ -294,48 +287,6 @@ class Connection:
             now_ms = self._clock.now_ms()
             self._feed.emit(self._tally.vitals(self.venue.name, now_ms, self._server, self._ledger, forming))
 
-    async def _take(self, forming: FormingCandles, klines: list[Kline]) -> list[Refused]:
-        """Take the stream's valid candles; returns the others. One from the future triggers a clock sync, as the local
-        clock may be wrong."""
-        refused = []
-        newest_ms = max((kline.candle.open_time_ms for kline in klines), default=0)
-        if self._server.is_ahead(newest_ms):
-            await self._sync_clock(newest_ms)
-        for kline in klines:
-            reason = forming.rejection_reason(kline.candle)
-            if reason is not None:
-                refused.append(Refused(reason, str(kline)))
-                continue
-            if forming.is_final(kline):
-                self._finals[kline.candle.open_time_ms] = kline.candle
-            forming.take_kline(kline)
-            self._server.learn([kline.candle])
-        if klines:
-            self._is_stream_unfit = len(refused) == len(klines)
-        return refused
-
-    async def _request_open(self, forming: FormingCandles) -> None:
-        """Request the open candle now and then, as all streamed ones are refused: they may be of another time zone."""
-        now_s = self._clock.monotonic_s()
-        if now_s < self._open_due_s or self._requests.held is not None:
-            return
-        self._open_due_s = now_s + max(self._times.silence_s, self._step_ms / 1000.0 * _OPEN_SHARE)
-        try:
-            for candle in await self._requests.open_candle():
-                forming.take_kline(Kline(candle))
-        except VenueError as trouble:
-            if not trouble.is_brief:
-                raise
-
-    async def _sync_clock(self, shown_ms: int) -> None:
-        """Sync with the exchange's clock. If ours was right and the message wrong, not again for a while."""
-        now_s = self._clock.monotonic_s()
-        if now_s < self._trusted_until_s or self._requests.held is not None:
-            return
-        await self._requests.sync()
-        if self._server.is_ahead(shown_ms):
-            self._trusted_until_s = now_s + _TRUST_S
-
     async def _check_clock_jump(self, until_s: float) -> None:
         """Raises VenueError if the computer has slept. A wall clock that was set does not matter."""
         jump_s = self._sleep.jump_s()
@@ -365,15 +316,15 @@ class Connection:
                 is_of_socket=True,
             )
 
-    def _pass_on_streamed(self, forming: FormingCandles) -> None:
+    def _pass_on_streamed(self, forming: FormingCandles, streamed: StreamedCandles) -> None:
         """Pass on candles after the position, without a gap, whose closing message has come and is due."""
         newest_ms = forming.newest_ms or 0
-        while (candle := self._finals.pop(self._ledger.position_ms + self._step_ms, None)) is not None:
+        while (candle := streamed.pop_closed(self._ledger.position_ms + self._step_ms)) is not None:
             if candle.open_time_ms + self._step_ms > self._server.now_ms() + _EARLY_MS:
                 break
             self._pass(candle, candle.open_time_ms >= newest_ms - self._step_ms, forming)
         self._due_ms = max(self._due_ms, self._ledger.position_ms + self._step_ms)
-        self._finals = {open_ms: each for open_ms, each in self._finals.items() if open_ms > self._ledger.position_ms}
+        streamed.drop_closed(self._ledger.position_ms)
 
     def _pass(self, candle: Candle, is_live: bool, forming: FormingCandles) -> None:
         if self._ledger.is_full:

@@ -9,7 +9,7 @@ from core.domain.candle import Candle
 from core.domain.validation import problem_of
 from core.market.aggregate import Trade, TradeAggregator, TradeFate
 from core.market.feeds.server_clock import ServerClock
-from core.market.feeds.venue import Kline, Refused
+from core.market.feeds.venue import FUTURE, Kline, Refused
 
 _KEPT = 4
 _LARGEST_JUMP = 10.0
@@ -45,7 +45,7 @@ class FormingCandles:
         if problem is not None:
             return problem.value
         if self._clock.is_ahead(candle.open_time_ms):
-            return "a time in the future"
+            return FUTURE
         if self._in_quote >= _IN_QUOTE:
             return "a volume in the quote currency"
         return "price jumped tenfold" if self._is_wild(candle.close) else None

@@ -18,7 +18,7 @@ from core.market.feeds.rate_limits import RateLimitedError, RequestGate
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
-from core.market.feeds.venue import Refused, Venue
+from core.market.feeds.venue import FUTURE, Refused, Venue
 
 T = TypeVar("T")
 _VOLUME_TOLERANCE = 1e-9
@@ -146,6 +146,11 @@ class Requests:
         sound, _ = self._sifted(rows)
         return sound
 
+    async def newest_ms(self) -> int | None:
+        """When the newest listed candle opens, even if that is in the future by the known time."""
+        rows, _ = await self._rows(self._server.forming_ms(), is_urgent=True)
+        return rows[-1].open_time_ms if rows else None
+
     def _sifted(self, rows: list[Candle]) -> tuple[list[Candle], list[Refused]]:
         sound, refused = [], []
         for row in rows:
@@ -153,7 +158,7 @@ class Requests:
             if problem is not None:
                 refused.append(Refused(problem.value, str(row)))
             elif self._server.is_ahead(row.open_time_ms):
-                refused.append(Refused("a time in the future", str(row)))
+                refused.append(Refused(FUTURE, str(row)))
             else:
                 sound.append(row)
         return sound, refused

@@ -1,4 +1,4 @@
-"""Notices that an exchange sends data of which nothing is a candle that can be passed on."""
+"""Notices that a feed is live and has nothing to pass on: a market without trades, or data without a valid candle."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class StallWatch:
             self._mark, self._since_s, self._due_s = mark, now_s, now_s + self._longest_s
             self._rows = 0
             self._refused.clear()
-        if now_s < self._due_s or not (self._rows or self._refused):
+        if now_s < self._due_s:
             return False
         self._due_s = 2.0 * now_s - self._since_s
         self._reported_mark = mark
@@ -53,8 +53,8 @@ class StallWatch:
 
     def sentence(self, now_s: float, name: str) -> str:
         """What has not come, and what has. name: the exchange's."""
+        lacking = f"No candle of {self._market.symbol} {self._market.interval} for {in_words(now_s - self._since_s)}"
+        if not (self._rows or self._refused):
+            return f"{lacking}: {name} reports no trades."
         refused = ", ".join(f"{count:,} times {reason}" for reason, count in self._refused.most_common())
-        return (
-            f"No candle of {self._market.symbol} {self._market.interval} for {in_words(now_s - self._since_s)}, though "
-            f"{name} sends data. Refused: {refused or 'nothing'}."
-        )
+        return f"{lacking}, though {name} sends data. Refused: {refused or 'nothing'}."

@@ -9,6 +9,9 @@ from typing import Protocol, Self
 from core.domain.candle import Candle
 from core.market.aggregate import Trade
 
+FUTURE = "a time in the future"
+"""The reason of a candle that opens later than now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kline:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from core.market.feeds.ccxt_session import CcxtSession
 from core.market.feeds.stream_inbox import StreamInbox
 from core.market.feeds.venue import Kline
 from tests.support.candles import MINUTE
+from tests.support.exchange.streaming import StreamingExchange
 
 SYMBOLS = [f"{base}/USDT" for base in "ABCDEFGHIJKL"]
 FIRST, LAST = SYMBOLS[0], SYMBOLS[-1]
@@ -51,6 +54,18 @@ async def test_rows_of_two_subscriptions_in_one_burst_come_once_and_close_their_
     assert [kline.is_closed for kline in await klines(inbox)] == [False], "it bypassed the tap"
     await session.leave(others)
     await session.leave(inbox)
+
+
+@pytest.mark.parametrize("units", [1e-3, 1, 1e3, 1e6])
+async def test_the_time_of_an_exchange_may_be_in_any_unit(units: float) -> None:
+    time = TIME_MS * units
+    exchange = StreamingExchange("whitebit", lambda _: {"time": time / 1000.0}, {"BTC/USDT": "BTC_USDT"})
+    async with exchange.running():
+        venue = exchange.open_venue(exchange.market())
+        venue._exchange.has["fetchTime"] = True
+        await venue.open(None)
+        assert await venue.server_ms() == TIME_MS
+        await venue.close()
 
 
 async def klines(inbox: StreamInbox) -> list[Kline]:

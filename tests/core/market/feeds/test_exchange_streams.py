@@ -19,73 +19,29 @@ from core.domain.candle import DAY_MS, Candle, Interval, Market
 from core.market.feeds.base import (
     FeedError,
     FeedState,
-    FeedStatus,
     FeedVitals,
-    RejectedMessage,
     StoredCandles,
 )
 from core.market.feeds.ccxt_session import CcxtSession, CcxtVenue
-from core.market.feeds.exchange import ExchangeFeed
 from core.market.feeds.many import open_feeds
 from tests.support.exchange.streaming import StreamingExchange, nothing
-from tests.support.feeds import RecordedEvents, live, record_events
+from tests.support.exchange.watching import (
+    HOUR_MS,
+    PRICE,
+    gate,
+    now_ms,
+    of,
+    open_of,
+    reasons,
+    row,
+    rows_from,
+    sentences,
+    watched,
+)
+from tests.support.feeds import live, record_events
 from tests.support.virtual_network import loop_time
 
-HOUR_MS = 3_600_000
 HONG_KONG_MS = 16 * HOUR_MS
-PRICE = 50.0
-Row = tuple[int, float, float, float, float, float]
-
-
-def now_ms() -> int:
-    return loop_time().now_ms()
-
-
-def row(open_ms: int, step_ms: int) -> Row:
-    """Its price and volume grow evenly until its end."""
-    part = max(0.0, min(1.0, (now_ms() - open_ms) / step_ms))
-    return open_ms, PRICE, PRICE + part, PRICE, PRICE + part, round(6.0 * part, 6)
-
-
-def open_of(time_ms: int, step_ms: int, phase_ms: int = 0) -> int:
-    return (time_ms - phase_ms) // step_ms * step_ms + phase_ms
-
-
-def rows_from(since_ms: int, step_ms: int, phase_ms: int = 0) -> list[Row]:
-    """Ascending; the last one is open."""
-    first_ms = open_of(since_ms + step_ms - 1, step_ms, phase_ms)
-    return [row(time_ms, step_ms) for time_ms in range(first_ms, now_ms() + 1, step_ms)][:300]
-
-
-async def watched(
-    exchange: StreamingExchange, interval: str, for_s: float, catch_up: int = 3, known: StoredCandles | None = None
-) -> RecordedEvents:
-    """What a feed reports within a time."""
-    market = exchange.market(interval)
-    feed = ExchangeFeed(market, loop_time(), catch_up=catch_up, open_venue=lambda: exchange.open_venue(market))
-    received = RecordedEvents()
-    after_ms = known.candles[-1].open_time_ms if known else None
-    try:
-        async with exchange.running(), asyncio.timeout(for_s):
-            async for event in feed.events(after_ms, known):
-                received.events.append(event)
-    except TimeoutError:
-        pass
-    finally:
-        await feed.aclose()
-    return received
-
-
-def of(received: RecordedEvents, kind: type[Any]) -> list[Any]:
-    return [event for event in received.events if isinstance(event, kind)]
-
-
-def reasons(received: RecordedEvents) -> set[str]:
-    return {each.reason for each in of(received, RejectedMessage)}
-
-
-def sentences(received: RecordedEvents) -> list[str]:
-    return [each.sentence for each in of(received, FeedStatus) if each.state is FeedState.LIVE]
 
 
 # --- the grid of the stream
@@ -222,25 +178,6 @@ async def test_candles_of_another_length_or_grid_are_refused_with_a_sentence(
 # --- volumes and closes
 
 
-def gate(venue: str, interval: str = "1m", is_deaf: bool = False) -> StreamingExchange:
-    """Its stream falls silent after 40 s if it is deaf."""
-    begin_ms, step_ms = now_ms(), Interval.parse(interval).duration_ms
-
-    def answer(request: web.Request) -> Any:
-        listed = rows_from(int(request.query["from"]) * 1000, step_ms)
-        return [[str(t // 1000), str(v * c), *map(str, (c, h, low, o, v)), "true"] for t, o, h, low, c, v in listed]
-
-    def stream(_: list[str]) -> Iterable[Any]:
-        if is_deaf and now_ms() - begin_ms > 40_000:
-            return
-        t, o, h, low, c, v = row(open_of(now_ms(), step_ms), step_ms)
-        cells = {"t": t // 1000, "o": o, "h": h, "l": low, "c": c, "v": v * c, "a": v, "n": f"{interval}_BTC_USDT"}
-        result = {name: str(cell) for name, cell in cells.items()}
-        yield {"time": now_ms() // 1000, "channel": "spot.candlesticks", "event": "update", "result": result}
-
-    return StreamingExchange(venue, answer, {"BTC/USDT": "BTC_USDT"}, stream=stream)
-
-
 @pytest.mark.parametrize("venue", ["gate", "gateeu"])
 async def test_the_forming_volume_is_in_the_base_currency_and_a_candle_closes_at_once(venue: str) -> None:
     received = await watched(gate(venue), "1m", 150.0)
@@ -333,7 +270,8 @@ async def test_an_interval_that_ccxt_cannot_stream_is_served_by_trades() -> None
 
     exchange = StreamingExchange("p2b", p2b_rows, {"BTC/USDT": "BTC_USDT"}, stream=trades)
     received = await watched(exchange, "1m", 150.0)
-    assert len(received.live) == 2 and {each.close for each in received.forming} == {50.5}
+    from_trades = [each for each in received.forming if each.open_time_ms == received.live[-1].open_time_ms]
+    assert len(received.live) == 2 and {each.close for each in from_trades} == {50.5}
     assert "kline" not in exchange.sent and received.states[-1] is FeedState.LIVE
 
 
