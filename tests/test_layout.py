@@ -29,7 +29,7 @@ WINDOW = (
 )
 
 
-TOP_LEVEL = {"core", "desktop", "docs", "models", "resources", "tests", "build.spec", "pyproject.toml"}
+TOP_LEVEL = {"core", "desktop", "docs", "findings", "models", "resources", "tests", "build.spec", "pyproject.toml"}
 TOP_LEVEL |= {"README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "Makefile"}
 TOP_LEVEL |= {"requirements.lock", ".ci", ".github", ".gitattributes", ".gitignore", ".pre-commit-config.yaml"}
 

@@ -13,6 +13,11 @@ from typing import Any
 
 import pytest
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "dist" / "ghostcandle"
 PROGRAM = FOLDER / ("ghostcandle-console.exe" if sys.platform == "win32" else "ghostcandle")
@@ -80,6 +85,18 @@ def test_the_menu_entry_names_this_program(tmp_path: Path) -> None:
     entry.read(tmp_path / "applications" / "ghostcandle.desktop")
     assert entry["Desktop Entry"]["Exec"] == f'"{PROGRAM}"'
     assert Path(entry["Desktop Entry"]["Icon"]).is_file()
+
+
+def test_json_and_packed_tables_are_read(tmp_path: Path) -> None:
+    """Their readers are loaded by name."""
+    rows = [[1_600_000_020_000 + 60_000 * n, 1.0, 2.0, 0.5, 1.5, 3.0] for n in range(5)]
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(("t", "o", "h", "l", "c", "v"))}
+    files = {"rows.json": rows, "columns.json": columns}
+    for name, content in files.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    (tmp_path / "table.csv.zst").write_bytes(zstd.compress("\n".join(",".join(map(str, row)) for row in rows).encode()))
+    answer = ask(tmp_path, "import", *files, "table.csv.zst", "--dry-run", "--data-dir", str(tmp_path / "data"))
+    assert [file["candles"] for file in answer["files"]] == [5, 5, 5]
 
 
 def test_unneeded_files_are_excluded() -> None:
