@@ -85,6 +85,7 @@ class OpeningTimes:
     were_ends: whether the times were moved back by an interval."""
 
     times: Times
+    interval: Interval
     short_ms: int | None
     were_ends: bool
 
@@ -111,7 +112,7 @@ def opening_times(
         times = times + (short_ms or 0) - interval.duration_ms
     if is_of_days:
         times = days_at_date(times, offsets_ms, interval, are_days=are_days, has_zone=has_zone)
-    return OpeningTimes(times, short_ms, were_ends)
+    return OpeningTimes(times, interval, short_ms, were_ends)
 
 
 def days_at_date(times: Times, offsets_ms: Times, interval: Interval, *, are_days: bool, has_zone: bool) -> Times:

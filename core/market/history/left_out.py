@@ -59,17 +59,17 @@ class RowsLeftOut:
         return CandleFileError(f"{self.table.path.name} has fewer than {named}{'; rejected: ' + why if why else ''}.")
 
     def refuse_broken(self, rows: int, read_as: str) -> None:
-        """Raises CandleFileError if more of the file's rows are bad than a good file has. read_as: its form."""
+        """Raises CandleFileError if too many rows are bad. read_as: its form, and a comma."""
         broken = {reason: count for reason, count in (+self.counts).items() if reason not in _HARMLESS}
         count = sum(broken.values())
         if count <= _MOST_BROKEN * rows:
             return
         reason = max(broken, key=broken.__getitem__)
         example = f" (such as {self.examples[reason]})" if reason in self.examples else ""
-        advice = "Its columns may be in an order that is not known: add a first line with the name of each."
+        named = "add a first line with" if self.table.is_text else "save it as CSV with a first line of"
+        advice = f"Its columns may be in an order that is not known: {named} the name of each."
         if 2 * count < rows:
             advice = "To leave such rows out, add --skip-invalid."
         raise CandleFileError(
-            f"{self.table.path.name}: read{read_as}, {count:,} of {rows:,} rows make no sense: {reason}{example}. "
-            f"{advice}"
+            f"{self.table.path.name}: {read_as}{count:,} of {rows:,} rows make no sense: {reason}{example}. {advice}"
         )
