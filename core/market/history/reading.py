@@ -26,7 +26,7 @@ from core.market.history.checks import check_columns, in_order
 from core.market.history.errors import CandleFileError
 from core.market.history.forms.form import Form, Stamp
 from core.market.history.forms.recognise import refuse_unclear
-from core.market.history.grids import grid_of, is_usual, most_frequent, opening_times
+from core.market.history.grids import is_usual, most_frequent, opening_times, phases_of
 from core.market.history.left_out import (
     CUT,
     NO_PRICES,
@@ -376,7 +376,7 @@ class _Reader:
     def _checked(
         self, columns: StoredColumns, interval: Interval, repeated: int, contradicting: int, stamped: str
     ) -> CandleTable:
-        phases = grid_of(columns.open_time_ms, interval).phases_ms
+        phases = phases_of(columns.open_time_ms, interval)
         checked = check_columns(columns, interval, *phases, trusts_jumps=self.is_exported, trusts_numbers=True)
         self._refuse_unusable(len(columns), checked.columns, checked.rejected, interval)
         for reason, count in checked.rejected.items():
@@ -395,7 +395,7 @@ class _Reader:
             contradicting,
             next(iter(self.symbols), None),
             self._how(stamped),
-            self.left_out.listed(),
+            self.left_out.examples,
         )
 
     def _how(self, stamped: str) -> HowRead:

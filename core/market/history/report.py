@@ -13,15 +13,6 @@ _OTHER_SIGN = str.maketrans("+-", "-+")
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Rows that are not among the candles. example: one of them, with its place in the file."""
-
-    reason: str
-    count: int
-    example: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class HowRead:
     """Each sentence says a decision and what it rests on."""
 

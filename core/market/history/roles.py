@@ -36,15 +36,7 @@ _TIME_NAMES = (
 )
 """Names of the beginning come before names that may be of any moment."""
 _END_NAMES = (
-    "close_time",
-    "closetime",
-    "time_close",
-    "timeclose",
-    "time_period_end",
-    "time_end",
-    "end_time",
-    "end",
-    "stop",
+    *("close_time", "closetime", "time_close", "timeclose", "time_period_end", "time_end", "end_time", "end", "stop"),
 )
 _DATE_NAMES = ("date", "dtyyyymmdd", "date_ymd", "date_mdy", "date_dmy", "trade_date", "day")
 _PRICE_NAMES = {
@@ -261,7 +253,7 @@ def _by_name(shown: str, table: pd.DataFrame, form: Form | None) -> Roles:
     prices = tuple(reads.get(part) or (_find(shown, by_name, _PRICE_NAMES[part], part),) for part in PRICES)
     time, digits = _time(shown, table, by_name, reads)
     volume, choice = reads.get("volume") or (), NO_VOLUME
-    if not volume or (form is not None and form.name == "okx-candles"):
+    if not volume:
         used = {*time, *(each for names in prices for each in names)}
         choice = _volume(table, by_name, used, prices)
         volume = _as_tuple(choice.column)

@@ -120,7 +120,7 @@ EXCHANGE_FORMS = (
         title="OKX, candle dumps",
         source="okx.com/historical-data (2024): vol counts contracts of swaps and futures",
         columns=("instrument_name", "open", "high", "low", "close", "vol", "vol_ccy", "vol_quote", "open_time"),
-        reads={"symbol": "instrument_name", "volume": "vol", "final": "confirm"},
+        reads={"symbol": "instrument_name", "final": "confirm"},
     ),
     Form(
         name="okx-trades",

@@ -136,9 +136,8 @@ def broken(shown: list[Row], count: int) -> str:
 def test_up_to_a_tenth_of_broken_rows_is_left_out_with_an_example(tmp_path: Path) -> None:
     file = read(tmp_path, broken(ROWS, 3))
     assert candles_of(file) == [candle(row) for row in ROWS[3:]]
-    assert [(each.count, each.example) for each in file.left_out] == [
-        (3, f"line 2: {ROWS[0].ms},100.0,1.0,99.6,99.8,1.0")
-    ]
+    assert list(file.rejected.values()) == [3]
+    assert list(file.examples.values()) == [f"line 2: {ROWS[0].ms},100.0,1.0,99.6,99.8,1.0"]
 
 
 @pytest.mark.parametrize("count", [4, 15])

@@ -155,4 +155,4 @@ def test_the_candle_that_was_not_finished_is_left_out(tmp_path: Path, form: str)
     path.write_text("\n".join([*lines, f"{head}{'0' if form == 'okx-candles' else 'false'}{tail}"]), encoding="utf-8")
     file = read_candle_table(path)
     assert candles_of(file) == layout.expected()[:-1]
-    assert [each.count for each in file.left_out] == [1]
+    assert list(file.rejected.values()) == [1]
