@@ -21,7 +21,8 @@ from core.market.feeds.base import (
 )
 from core.market.feeds.pace import ReplayPace
 from core.market.feeds.task_feed import TaskFeed
-from core.market.history.files import CandleFile, rejections_in_words, sample_file
+from core.market.history.files import CandleFile, sample_file
+from core.market.history.left_out import rejections_in_words
 from core.market.shown_names import file_symbol, shown_market, shown_symbol
 
 _log = logging.getLogger("ghostcandle.feed")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 
 from core.domain.candle import Interval
 from core.market.history.forms.form import Stamp
-from core.market.history.report import HowRead, LeftOut
+from core.market.history.report import HowRead
 from core.storage.candles import StoredColumns
 
 Watch = Callable[[int, int], None]
@@ -39,10 +39,10 @@ class ReadOptions:
 class CandleTable:
     """The content of a file.
 
-    columns: the accepted candles, ascending. rows: lines of the table. rejected: counts by reason; left_out: the same
-    with an example each. repeated: rows with the opening time of another row, or trades that are in the file twice;
-    contradicting: those of them with other numbers, of which the last in the file is kept. symbol: that of the symbol
-    column.
+    columns: the accepted candles, ascending. rows: lines of the table. rejected: counts by reason. examples: a row for
+    most of these reasons, with its place in the file. repeated: rows with the opening time of another row, or trades
+    that are in the file twice; contradicting: those of them with other numbers, of which the last in the file is kept.
+    symbol: that of the symbol column.
     """
 
     path: Path
@@ -55,4 +55,4 @@ class CandleTable:
     contradicting: int
     symbol: str | None
     how: HowRead
-    left_out: tuple[LeftOut, ...] = ()
+    examples: Mapping[str, str]

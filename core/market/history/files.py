@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -96,10 +96,3 @@ def sample_file() -> CandleFile:
     """The included sample: hourly EUR/USD candles of 2017."""
     with resources.as_file(resources.files("resources") / "sample_eurusd_1h.csv") as path:
         return read_candle_file(path)
-
-
-def rejections_in_words(rejected: Mapping[str, int]) -> str:
-    """ "; rejected: 2 (reason), 1 (reason)", or an empty text if there are none."""
-    if not rejected:
-        return ""
-    return "; rejected: " + ", ".join(f"{count} ({reason})" for reason, count in rejected.items())

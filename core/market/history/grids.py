@@ -29,14 +29,6 @@ _EPOCH_WEEKDAY = 3
 _FEWEST_DAYS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """phases_ms: how far opening times lie off the epoch's grid; two, if summer time moves them by an hour."""
-
-    interval: Interval
-    phases_ms: tuple[int, ...]
-
-
 def most_frequent(numbers: Times) -> int:
     """The most frequent number; the smallest of equals."""
     found, counts = np.unique(numbers, return_counts=True)
@@ -57,15 +49,15 @@ def ends_short_ms(times: Times, interval: Interval) -> int | None:
     return short_ms if short_ms in _ENDS_SHORT_MS else None
 
 
-def grid_of(times: Times, interval: Interval) -> Grid:
-    """The grid of ascending opening times, by what most of them have in common."""
+def phases_of(times: Times, interval: Interval) -> tuple[int, ...]:
+    """How far most of ascending opening times lie off the epoch's grid; two, if summer time moves them by an hour."""
     phases = times % interval.duration_ms
     main_ms = most_frequent(phases) if phases.size else 0
     if interval.duration_ms < _LOCAL_FROM_MS:
-        return Grid(interval, (main_ms,))
+        return (main_ms,)
     others = [(main_ms + shift_ms) % interval.duration_ms for shift_ms in (-_HOUR_MS, _HOUR_MS)]
     seasons = [other for other in others if _has_seasons(times, phases, main_ms, other)]
-    return Grid(interval, (main_ms, *seasons[:1]))
+    return (main_ms, *seasons[:1])
 
 
 def _has_seasons(times: Times, phases: Times, main_ms: int, other_ms: int) -> bool:
@@ -85,6 +77,7 @@ class OpeningTimes:
     were_ends: whether the times were moved back by an interval."""
 
     times: Times
+    interval: Interval
     short_ms: int | None
     were_ends: bool
 
@@ -111,7 +104,7 @@ def opening_times(
         times = times + (short_ms or 0) - interval.duration_ms
     if is_of_days:
         times = days_at_date(times, offsets_ms, interval, are_days=are_days, has_zone=has_zone)
-    return OpeningTimes(times, short_ms, were_ends)
+    return OpeningTimes(times, interval, short_ms, were_ends)
 
 
 def days_at_date(times: Times, offsets_ms: Times, interval: Interval, *, are_days: bool, has_zone: bool) -> Times:
@@ -132,7 +125,7 @@ def days_at_date(times: Times, offsets_ms: Times, interval: Interval, *, are_day
         dates = (walls + rest_ms) - (walls + rest_ms) % DAY_MS
         if _are_weekdays(dates):
             return dates
-    if len(grid_of(times, interval).phases_ms) > 1:
+    if len(phases_of(times, interval)) > 1:
         later = walls + hours[0]
         return later - later % DAY_MS
     return times  # of a market without weekends, such as an exchange whose days begin at 16:00 UTC

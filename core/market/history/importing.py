@@ -85,7 +85,10 @@ class ImportPlan:
             "holes": len(holes),
             "missing": candles_in(holes, self.market.interval),
             "rejected": dict(self.table.rejected),
-            "left_out": self._left_out(),
+            "left_out": [
+                {"reason": reason, "count": count, "example": self.table.examples.get(reason, "")}
+                for reason, count in self.table.rejected.items()
+            ],
             "repeated": self.table.repeated,
             "contradicting": self.table.contradicting,
             "new": self.new,
@@ -97,14 +100,6 @@ class ImportPlan:
         """A candle as it was read."""
         candle = (int(self.candles.open_time_ms[row]), *self.candles.values[:, row].tolist())
         return dict(zip(COLUMNS, candle, strict=True))
-
-    def _left_out(self) -> list[dict[str, object]]:
-        """Each reason with its count and, where a row of the file shows it, an example."""
-        examples = {each.reason: each.example for each in self.table.left_out}
-        return [
-            {"reason": reason, "count": count, "example": examples.get(reason, "")}
-            for reason, count in self.table.rejected.items()
-        ]
 
 
 def plan_import(

@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from core.market.history.cells import is_number
 from core.market.history.errors import CandleFileError
 from core.market.history.json_pieces import row_pieces
 from core.market.history.source import opened
@@ -155,7 +156,8 @@ def _place_of(path: Path, data: IO[bytes]) -> _Place:
             place = _of_row(node, around[-1] if around else None)
             if place is not None:
                 names = around[-2].names if len(around) > 1 and node.is_array else ()
-                return replace(place, names=names)
+                beside = (each for each in around if place.kind == "columns" and each.columns and not each.is_array)
+                return replace(place, prefix=next(beside, place).prefix, names=names)
         elif around:
             node = around[-1]
             node.cells += 1
@@ -247,9 +249,10 @@ def _table(names: Iterable[Any], columns: Iterable[Sequence[Any]]) -> pd.DataFra
 def _flattened(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A message's rows: objects in it give their cells to it, an array of objects a row each."""
     plain = {name: value for name, value in row.items() if not isinstance(value, dict | list)}
-    for value in row.values():
-        if isinstance(value, dict):
-            plain |= next(_flattened(value))
+    below = {name: next(_flattened(value)) for name, value in row.items() if isinstance(value, dict)}
+    has_same = len(set().union(*below.values())) < sum(map(len, below.values()))  # such as bid and ask
+    for name, cells in below.items():
+        plain |= {f"{name} {each}": cell for each, cell in cells.items()} if has_same else cells
     lists = [value for value in row.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
     if not lists:
         yield plain
@@ -275,10 +278,17 @@ def _columns_in(name: str, value: Any) -> Iterator[tuple[str, list[Any]]]:
         yield name, value
 
 
+def _are_words(cells: pd.Series) -> bool:
+    """Whether these are texts but no numbers, such as the ranges that Yahoo offers."""
+    return all(isinstance(cell, str) and not is_number(cell) for cell in cells)
+
+
 def _of_columns(entries: Iterable[tuple[str, Any]], most_rows: int) -> Iterator[pd.DataFrame]:
     import pandas as pd  # noqa: PLC0415 - as above
 
     columns = {name: pd.Series(cells) for entry in entries for name, cells in _columns_in(*entry)}
+    longest = max(map(len, columns.values()), default=0)
+    columns = {name: cells for name, cells in columns.items() if len(cells) == longest or not _are_words(cells)}
     lengths = {len(cells) for cells in columns.values()}
     if len(lengths) > 1:
         raise ValueError(f"its columns have {', '.join(map(str, sorted(lengths)))} cells")

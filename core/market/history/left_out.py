@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from core.domain.validation import RejectionReason
 from core.market.history.errors import CandleFileError
-from core.market.history.report import LeftOut
 from core.market.history.table import TableFile
 
 if TYPE_CHECKING:
@@ -32,6 +31,12 @@ _MOST_BROKEN = 0.1
 """Share of the rows. With more, the file is not what it was taken for."""
 
 
+def rejections_in_words(rejected: Mapping[str, int]) -> str:
+    """ "; rejected: 2 (reason), 1 (reason)", or an empty text if there are none."""
+    shown = ", ".join(f"{count} ({reason})" for reason, count in rejected.items())
+    return f"; rejected: {shown}" if shown else ""
+
+
 @dataclass(slots=True)
 class RowsLeftOut:
     """Counts of one file by reason."""
@@ -48,28 +53,25 @@ class RowsLeftOut:
         if reason not in self.examples:
             self.examples[reason] = self.table.example(int(chunk.index[int(is_left_out.argmax())]))
 
-    def listed(self) -> tuple[LeftOut, ...]:
-        return tuple(LeftOut(reason, count, self.examples.get(reason, "")) for reason, count in (+self.counts).items())
-
     def too_few(self, others: Mapping[RejectionReason, int], required: str) -> CandleFileError:
         """The sentence for a file with fewer valid candles than one or two. others: rows left out besides these."""
         counts = {**+self.counts, **{reason.value: count for reason, count in others.items()}}
-        why = ", ".join(f"{count} ({reason})" for reason, count in counts.items())
+        why = rejections_in_words(counts)
         named = "two valid candles" if required == "two" else "one valid candle"
-        return CandleFileError(f"{self.table.path.name} has fewer than {named}{'; rejected: ' + why if why else ''}.")
+        return CandleFileError(f"{self.table.path.name} has fewer than {named}{why}.")
 
     def refuse_broken(self, rows: int, read_as: str) -> None:
-        """Raises CandleFileError if more of the file's rows are bad than a good file has. read_as: its form."""
+        """Raises CandleFileError if too many rows are bad. read_as: its form, and a comma."""
         broken = {reason: count for reason, count in (+self.counts).items() if reason not in _HARMLESS}
         count = sum(broken.values())
         if count <= _MOST_BROKEN * rows:
             return
         reason = max(broken, key=broken.__getitem__)
         example = f" (such as {self.examples[reason]})" if reason in self.examples else ""
-        advice = "Its columns may be in an order that is not known: add a first line with the name of each."
+        named = "add a first line with" if self.table.is_text else "save it as CSV with a first line of"
+        advice = f"Its columns may be in an order that is not known: {named} the name of each."
         if 2 * count < rows:
             advice = "To leave such rows out, add --skip-invalid."
         raise CandleFileError(
-            f"{self.table.path.name}: read{read_as}, {count:,} of {rows:,} rows make no sense: {reason}{example}. "
-            f"{advice}"
+            f"{self.table.path.name}: {read_as}{count:,} of {rows:,} rows make no sense: {reason}{example}. {advice}"
         )

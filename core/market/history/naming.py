@@ -88,7 +88,7 @@ def _may_be(listed: str, wanted: str) -> bool:
     (AAPL.US, BTC) without another quote."""
     base, _, quote = wanted.upper().replace("XBT", "BTC").partition("/")
     parts = listed.upper().replace("XBT", "BTC")
-    if "".join(_split(parts)) == "".join(_split(base + quote)):
+    if "".join(_split(parts)) == "".join(_split(base + quote)) or f"{base}/{quote}" in _symbols(_split(parts)):
         return True
     named = set(_split(parts))
     quotes = named & set(_QUOTES) - {base}

@@ -26,7 +26,7 @@ from core.market.history.checks import check_columns, in_order
 from core.market.history.errors import CandleFileError
 from core.market.history.forms.form import Form, Stamp
 from core.market.history.forms.recognise import refuse_unclear
-from core.market.history.grids import grid_of, is_usual, most_frequent, opening_times
+from core.market.history.grids import is_usual, most_frequent, opening_times, phases_of
 from core.market.history.left_out import (
     CUT,
     NO_PRICES,
@@ -40,8 +40,8 @@ from core.market.history.left_out import (
 )
 from core.market.history.report import (
     HowRead,
-    end_by,
     form_sentence,
+    stamp_of,
     stamp_sentence,
     volume_sentence,
     zone_sentence,
@@ -300,12 +300,7 @@ class _Reader:
     ) -> None:
         assert self.roles is not None, "set by _begin"
         numbers[1] = np.abs(numbers[1])  # some files write sold amounts as negative numbers
-        form = self.roles.form
-        if (
-            form is not None
-            and form.quote_amounts
-            and any(re.search(form.quote_amounts, each) for each in self.symbols)
-        ):
+        if self._is_in_quote():
             numbers[1] /= numbers[0]
         is_priced = np.isfinite(numbers).all(axis=0) & (numbers > 0.0).all(axis=0)
         self.left_out.add(TRADE_NUMBER, chunk, is_good & ~is_priced)
@@ -314,6 +309,11 @@ class _Reader:
         ids = None if self.roles.trade_id is None else integer_ids(chunk[self.roles.trade_id])
         kept_ids = None if ids is None else ids[kept]
         aggregator.add(Trades(times[kept], numbers[0, kept], numbers[1, kept], kept_ids))
+
+    def _is_in_quote(self) -> bool:
+        """Whether amounts of trades are in the quote currency, as this form has them for such a symbol."""
+        pattern = "" if self.form is None else self.form.quote_amounts
+        return bool(pattern) and any(re.search(pattern, each) for each in self.symbols)
 
     def _finish_trades(self, aggregator: TradeTableAggregator) -> CandleTable:
         made = aggregator.candles()
@@ -342,7 +342,6 @@ class _Reader:
             has_zone = self.options.zone is not None or self.zone is not Zone.NONE
             refuse_unclear(self.path.name, self.form, has_zone=has_zone, has_stamp=self.options.stamp is not None)
         opens, stamped = self._opening_times(times, offsets, interval)
-        self.is_at_dates = interval.duration_ms % DAY_MS == 0 and bool((opens % DAY_MS == 0).all())
         return self._checked(StoredColumns(opens, values), interval, repeated, contradicting, stamped)
 
     def _offsets(self) -> NDArray[np.int64] | None:
@@ -356,26 +355,28 @@ class _Reader:
         form, options = self.form, self.options
         if interval.duration_ms % DAY_MS == 0 and self.zone is Zone.MOMENT and options.zone is not None:
             offsets = offsets_of(times, options.zone)
-        said_by = end_by(form, options.stamp, is_named=self.roles is not None and self.roles.is_end)
+        assert self.roles is not None, "set by _begin"
+        stamp, said_by = stamp_of(form, options.stamp, self.roles.stamp)
         found = opening_times(
             times,
             np.zeros_like(times) if offsets is None else offsets,
             interval,
-            are_ends=bool(said_by),
+            are_ends=stamp is Stamp.END,
             are_starts=options.stamp is Stamp.START,
             are_days=form is not None and form.are_days,
             has_zone=self.zone is not Zone.NONE or options.zone is not None,
         )
-        return found.times, stamp_sentence(interval, ends_short_ms=found.short_ms, end_by=said_by * found.were_ends)
+        self.is_at_dates = interval.duration_ms % DAY_MS == 0 and bool((found.times % DAY_MS == 0).all())
+        return found.times, stamp_sentence(found, stamp, said_by, are_dates=self.is_at_dates)
 
     def _refuse_broken(self) -> None:
         if not self.options.skips_invalid:
-            self.left_out.refuse_broken(self.rows, "" if self.form is None else f" as {self.form.title}")
+            self.left_out.refuse_broken(self.rows, "" if self.form is None else f"read as {self.form.title}, ")
 
     def _checked(
         self, columns: StoredColumns, interval: Interval, repeated: int, contradicting: int, stamped: str
     ) -> CandleTable:
-        phases = grid_of(columns.open_time_ms, interval).phases_ms
+        phases = phases_of(columns.open_time_ms, interval)
         checked = check_columns(columns, interval, *phases, trusts_jumps=self.is_exported, trusts_numbers=True)
         self._refuse_unusable(len(columns), checked.columns, checked.rejected, interval)
         for reason, count in checked.rejected.items():
@@ -394,7 +395,7 @@ class _Reader:
             contradicting,
             next(iter(self.symbols), None),
             self._how(stamped),
-            self.left_out.listed(),
+            self.left_out.examples,
         )
 
     def _how(self, stamped: str) -> HowRead:
@@ -404,7 +405,7 @@ class _Reader:
         zone, is_assumed = zone_sentence(roles.form, how, named, are_dates=self.is_at_dates)
         shown = form_sentence(roles.form, is_by_name=roles.is_by_name, is_requested=options.form is not None)
         volume = volume_sentence(
-            roles.numbers[-1], roles.form, is_turnover=roles.is_turnover, missing=self.without_volume
+            roles.numbers[-1], roles.form, roles.volume, is_in_quote=self._is_in_quote(), missing=self.without_volume
         )
         decimal = "a comma is the decimal sign" if self.table.has_decimal_comma else ""
         return HowRead(roles.form, shown, zone, stamped, volume, decimal, is_assumed)

@@ -5,18 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.market.history.forms.form import Form, Stamp
+from core.market.history.grids import OpeningTimes
+from core.market.history.volumes import VolumeChoice
 
 _AS_ZERO = "stored as 0"
 _OTHER_SIGN = str.maketrans("+-", "-+")
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Rows that are not among the candles. example: one of them, with its place in the file."""
-
-    reason: str
-    count: int
-    example: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +51,8 @@ def zone_sentence(form: Form | None, how: str, requested: str | None, *, are_dat
     are_dates: the candles are days that open at midnight UTC of their date."""
     if are_dates and how != "moment":
         return "not needed: days are stored at their date", False
+    if how == "moment" and are_dates and requested is not None:
+        return f"{requested}, as requested, for the dates of moments", False
     if how == "moment":
         return "not needed: the times are moments, in numbers", False
     if how == "file":
@@ -75,25 +70,50 @@ def _shown_zone(name: str) -> str:
     return name if hours == name else f"UTC{hours.translate(_OTHER_SIGN)} without summer time"
 
 
-def stamp_sentence(interval: object, *, ends_short_ms: int | None, end_by: str) -> str:
-    """end_by: who says that the times are the ends, empty where they are the beginnings."""
-    if ends_short_ms is not None:
-        return f"the end of each candle, {ends_short_ms:,} ms before the next one; each was moved to its beginning"
-    if end_by:
-        return f"the end of each candle, {end_by}; each was moved back by {interval}"
-    return "the beginning of each candle"
+def stamp_of(form: Form | None, requested: Stamp | None, named: Stamp | None) -> tuple[Stamp, str]:
+    """Which moment of a candle its time is, and who says so, empty if nobody. named: by the column's name."""
+    if requested is not None:
+        return requested, "as requested"
+    if form is not None:
+        return form.stamp or Stamp.START, "as this form has it"
+    if named is not None:
+        return named, "by its column's name"
+    return Stamp.START, ""
 
 
-def volume_sentence(columns: tuple[object, ...], form: Form | None, *, is_turnover: bool, missing: int) -> str:
+def stamp_sentence(found: OpeningTimes, stamp: Stamp, said_by: str, *, are_dates: bool) -> str:
+    """said_by: who says that the times are this moment. are_dates: days that open at midnight UTC of their date."""
+    if found.short_ms is not None:
+        return f"the end of each candle, {found.short_ms:,} ms before the next one; each was moved to its beginning"
+    if found.were_ends:
+        return f"the end of each candle, {said_by}; each was moved back by {found.interval}"
+    if are_dates:
+        is_ignored = stamp is Stamp.END and said_by == "as requested"
+        return f"the date of each day{', to which --stamp does not apply' if is_ignored else ''}"
+    if not said_by:
+        return "the beginning of each candle is assumed, as the file does not say; --stamp end names the end"
+    return f"the beginning of each candle{f', {said_by}' if stamp is Stamp.START else ''}"
+
+
+def volume_sentence(
+    columns: tuple[object, ...], form: Form | None, choice: VolumeChoice, *, is_in_quote: bool, missing: int
+) -> str:
+    """is_in_quote: amounts of trades were divided by their prices."""
     if not columns:
         return f"none in the file; {_AS_ZERO}"
     name = " + ".join(f"column {each + 1}" if isinstance(each, int) else f"column {each}" for each in columns)
-    unit = f", in {form.volume_unit}" if form is not None and form.volume_unit else ", read as the base currency"
-    if form is not None and columns == _base_columns(form):
+    unit = ", in the unit that the file has; it does not name one"
+    if choice.turnover is not None:
+        unit = ", in the base currency: another column is it times the price"
+    elif form is not None:
+        unit = f", in {form.volume_unit}" if form.volume_unit else ", read as the base currency"
+    if is_in_quote:
+        unit = ", in the quote currency, each divided by its price"
+    elif form is not None and columns == _base_columns(form):
         unit = ", in the base currency"
     if form is not None and form.volume_factor != 1.0:
         unit += f", each of it counted as {form.volume_factor:g}"
-    if is_turnover:
+    if choice.is_turnover:
         unit = ", which is a turnover in the quote currency, not a volume in the base currency"
     empty = f"; {missing:,} {'row has' if missing == 1 else 'rows have'} none, {_AS_ZERO}" if missing else ""
     return f"{name}{unit}{empty}"
@@ -103,15 +123,6 @@ def _base_columns(form: Form) -> tuple[object, ...]:
     """The column that the form names as the volume in the base currency."""
     named = form.reads.get("volume", form.reads.get("amount"))
     return (named,) if isinstance(named, str) and not form.volume_unit else ()
-
-
-def end_by(form: Form | None, requested: Stamp | None, *, is_named: bool) -> str:
-    """Who says that the times are the ends of candles; empty where nobody does. is_named: their column's name."""
-    if requested is not None:
-        return "as requested" if requested is Stamp.END else ""
-    if is_named:
-        return "by its column's name"
-    return "as this form has it" if form is not None and form.stamp is Stamp.END else ""
 
 
 def describe_form(form: Form) -> dict[str, str]:

@@ -13,35 +13,30 @@ from numpy.typing import NDArray
 from core.domain.plain_text import plain
 from core.market.history.cells import is_number, numbers_of
 from core.market.history.errors import CandleFileError
-from core.market.history.forms.form import Form
+from core.market.history.forms.form import QUOTES, Form, Stamp
 from core.market.history.forms.layouts import PRICES, places_of
 from core.market.history.forms.recognise import form_of
 from core.market.history.forms.table import STANDARD
-from core.market.history.volumes import VolumeChoice, base_volume
+from core.market.history.volumes import NO_VOLUME, VolumeChoice, base_volume
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_TIME_NAMES = (
+_START_NAMES = (
     *("open_time_ms", "open_time", "opentime", "time_period_start", "interval_begin", "start_time", "starttime"),
     *("start", "started_at", "startedat", "startsat", "starts_at", "window_start", "begin", "periodstartunix"),
     *("candle_begin_time", "time_open", "time_left"),
+)
+_TIME_NAMES = (
+    *_START_NAMES,
     *("timestamp", "timestamps", "datetime", "date-time", "date", "time", "date/time", "day", "trade_date"),
     *("gmt_time", "utc_time", "etc/utc", "time_(utc)", "datetime_utc", "time_utc", "timestamp_utc", "local_time"),
     *("unix", "unix_timestamp", "unix_time", "unixtime", "epoch", "ts", "mts", "ts_event", "created_at", "period"),
-    *("transact_time", "trade_time", "created_time", "t", "index"),
+    *("transact_time", "trade_time", "created_time", "participant_timestamp", "time_exchange", "t", "index"),
 )
 """Names of the beginning come before names that may be of any moment."""
 _END_NAMES = (
-    "close_time",
-    "closetime",
-    "time_close",
-    "timeclose",
-    "time_period_end",
-    "time_end",
-    "end_time",
-    "end",
-    "stop",
+    *("close_time", "closetime", "time_close", "timeclose", "time_period_end", "time_end", "end_time", "end", "stop"),
 )
 _DATE_NAMES = ("date", "dtyyyymmdd", "date_ymd", "date_mdy", "date_dmy", "trade_date", "day")
 _PRICE_NAMES = {
@@ -58,11 +53,13 @@ _VOLUME_NAMES = (
 _MAY_BE_VOLUME = re.compile(r"vol|shares|amount|turnover|quantity|qty|money|value|cost|notional|quote")
 _SURELY_VOLUME = re.compile(r"^vol|volume|^shares|shares$|^no\.of_shares|traded_quantity|traded_qty")
 _IS_NO_VOLUME = re.compile(r"taker|buy|sell|bid|ask|average|avg|\bma\b|_ma\b|price|cap|count|trades|change|interest")
-_CURRENCY = re.compile(r"(?i)(usdt|usdc|usd|eur|gbp|jpy|krw|busd|currency|quote)\)?$")
-_TRADE_PRICE_NAMES = ("price", "p", "rate")
-_AMOUNT_NAMES = ("amount", "qty", "quantity", "size", "volume", "base_qty", "base_amount", "q", "v")
+_TRADE_PRICE_NAMES = ("price", "p", "px", "rate")
+_AMOUNT_NAMES = ("base_qty", "base_amount", "amount", "qty", "quantity", "size", "volume", "q", "v", "sz")
 _TRADE_ID_NAMES = ("trade_id", "tradeid", "agg_trade_id", "agg_id", "id", "tid")
-_SYMBOL_NAMES = ("symbol", "pair", "ticker", "tic", "instrument", "instrument_name", "market")
+_SYMBOL_NAMES = (
+    *("symbol", "pair", "ticker", "tic", "instrument", "instrument_name", "market", "coin", "instid"),
+    *("product_id", "symbol_id"),
+)
 _FINAL_NAMES = ("confirm", "confirmed", "complete", "closed", "is_closed", "is_final", "isfinal")
 _NAMES = {"symbol": _SYMBOL_NAMES, "final": _FINAL_NAMES, "trade_id": _TRADE_ID_NAMES}
 _TRADE_LAYOUT = ("time", "price", "amount")
@@ -79,8 +76,7 @@ class Roles:
 
     numbers: open, high, low, close, volume of candles, price and amount of trades; each of one column, of none for a
     missing volume, or of several to be added. time: one column, or a date and a time of day. final: says whether a
-    candle has closed. clock_digits: of times of day without colons. is_turnover: the volume is in the quote currency.
-    is_end: the name of the time says that it is the end of the candle.
+    candle has closed. clock_digits: of times of day without colons. stamp: as the name of the time says.
     """
 
     are_trades: bool
@@ -91,8 +87,8 @@ class Roles:
     final: object | None = None
     form: Form | None = None
     clock_digits: int = 0
-    is_turnover: bool = False
-    is_end: bool = False
+    volume: VolumeChoice = NO_VOLUME
+    stamp: Stamp | None = None
     is_by_name: bool = True
 
 
@@ -214,10 +210,9 @@ def _candles_by_place(table: pd.DataFrame, form: Form, time: tuple[object, ...],
     choice = VolumeChoice(preferred)
     if preferred is not None and "volume" not in places:
         choice = base_volume(preferred, others, low, high)
-    volume = () if choice.column is None else (choice.column,)
-    form_or_none = None if form is STANDARD else form
-    flag = places.get("flag")
-    return Roles(False, time, (*((each,) for each in prices), volume), None, None, flag, form_or_none, is_by_name=False)
+    numbers = (*((each,) for each in prices), _as_tuple(choice.column))
+    named = None if form is STANDARD else form
+    return Roles(False, time, numbers, None, None, places.get("flag"), named, volume=choice, is_by_name=False)
 
 
 def _plain(name: object) -> str:
@@ -250,17 +245,20 @@ def _by_name(shown: str, table: pd.DataFrame, form: Form | None) -> Roles:
     is_of_prices = any(reads.get(part) or _first_of(by_name, _PRICE_NAMES[part]) is not None for part in PRICES[:3])
     price = reads.get("price") or _as_tuple(_first_of(by_name, _TRADE_PRICE_NAMES))
     amount = reads.get("amount") or _as_tuple(_first_of(by_name, _AMOUNT_NAMES))
+    if not is_of_prices and not price and all(any(side in bare for bare in by_name) for side in ("bid", "ask")):
+        raise CandleFileError(f"{shown} {QUOTES}")
     if (reads.get("price") or not is_of_prices) and price and amount:
         time, digits = _time(shown, table, by_name, reads)
         return Roles(True, time, (price, amount), trade_id, symbol, None, form, digits)
     prices = tuple(reads.get(part) or (_find(shown, by_name, _PRICE_NAMES[part], part),) for part in PRICES)
     time, digits = _time(shown, table, by_name, reads)
-    volume, is_turnover = reads.get("volume") or (), False
-    if not volume or (form is not None and form.name == "okx-candles"):
+    volume, choice = reads.get("volume") or (), NO_VOLUME
+    if not volume:
         used = {*time, *(each for names in prices for each in names)}
-        volume, is_turnover = _volume(table, by_name, used, prices)
-    is_end = form is None and _plain(time[0]) in _END_NAMES
-    return Roles(False, time, (*prices, volume), None, symbol, final, form, digits, is_turnover, is_end)
+        choice = _volume(table, by_name, used, prices)
+        volume = _as_tuple(choice.column)
+    stamp = Stamp.END if _plain(time[0]) in _END_NAMES else Stamp.START if _plain(time[0]) in _START_NAMES else None
+    return Roles(False, time, (*prices, volume), None, symbol, final, form, digits, choice, stamp)
 
 
 def _as_tuple(name: object | None) -> tuple[object, ...]:
@@ -283,8 +281,7 @@ def _are_flags(column: pd.Series) -> bool:
 
 def _volume(
     table: pd.DataFrame, by_name: Mapping[str, object], used: set[object], prices: tuple[tuple[object, ...], ...]
-) -> tuple[tuple[object, ...], bool]:
-    """The volume's column, and whether it is in the quote currency."""
+) -> VolumeChoice:
     may_be = {
         bare: name
         for bare, name in reversed(list(by_name.items()))
@@ -297,12 +294,10 @@ def _volume(
     named = [may_be[bare] for bare in dict.fromkeys((*_VOLUME_NAMES, *sure)) if bare in may_be]
     filled = [name for name in named if np.nan_to_num(columns[name]).any()]
     if not named:
-        return (), False
+        return NO_VOLUME
     preferred = (filled or named)[0]
     low, high = numbers_of(table[prices[2][0]]), numbers_of(table[prices[1][0]])
-    choice = base_volume(preferred, columns, low, high)
-    is_turnover = choice.turnover is None and bool(_CURRENCY.search(str(choice.column)))
-    return (choice.column,), is_turnover
+    return base_volume(preferred, columns, low, high)
 
 
 def _time(

@@ -31,21 +31,24 @@ _SPREADSHEETS = (".xlsx", ".xls", ".ods")
 _SPREADSHEET_PARTS = ("[Content_Types].xml", "mimetype", "xl/workbook.xml")
 _SPREADSHEET = ("a spreadsheet", "Save its sheet as CSV, and choose that.")
 _ARCHIVE = ("an archive", "Unpack it, and choose the files to be read.")
-_OTHER_KINDS: tuple[tuple[bytes, str, str], ...] = (
+_OTHER_KINDS: tuple[tuple[bytes | tuple[bytes, ...], str, str], ...] = (
     (b"\xd0\xcf\x11\xe0", *_SPREADSHEET),
     (b"\x89HDF\r\n", "an HDF5 file", "Save its table as CSV or Parquet (pandas.read_hdf, then to_csv)."),
     (b"SQLite format 3\0", "a database", "Export the table of candles as CSV, and choose that."),
     (b"\x93NUMPY", "a NumPy array", "Save it as CSV (numpy.savetxt, with delimiter=',')."),
-    (b"\x80\x04", "a pickle, which is never opened because it may run code", "Save its table as CSV or Parquet."),
-    (b"\x80\x05", "a pickle, which is never opened because it may run code", "Save its table as CSV or Parquet."),
+    (
+        (b"\x80\x04", b"\x80\x05"),
+        "a pickle, which is never opened because it may run code",
+        "Save its table as CSV or Parquet.",
+    ),
     (b"%PDF", "a PDF document", "Choose the table that it was made from, as CSV."),
     (b"\xfd7zXZ", "packed by xz", "Unpack it, and choose the table itself."),
     (b"BZh", "packed by bzip2", "Unpack it, and choose the table itself."),
-    (b"7z\xbc\xaf", *_ARCHIVE),
-    (b"Rar!", *_ARCHIVE),
-    (b"<!DOCTYPE html", "a web page", "Perhaps the download failed; get it again, or save the page's table as CSV."),
-    (b"<!doctype html", "a web page", "Perhaps the download failed; get it again, or save the page's table as CSV."),
-    (b"<html", "a web page", "Perhaps the download failed; get it again, or save the page's table as CSV."),
+    ((b"7z\xbc\xaf", b"Rar!"), *_ARCHIVE),
+    (
+        (b"<!DOCTYPE html", b"<!doctype html", b"<html"),
+        *("a web page", "Perhaps the download failed; get it again, or save the page's table as CSV."),
+    ),
     (b"<?xml", "XML", "Choose the vendor's CSV or JSON, or convert it."),
 )
 """How a file begins, what it is, and the next step."""

@@ -49,8 +49,8 @@ class TableFile:
         """Of the file, or of the packed one."""
         self._passes_over = passes_over_long_lines
         self._arrow_kind = _ARROW_SUFFIXES.get(path.suffix.lower())
-        is_text = self._arrow_kind is None and not is_json(path)
-        self._form = text_form_of(path) if is_text else None
+        self.is_text = self._arrow_kind is None and not is_json(path)
+        self._form = text_form_of(path) if self.is_text else None
         self.symbols = self._form.symbols if self._form is not None else ()
         self.delimiter = self._form.delimiter if self._form is not None else ""
         self.has_decimal_comma = self._form is not None and self._form.decimal == ","

@@ -200,11 +200,11 @@ def _unlike(names: Sequence[str]) -> Iterator[str]:
 def _decimal_sign(path: Path, form: TextForm, rows: Sequence[Sequence[str]]) -> str:
     """The sign that the cells prove, those of the whole file if the first do not. Raises CandleFileError where the
     numbers contradict each other, or may mean two things."""
-    sign, unclear = _proven(path, rows)
+    sign, unclear = _proven(path, form, rows)
     if sign is not None or not unclear:
         return sign or "."
     with opened(path) as data, io.TextIOWrapper(data, form.encoding, errors="replace", newline="") as text:
-        sign, unclear = _proven(path, _cells(text, form.delimiter))
+        sign, unclear = _proven(path, form, _cells(text, form.delimiter))
     if sign is not None:
         return sign
     has_dotted_dates = any(_DOTTED_DATE.match(cell.strip()) for row in rows[:2] for cell in row)
@@ -225,24 +225,26 @@ def without_blanks(cell: str) -> str:
     return re.sub(r"(?<=\d)[\s'’](?=\d{3}(?!\d))", "", cell.strip())
 
 
-def _proven(path: Path, rows: Iterable[Sequence[str]]) -> tuple[str | None, set[str]]:
+def _proven(path: Path, form: TextForm, rows: Iterable[Sequence[str]]) -> tuple[str | None, set[str]]:
     """The decimal sign, None if no number proves it; and some numbers that may mean two things."""
-    proof: dict[str, str] = {}
+    commas: dict[int, str] = {}
+    points: dict[int, str] = {}
     unclear: set[str] = set()
     for row in rows:
-        for cell in row:
+        for place, cell in enumerate(row):
             bare = without_blanks(cell).lstrip("$€£¥")
             if "," not in bare and "." not in bare:
                 continue
             if _COMMA_DECIMAL.fullmatch(bare):
-                proof.setdefault(",", bare)
+                commas.setdefault(place, bare)
             elif _POINT_DECIMAL.fullmatch(bare):
-                proof.setdefault(".", bare)
+                points.setdefault(place, bare)
             elif len(unclear) < 100 and _UNCLEAR.fullmatch(bare):
                 unclear.add(bare)
-    if len(proof) > 1:
+    # Between commas a column may have lists, such as the conditions of a trade: "12,37".
+    if points and commas and (form.delimiter != "," or commas.keys() & points.keys()):
+        both = f"{next(iter(commas.values()))} and {next(iter(points.values()))}"
         raise CandleFileError(
-            f"{path.name}: its decimal sign is not clear, as it has {proof[',']} and {proof['.']}. Write all of its "
-            "numbers in one way."
+            f"{path.name}: its decimal sign is not clear, as it has {both}. Write all of its numbers in one way."
         )
-    return next(iter(proof), None), unclear
+    return "." if points else "," if commas else None, unclear

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_CURRENCY = re.compile(r"(?i)(usdt|usdc|usd|eur|gbp|jpy|krw|busd|currency|quote)\)?$")
 Numbers = NDArray[np.float64]
 _FEWEST_ROWS = 5
 _ROUNDING = 2e-3
@@ -21,10 +23,18 @@ _SHARE = 0.98
 
 @dataclass(frozen=True, slots=True)
 class VolumeChoice:
-    """column: of the volume. turnover: another column that is this one times the price, if there is one."""
+    """column: of the volume, if there is one. turnover: another that is this one times the price, if there is one."""
 
-    column: object
+    column: object | None = None
     turnover: object | None = None
+
+    @property
+    def is_turnover(self) -> bool:
+        """Whether the volume itself is in the quote currency, by its name."""
+        return self.turnover is None and bool(_CURRENCY.search(str(self.column)))
+
+
+NO_VOLUME = VolumeChoice()
 
 
 def base_volume(preferred: object, columns: Mapping[Any, Numbers], low: Numbers, high: Numbers) -> VolumeChoice:

@@ -11,7 +11,7 @@ _LETTERS: Mapping[str, str | tuple[str, ...]] = {
     **{"time": "t", "open": "o", "high": "h", "low": "l", "close": "c"},
     **{"volume": "v", "symbol": "s"},
 }
-_OF_CONTRACTS = "as the file has it (contracts, if the market is a swap or a future)"
+_OF_CONTRACTS = "the file's unit (contracts, if the market is a swap or a future)"
 
 EXCHANGE_FORMS = (
     Form(
@@ -19,6 +19,7 @@ EXCHANGE_FORMS = (
         title="Binance COIN-M futures, candles",
         source=f"{_BINANCE_README}: volume counts contracts, the eighth column the coin",
         columns=("open_time", "open", "high", "low", "close", "volume", "close_time", "quote_volume", "count"),
+        layout="time open high low close any any volume …",
         file_name=r"_PERP|USD_\d{6}",
         reads={"volume": "quote_volume"},
     ),
@@ -45,6 +46,22 @@ EXCHANGE_FORMS = (
         title="Binance USD-M futures, aggregated trades without a header",
         source=f"{_BINANCE_README}, issues 278 and 288",
         layout="id price amount any any time flag",
+    ),
+    Form(
+        name="binance-coinm-trades",
+        title="Binance COIN-M futures, trades without a header",
+        source=f"{_BINANCE_README}: id, price, qty in contracts, baseQty, time, isBuyerMaker",
+        layout="id price any amount time flag",
+        file_name=r"_PERP|USD_\d{6}",
+    ),
+    Form(
+        name="binance-coinm-aggtrades",
+        title="Binance COIN-M futures, aggregated trades",
+        source=f"{_BINANCE_README}: quantity counts contracts; their worth is in exchangeInfo, contractSize",
+        columns=("agg_trade_id", "price", "quantity", "first_trade_id", "last_trade_id", "transact_time"),
+        layout="id price amount any any time flag",
+        file_name=r"_PERP|USD_\d{6}",
+        volume_unit="contracts (of 100 US dollars each for BTC, of 10 for other coins)",
     ),
     Form(
         name="binance-stream-trades",
@@ -88,6 +105,7 @@ EXCHANGE_FORMS = (
         source="public.bybit.com/trading (2024), BitMEX trade dumps: size is in dollars where the contract is inverse",
         columns=("timestamp", "symbol", "side", "size", "price", "homeNotional", "foreignNotional"),
         reads={"amount": "homeNotional"},
+        zone="UTC",
     ),
     Form(
         name="bybit-metatrader",
@@ -102,7 +120,7 @@ EXCHANGE_FORMS = (
         title="OKX, candle dumps",
         source="okx.com/historical-data (2024): vol counts contracts of swaps and futures",
         columns=("instrument_name", "open", "high", "low", "close", "vol", "vol_ccy", "vol_quote", "open_time"),
-        reads={"symbol": "instrument_name", "volume": "vol", "final": "confirm"},
+        reads={"symbol": "instrument_name", "final": "confirm"},
     ),
     Form(
         name="okx-trades",
@@ -111,6 +129,27 @@ EXCHANGE_FORMS = (
         columns=("trade_id", "side", "price", "size", "created_time"),
         reads={"time": "created_time", "amount": "size", "symbol": "instrument_name"},
         volume_unit=_OF_CONTRACTS,
+    ),
+    Form(
+        name="okx-api-trades",
+        title="OKX, trades of the API",
+        source="okx.com/docs-v5, market/trades (2024): sz counts contracts of swaps and futures",
+        columns=("instId", "tradeId", "px", "sz", "ts"),
+        volume_unit=_OF_CONTRACTS,
+    ),
+    Form(
+        name="gate-futures",
+        title="Gate, candles of futures",
+        source="Gate API v4, futures/usdt/candlesticks (2024): v counts contracts, sum is the quote currency",
+        columns=("t", "v", "c", "h", "l", "o", "sum"),
+        reads={"volume": "v"},
+        volume_unit=_OF_CONTRACTS,
+    ),
+    Form(
+        name="phemex-candles",
+        title="Phemex, candles of the API",
+        source="ccxt 4.5.90, phemex.py parse_ohlcv: time, interval, last, open, high, low, close, volume, turnover",
+        layout="time count any open high low close volume any",
     ),
     Form(
         name="bitget-trades",
@@ -243,7 +282,7 @@ EXCHANGE_FORMS = (
         source="docs.deribit.com, last_trades (2024): amount is in US dollars where the contract is inverse",
         columns=("trade_seq", "trade_id", "timestamp", "price", "instrument_name", "amount"),
         reads={"symbol": "instrument_name"},
-        quote_amounts=r"^(BTC|ETH)-",
+        quote_amounts=r"^(BTC|ETH)-(PERPETUAL|\d{1,2}[A-Z]{3}\d\d)$",
     ),
     Form(
         name="tardis-trades",

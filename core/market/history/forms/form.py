@@ -17,6 +17,7 @@ class Stamp(StrEnum):
 SHARES = "shares"
 TICKS = "price changes (ticks)"
 DOLLARS = "US dollars (turnover)"
+QUOTES = "holds quotes (bid and ask), and candles are made of trades. Choose the vendor's file of trades or candles."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -23,14 +23,14 @@ def form_of(name: str, first: pd.DataFrame, requested: str | None, delimiter: st
     holds no candles.
     """
     is_named = not all(isinstance(column, int) for column in first.columns)
-    if requested is not None:
-        form = form_named(requested)
-        if not (_has_names(form, first) if is_named else _share(form, first, judges_prices=False) > 0.0):
+    if requested is None:
+        found = _by_names(name, first) if is_named else _by_layout(name, first, delimiter)
+    else:
+        found = form_named(requested)
+        if not (_has_names(found, first) if is_named else _share(found, first, judges_prices=False) > 0.0):
             raise CandleFileError(
-                f"{name} does not have the form {requested} ({form.title}). Leave out --form, or choose another one."
+                f"{name} does not have the form {requested} ({found.title}). Leave out --form, or choose another one."
             )
-        return form
-    found = _by_names(name, first) if is_named else _by_layout(name, first, delimiter)
     if found is not None and found.refusal:
         raise CandleFileError(f"{name} {found.refusal}")
     return found

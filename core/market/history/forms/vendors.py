@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from core.market.history.forms.form import DOLLARS, SHARES, TICKS, Form, Stamp
+from core.market.history.forms.form import DOLLARS, QUOTES, SHARES, TICKS, Form, Stamp
 
-_QUOTES = "holds quotes (bid and ask), and candles are made of trades. Choose the vendor's file of trades or candles."
 _BROKER = "?the broker's server, often Europe/Athens, or UTC"
 _LOTS = 100.0
 """Shares of a lot, in Shanghai and Shenzhen."""
@@ -100,7 +99,7 @@ VENDOR_FORMS = (
         source="histdata.com, f-a-q (2024)",
         layout="moment price price any",
         times=r"\d{8} \d{9}",
-        refusal=_QUOTES,
+        refusal=QUOTES,
     ),
     Form(
         name="ninjatrader",
@@ -221,6 +220,69 @@ VENDOR_FORMS = (
         volume_unit=SHARES,
     ),
     Form(
+        name="stooq-pl",
+        title="Stooq, history in Polish",
+        source="stooq.pl/q/d/l (2024)",
+        columns=("Data", "Otwarcie", "Najwyzszy", "Najnizszy", "Zamkniecie"),
+        reads={"time": "Data", "open": "Otwarcie", "high": "Najwyzszy", "low": "Najnizszy", "close": "Zamkniecie"}
+        | {"volume": "Wolumen"},
+        volume_unit=SHARES,
+    ),
+    Form(
+        name="investing-de",
+        title="Investing.com, history in German",
+        source="de.investing.com download (2024): Zuletzt is the close",
+        columns=("Datum", "Zuletzt", "Eröffn.", "Hoch", "Tief"),
+        reads={"time": "Datum", "open": "Eröffn.", "high": "Hoch", "low": "Tief", "close": "Zuletzt", "volume": "Vol."},
+        day_first=True,
+        volume_unit="the file's unit (shares or coins)",
+    ),
+    Form(
+        name="ariva",
+        title="ariva.de, history",
+        source="ariva.de, historische_kurse (2024): Volumen is a turnover in the currency",
+        columns=("Datum", "Erster", "Hoch", "Tief", "Schlusskurs"),
+        reads={"time": "Datum", "open": "Erster", "high": "Hoch", "low": "Tief", "close": "Schlusskurs"}
+        | {"volume": ("Stuecke", "Stücke")},
+        volume_unit=SHARES,
+    ),
+    Form(
+        name="boursorama",
+        title="Boursorama, history",
+        source="boursorama.com download (2024): days, day first",
+        columns=("date", "ouv", "haut", "bas", "clot"),
+        reads={"time": "date", "open": "ouv", "high": "haut", "low": "bas", "close": "clot", "volume": "vol"},
+        day_first=True,
+        volume_unit=SHARES,
+    ),
+    Form(
+        name="metastock",
+        title="MetaStock, ASCII of eight and more columns",
+        source="MetaStock, The DownLoader, ASCII format (2024): ticker, period, date, time, prices, volume",
+        columns=("<TICKER>", "<PER>", "<DTYYYYMMDD>", "<TIME>", "<OPEN>", "<HIGH>", "<LOW>", "<CLOSE>", "<VOL>"),
+        reads={"date": "<DTYYYYMMDD>", "clock": "<TIME>"},
+        zone="?the program that wrote it, often the market's exchange",
+        volume_unit=SHARES,
+    ),
+    Form(
+        name="metastock-lines",
+        title="MetaStock, ASCII without a header, behind the ticker",
+        source="MetaStock, The DownLoader, ASCII format (2024): ticker, period, date, time, prices, volume",
+        layout="text date clock open high low close volume any",
+        times=r"\d{8} \d{1,6}",
+        zone="?the program that wrote it, often the market's exchange",
+        volume_unit=SHARES,
+    ),
+    Form(
+        name="sierra-ticks",
+        title="Sierra Chart, ticks",
+        source="sierrachart.com, intraday data file format (2024): of a tick open is 0, high the ask, low the bid",
+        columns=("Time", "Open", "High", "Low", "Last", "Volume", "NumberOfTrades"),
+        times=r"\d{1,2}:\d\d:\d\d\.\d{3,6}",
+        reads={"date": "Date", "clock": "Time", "price": "Last", "amount": "Volume"},
+        volume_unit="contracts or shares",
+    ),
+    Form(
         name="finam",
         title="Finam, export",
         source="finam.ru export (2024): times of Moscow",
@@ -297,14 +359,14 @@ VENDOR_FORMS = (
         source="QuantConnect/Lean Data at 24863901: bid and ask candles side by side",
         layout="any open high low close any any any any any any",
         file_name=r"_quote\.|^[a-z]{6}\.csv",
-        refusal=_QUOTES,
+        refusal=QUOTES,
     ),
     Form(
         name="truefx",
         title="TrueFX, ticks",
         source="truefx.com (2024)",
         layout="text moment price price",
-        refusal=_QUOTES,
+        refusal=QUOTES,
     ),
     Form(
         name="dukascopy-eet",

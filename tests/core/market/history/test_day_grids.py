@@ -52,7 +52,7 @@ async def test_days_are_stored_where_the_exchange_has_them_open(tmp_path: Path) 
     assert {each.open_time_ms % DAY_MS for each in candles} == {HONG_KONG_MS}
 
 
-async def test_a_day_off_the_grid_of_the_others_is_refused(tmp_path: Path) -> None:
+async def test_a_day_off_the_phases_of_the_others_is_refused(tmp_path: Path) -> None:
     report, candles = await filled(tmp_path, htx(DAY_MS, HONG_KONG_MS, odd_ms=3_600_000), "1d")
     assert {each.open_time_ms % DAY_MS for each in candles} == {HONG_KONG_MS}
     assert set(report.rejected) == {"time off the grid"} and report.left == 0

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain.candle import DAY_MS, Interval
-from core.market.history.grids import Times, days_at_date, ends_short_ms, grid_of, is_on, is_usual
+from core.market.history.grids import Times, days_at_date, ends_short_ms, is_on, is_usual, phases_of
 
 DAY, HOUR_MS = Interval.parse("1d"), 3_600_000
 NAMES = ["1m", "5m", "15m", "1h", "2h", "4h", "12h", "1d"]
@@ -55,9 +55,9 @@ def test_a_few_ends_among_beginnings_move_nothing() -> None:
 @given(first_hour=st.integers(0, 1))
 def test_candles_of_a_clock_with_summer_time_all_lie_on_the_grid(zone: str, hours: int, first_hour: int) -> None:
     times, interval = walls(hours, zone, first_hour), Interval(hours * HOUR_MS)
-    grid = grid_of(times, interval)
-    assert is_on(times, interval, grid.phases_ms).all()
-    assert len(grid.phases_ms) == (1 if zone == "Asia/Tokyo" else 2)
+    phases = phases_of(times, interval)
+    assert is_on(times, interval, phases).all()
+    assert len(phases) == (1 if zone == "Asia/Tokyo" else 2)
 
 
 @pytest.mark.parametrize("shift_ms", [-HOUR_MS, HOUR_MS, 1_800_000])
@@ -66,7 +66,7 @@ def test_a_stray_row_is_no_season(shift_ms: int, place: int, length: int) -> Non
     interval = Interval(4 * HOUR_MS)
     times = opens(interval, 360)
     times[place : place + length] += shift_ms
-    found = is_on(times, interval, grid_of(times, interval).phases_ms)
+    found = is_on(times, interval, phases_of(times, interval))
     assert np.flatnonzero(~found).tolist() == list(range(place, place + length))
 
 
@@ -75,14 +75,14 @@ def test_the_clock_changes_at_most_twice_a_year() -> None:
     times = opens(interval, 360)
     for first in range(10, 350, 40):
         times[first : first + 20] += HOUR_MS
-    assert len(grid_of(times, interval).phases_ms) == 1
+    assert len(phases_of(times, interval)) == 1
 
 
 @pytest.mark.parametrize("name", ["1m", "15m", "1h"])
 def test_short_candles_have_one_phase(name: str) -> None:
     interval = Interval.parse(name)
     times = np.concatenate([opens(interval, 300), opens(interval, 300) + 10**9 + interval.duration_ms // 2])
-    assert len(grid_of(times, interval).phases_ms) == 1
+    assert len(phases_of(times, interval)) == 1
 
 
 @pytest.mark.parametrize("zone", ZONES)

@@ -181,6 +181,10 @@ def test_the_symbol_comes_from_the_file_name_or_a_column(name: str, column: str 
     assert symbol_of(Path(name), None, column) == symbol
 
 
+def test_a_files_symbol_may_have_more_parts_than_the_requested_one() -> None:
+    assert symbol_of(Path("candles.csv"), "BTC/USD", "BTCUSD:CUR") == "BTC/USD"
+
+
 @pytest.mark.parametrize(
     ("name", "column", "wanted", "said"),
     [

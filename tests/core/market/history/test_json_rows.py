@@ -84,6 +84,20 @@ SHAPES = {
     "far below": json.dumps(
         {"ok": True, "result": {"data": {"meta": {"symbol": "X"}, "list": [array(r) for r in ROWS]}}}
     ),
+    "columns below, as Yahoo has them": json.dumps(
+        {
+            "chart": {
+                "result": [
+                    {
+                        "meta": {"currency": "USD", "symbol": "ABC", "validRanges": ["1d", "5d", "1mo", "max"]},
+                        "timestamp": [row.s for row in ROWS],
+                        "indicators": {"quote": [{name: columns()[name] for name in NAMES[1:]}]},
+                    }
+                ],
+                "error": None,
+            }
+        }
+    ),
     "columns below": json.dumps({"jsonrpc": "2.0", "result": {"status": "ok", **columns()}}),
 }
 

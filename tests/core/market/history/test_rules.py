@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -84,7 +85,10 @@ def test_an_end_is_moved_to_the_beginning_and_said_so(tmp_path: Path, name: str,
     assert candles_of(file) == [candle(row) for row in shown]
     assert "the end of each candle" in file.how.stamp_sentence
     as_start = read(tmp_path, csv(shown, time), ReadOptions(stamp=Stamp.START))
-    assert as_start.how.stamp_sentence == "the beginning of each candle"
+    is_of_days = name == "1d"
+    assert as_start.how.stamp_sentence == (
+        "the date of each day" if is_of_days else "the beginning of each candle, as requested"
+    )
 
 
 @pytest.mark.parametrize("name", ["1m", "1h", "1d"])
@@ -132,9 +136,8 @@ def broken(shown: list[Row], count: int) -> str:
 def test_up_to_a_tenth_of_broken_rows_is_left_out_with_an_example(tmp_path: Path) -> None:
     file = read(tmp_path, broken(ROWS, 3))
     assert candles_of(file) == [candle(row) for row in ROWS[3:]]
-    assert [(each.count, each.example) for each in file.left_out] == [
-        (3, f"line 2: {ROWS[0].ms},100.0,1.0,99.6,99.8,1.0")
-    ]
+    assert list(file.rejected.values()) == [3]
+    assert list(file.examples.values()) == [f"line 2: {ROWS[0].ms},100.0,1.0,99.6,99.8,1.0"]
 
 
 @pytest.mark.parametrize("count", [4, 15])
@@ -143,6 +146,43 @@ def test_more_broken_rows_refuse_the_file_unless_they_are_to_be_skipped(tmp_path
         read(tmp_path, broken(ROWS, count))
     file = read(tmp_path, broken(ROWS, count), ReadOptions(skips_invalid=True))
     assert candles_of(file) == [candle(row) for row in ROWS[count:]]
+
+
+def test_json_in_an_unknown_order_is_to_be_saved_with_names(tmp_path: Path) -> None:
+    text = json.dumps([[row.ms, row.low, row.close, row.open, row.high] for row in ROWS])
+    with pytest.raises(CandleFileError, match="save it as CSV with a first line"):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("head", "options", "stamp"),
+    [
+        ("open_time", ReadOptions(), "by its column's name"),
+        ("time", ReadOptions(), "is assumed, as the file does not say; --stamp end"),
+        ("time", ReadOptions(stamp=Stamp.START), "as requested"),
+        ("ticks", ReadOptions(), "as this form has it"),
+    ],
+)
+def test_the_report_says_who_says_that_times_are_beginnings(
+    tmp_path: Path, head: str, options: ReadOptions, stamp: str
+) -> None:
+    file = read(tmp_path, csv(ROWS).replace("time", head, 1), options)
+    assert file.how.stamp_sentence.startswith("the beginning of each candle") and stamp in file.how.stamp_sentence
+
+
+def test_the_report_names_the_unit_of_a_volume_only_if_it_is_known(tmp_path: Path) -> None:
+    assert "it does not name one" in read(tmp_path, csv(ROWS)).how.volume_sentence
+    with_turnover = "\n".join(
+        ["time,open,high,low,close,volume,turnover", *(f"{row.ms},{row.ohlcv},{row.turnover}" for row in ROWS)]
+    )
+    assert "in the base currency" in read(tmp_path, with_turnover).how.volume_sentence
+
+
+def test_days_at_their_date_have_no_end_to_be_requested(tmp_path: Path) -> None:
+    days = rows(interval=Interval.parse("1d"))
+    file = read(tmp_path, csv(days, lambda row: row.text("%Y-%m-%d")), ReadOptions(stamp=Stamp.END))
+    assert candles_of(file) == [candle(row) for row in days]
+    assert file.how.stamp_sentence == "the date of each day, to which --stamp does not apply"
 
 
 @pytest.mark.parametrize("missing", ["", "nan", "N/A", "-", "null"])

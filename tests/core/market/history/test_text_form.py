@@ -135,5 +135,5 @@ def test_a_line_behind_the_table_is_left_out_and_shown(tmp_path: Path, behind: s
     path.write_text(PLAIN + behind)
     file = read_candle_table(path)
     assert candles_of(file) == CANDLES
-    assert [each.count for each in file.left_out] == [1]
-    assert behind.split(",")[0].strip('"\n') in file.left_out[0].example
+    assert list(file.rejected.values()) == [1]
+    assert behind.split(",")[0].strip('"\n') in next(iter(file.examples.values()))

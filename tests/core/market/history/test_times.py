@@ -102,3 +102,8 @@ def test_epoch_times_in_every_unit(seconds: int, parts_of_ms: int) -> None:
 @pytest.mark.parametrize("shown", [str, datetime.isoformat, datetime.ctime])
 def test_python_time_formats_are_read(shown: Callable[[datetime], str]) -> None:
     assert read(shown(MOMENT.replace(tzinfo=None))) == [MOMENT_MS]
+
+
+@pytest.mark.parametrize("clock", ["12:30", "12:30:05", "12:30:05.123", "12:30:05.1234567", "9:30 PM"])
+def test_a_time_of_day_gets_no_date(clock: str) -> None:
+    assert read_times(pd.Series([clock] * 3)).is_bad.all()

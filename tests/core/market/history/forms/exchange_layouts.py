@@ -43,6 +43,87 @@ EXCHANGE_LAYOUTS = (
         line=lambda r: f"{r.ms},{r.ohlc},{round(r.volume * 600)},{r.end_ms - 1},{r.volume},9,1,1,0",
     ),
     Layout(
+        form="binance-coinm",
+        file="BTCUSD_PERP-1m-2021-03-01.csv",
+        line=lambda r: f"{r.ms},{r.ohlc},{round(r.volume * 600)},{r.end_ms - 1},{r.volume},9,1,1,0",
+    ),
+    Layout(
+        form="binance-coinm-trades",
+        file="BTCUSD_PERP-trades-2021-03-01.csv",
+        trade=lambda t: f"{4_700_000_000 + t.number},{t.price},{t.number + 1},{t.amount},{t.ms},{t.flag}",
+        options=_TRADES,
+    ),
+    Layout(  # its names say which amount is the coin's
+        form="",
+        file="coinm_trades.csv",
+        head="id,price,qty,base_qty,time,is_buyer_maker",
+        trade=lambda t: f"{7000 + t.number},{t.price},{t.number + 1},{t.amount},{t.ms},{t.flag}",
+        options=_TRADES,
+    ),
+    Layout(
+        form="binance-coinm-aggtrades",
+        file="BTCUSD_PERP-aggTrades-2024-03-01.csv",
+        head="agg_trade_id,price,quantity,first_trade_id,last_trade_id,transact_time,is_buyer_maker",
+        trade=lambda t: f"{7000 + t.number},{t.price},{t.amount},{t.number},{t.number},{t.ms},{t.flag}",
+        options=_TRADES,
+    ),
+    Layout(
+        form="okx-api-trades",
+        file="okx_trades.csv",
+        symbol="BTC-USDT-SWAP",
+        head="instId,side,sz,px,tradeId,ts",
+        trade=lambda t: f"BTC-USDT-SWAP,{t.side},{t.amount},{t.price},{7000 + t.number},{t.ms}",
+        options=_TRADES,
+    ),
+    Layout(
+        form="",
+        file="hyperliquid_fills.csv",
+        symbol="BTC",
+        head="coin,px,sz,side,time,tid",
+        trade=lambda t: f"BTC,{t.price},{t.amount},B,{t.ms},{900 + t.number}",
+        options=_TRADES,
+    ),
+    Layout(
+        form="gate-futures",
+        file="gate_futures.csv",
+        head="t,v,c,h,l,o,sum",
+        line=lambda r: f"{r.s},{r.volume},{r.close},{r.high},{r.low},{r.open},{r.turnover / 1e4}",
+    ),
+    Layout(
+        form="phemex-candles",
+        file="phemex.csv",
+        line=lambda r: f"{r.s},60,{r.open},{r.ohlcv},{r.turnover}",
+    ),
+    Layout(
+        form="",
+        file="coinapi_trades.csv",
+        symbol="BITSTAMP_SPOT_BTC_USD",
+        head="symbol_id;time_exchange;time_coinapi;uuid;price;size;taker_side",
+        trade=lambda t: (
+            f"BITSTAMP_SPOT_BTC_USD;{t.text('%Y-%m-%dT%H:%M:%S')}.1234560Z;{t.text('%Y-%m-%dT%H:%M:%S')}.2234560Z;"
+            f"a{t.number};{t.price};{t.amount};{t.side.upper()}"
+        ),
+        options=_TRADES,
+    ),
+    Layout(  # conditions such as "12,37" are no decimal commas
+        form="",
+        file="polygon_trades.csv",
+        symbol="AAPL",
+        head="ticker,conditions,exchange,id,participant_timestamp,price,size",
+        trade=lambda t: f'AAPL,"12,37",11,{7000 + t.number},{t.ms * 1_000_000},{t.price},{t.amount}',
+        options=_TRADES,
+    ),
+    Layout(
+        form="deribit-trades",
+        file="options.csv",
+        symbol="BTC-29MAR24-50000-C",
+        head=_DERIBIT,
+        trade=lambda t: (
+            f"{t.number},{7000 + t.number},{t.ms},1,{t.price},0.1,BTC-29MAR24-50000-C,9,{t.side},{t.amount}"
+        ),
+        options=_TRADES,
+    ),
+    Layout(
         form="binance-trades",
         file="BTCUSDT-trades-2024-03-01.csv",
         trade=lambda t: f"{7000 + t.number},{t.price},{t.amount},{t.price * t.amount},{t.ms},{t.flag},True",

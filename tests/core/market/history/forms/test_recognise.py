@@ -57,6 +57,30 @@ def test_a_file_without_candles_is_refused_by_what_it_holds(tmp_path: Path, form
     assert str(refusal.value) == f"{name} {FORMS[form].refusal}"
 
 
+@pytest.mark.parametrize("form", NO_CANDLES)
+def test_a_requested_form_without_candles_is_refused_as_well(tmp_path: Path, form: str) -> None:
+    name, head, line = NO_CANDLES[form]
+    shown = [line.format(n=number, day=f"2024-03-{number + 1:02}") for number in range(20)]
+    (tmp_path / name).write_text("\n".join([*([head] if head else []), *shown]) + "\n", encoding="utf-8")
+    with pytest.raises(CandleFileError) as refusal:
+        read_candle_table(tmp_path / name, ReadOptions(interval=MINUTE, form=form))
+    assert FORMS[form].refusal in str(refusal.value)
+
+
+QUOTES_IN_COLUMNS = "Gmt time,Ask,Bid,AskVolume,BidVolume\n" + "01.03.2024 00:00:00.123,1.5,1.4,9,9\n" * 9
+QUOTES_BELOW = (
+    '[{"time": 1709251200, "volume": 9, "bid": {"o": 1, "h": 1, "l": 1, "c": 1},'
+    ' "ask": {"o": 2, "h": 2, "l": 2, "c": 2}}]'
+)
+
+
+@pytest.mark.parametrize("text", [QUOTES_IN_COLUMNS, QUOTES_BELOW])
+def test_quotes_of_no_known_form_are_refused_by_what_they_are(tmp_path: Path, text: str) -> None:
+    (tmp_path / "quotes.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(CandleFileError, match="quotes"):
+        read_candle_table(tmp_path / "quotes.txt", ReadOptions(interval=MINUTE))
+
+
 @pytest.mark.parametrize("form", ["histdata-ascii", "ninjatrader"])
 def test_one_layout_of_two_vendors_asks_which_and_the_answer_is_right(tmp_path: Path, form: str) -> None:
     path = BY_FORM[form].write(tmp_path, "EURUSD.csv")
@@ -131,4 +155,4 @@ def test_the_candle_that_was_not_finished_is_left_out(tmp_path: Path, form: str)
     path.write_text("\n".join([*lines, f"{head}{'0' if form == 'okx-candles' else 'false'}{tail}"]), encoding="utf-8")
     file = read_candle_table(path)
     assert candles_of(file) == layout.expected()[:-1]
-    assert [each.count for each in file.left_out] == [1]
+    assert list(file.rejected.values()) == [1]

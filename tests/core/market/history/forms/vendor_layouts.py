@@ -12,6 +12,7 @@ from tests.core.market.history.forms.layouts import (
     FIVE_MINUTES,
     HALF_HOUR,
     HOUR,
+    MINUTE,
     Layout,
     Row,
     rows,
@@ -49,6 +50,63 @@ _MIDNIGHT_MS = _ms("UTC", 2018, 4, 6)
 _LEAN_DAY_MS = _ms(NEW_YORK, 2014, 6, 5)
 
 VENDOR_LAYOUTS = (
+    Layout(
+        form="stooq-pl",
+        file="btcpln_d.csv",
+        head="Data,Otwarcie,Najwyzszy,Najnizszy,Zamkniecie,Wolumen",
+        line=lambda r: f"{r.text('%Y-%m-%d')},{r.ohlcv}",
+        candles=rows(interval=DAY),
+    ),
+    Layout(
+        form="investing-de",
+        file="BTC_EUR Historische Daten.csv",
+        head='"Datum","Zuletzt","Eröffn.","Hoch","Tief","Vol.","+/- %"',
+        line=lambda r: ",".join(
+            f'"{cell}"'.replace(".", ",") if place else f'"{cell}"'
+            for place, cell in enumerate(
+                (r.text("%d.%m.%Y"), r.close, r.open, r.high, r.low, f"{r.volume / 1000:.4f}K", "0.10%")
+            )
+        ),
+        candles=rows(interval=DAY),
+    ),
+    Layout(
+        form="ariva",
+        file="wkn_BASF11_historic.csv",
+        head="Datum;Erster;Hoch;Tief;Schlusskurs;Stuecke;Volumen",
+        line=lambda r: f"{r.text('%Y-%m-%d')};{r.ohlcv.replace(',', ';').replace('.', ',')};9",
+        candles=rows(interval=DAY),
+    ),
+    Layout(
+        form="boursorama",
+        file="AIRBUS.txt",
+        head="date\touv\thaut\tbas\tclot\tvol\tdevise\t",
+        line=lambda r: f"{r.text('%d/%m/%Y %H:%M')}\t{r.ohlcv}\tEUR\t".replace(",", "\t"),
+        candles=rows(interval=DAY),
+    ),
+    Layout(
+        form="metastock",
+        file="aapl.txt",
+        symbol="AAPL",
+        head="<TICKER>,<PER>,<DTYYYYMMDD>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>,<VOL>,<OPENINT>",
+        line=lambda r: f"AAPL,I,{r.text('%Y%m%d,%H%M', NEW_YORK)},{r.ohlcv},0",
+        options=_IN_NEW_YORK,
+    ),
+    Layout(
+        form="metastock-lines",
+        file="aapl_lines.txt",
+        symbol="AAPL",
+        line=lambda r: f"AAPL,D,{r.text('%Y%m%d')},000000,{r.ohlcv},0",
+        candles=rows(interval=DAY),
+    ),
+    Layout(
+        form="sierra-ticks",
+        file="ES_ticks.txt",
+        head="Date, Time, Open, High, Low, Last, Volume, NumberOfTrades",
+        trade=lambda t: (
+            f"{t.text('%Y/%m/%d, %H:%M:%S')}.000000, 0, {t.price + 0.25}, {t.price - 0.25}, {t.price}, {t.amount}, 1"
+        ),
+        options=ReadOptions(interval=MINUTE),
+    ),
     Layout(
         form="coinmarketcap",
         file="Bitcoin_historical_data_coinmarketcap.csv",
