@@ -28,7 +28,7 @@ class LiveStatus:
 
     def report_live(self) -> None:
         self._has_stream, self._stall.is_reported = self._venue.has_stream, False
-        by_request = f" {self._venue.name} streams nothing of it, so it is read by request."
+        by_request = f" {self._venue.name} has no stream of them, so they are requested."
         self._feed.say(FeedState.LIVE, self._greeting if self._has_stream else f"{self._greeting}{by_request}")
 
     def report_silence(self, lost: str) -> None:

@@ -47,5 +47,5 @@ def late_list_sentence(venue: Venue, first_ms: int, count: int) -> str:
     """For a list that begins `count` candles after the requested time: it may be cut, or the market young or quiet."""
     first = utc_text(first_ms, "%Y-%m-%d %H:%M")
     return (
-        f"{venue.name} lists no candle before {first} UTC, so the first {counted(count, 'candle')} cannot be fetched."
+        f"{venue.name} lists no candle before {first} UTC, so {counted(count, 'candle')} before it cannot be fetched."
     )

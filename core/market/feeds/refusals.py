@@ -8,11 +8,12 @@ from core.market.feeds.exchange_facts import Refusal, facts_of
 
 _LONGEST_TEXT = 20_000
 _NOUNS = "(symbol|pair|instrument|product|market)"
+_PLACES = "(location|countr|region|jurisdiction)"
 _WORDS = {
     Refusal.RATE: r"too many|rate.?limit|frequency limit|too frequent|request limit",
     Refusal.LOCATION: (
-        r"restricted (location|countr|region|jurisdiction)|regulatory restriction"
-        r"|unavailable in (the u\.?s|your)|your (country|region)"
+        rf"restricted {_PLACES}|regulatory restriction|unavailable in (the u\.?s|your)|your {_PLACES}"
+        rf"|{_PLACES}\w* (is |are )?not (supported|served|available|allowed)|geo.?(block|restrict)"
         r"|error code: 1009\b"  # Cloudflare's: "country or region banned"
     ),
     Refusal.AGE: r"too long ago|too (old|far back)",
@@ -25,7 +26,7 @@ _WORDS = {
     ),
 }
 """In this order, in any exchange's message."""
-_MARKET_LACKS = r"{name}\W{{0,2}} (does not exist|doesn't exist|not exist|not found|is invalid|is not valid)"
+_MARKET_LACKS = r"{name}\W{{0,2}} (does not exist|doesn't exist|(is )?not exist|not found|is invalid|is not valid)"
 _PATTERNS = {refusal: re.compile(words, re.IGNORECASE) for refusal, words in _WORDS.items()}
 _PASSING = re.compile(r"temporar|try again|later", re.IGNORECASE)
 _COUNT = re.compile(r"(\d[\d,_]*) (?:points|candles|klines|bars)", re.IGNORECASE)

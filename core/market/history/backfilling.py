@@ -50,11 +50,13 @@ class BackfillListener(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BackfillReport:
-    """The result. wanted: missing candles; stored: those fetched; absent: those that the exchange turned out not to
-    have;
-    all_absent: including those known before; left: still missing, because rejected or out of reach; out_of_reach: of
-    those, the ones that the exchange's list does not reach; rechecked: of the missing ones, those that an earlier
-    version recorded as absent."""
+    """The result.
+
+    wanted: missing candles; stored: those fetched; absent: those that the exchange turned out not to have; all_absent:
+    including those known before; left: still missing, because rejected or out of reach; out_of_reach: of those, the
+    ones that the exchange's list does not reach; rechecked: of the missing ones, those that an earlier version recorded
+    as absent.
+    """
 
     span: TimeSpan
     wanted: int

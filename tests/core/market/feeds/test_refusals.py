@@ -75,6 +75,7 @@ async def trouble(venue: str, status: int, body: Any, interval: str = "1m") -> V
         ("gemini", 400, {"result": "error", "reason": "Bad", "message": "Supplied value 'x' is not a valid symbol"}),
         ("hashkey", 400, {"code": -100011, "msg": "Not supported symbols"}),
         ("kraken", 200, {"error": ["EQuery:Unknown asset pair"]}),
+        ("kucoin", 400, {"code": "400100", "msg": "symbol BTC-USDT is not exist"}),
         ("kucoin", 400, {"code": "400100", "msg": "This pair is not provided at present"}),
         ("upbit", 404, {"error": {"name": 404, "message": "Code not found"}}),
         ("whitebit", 400, {"success": False, "message": {"market": ["Market is not available."]}, "result": []}),
@@ -125,6 +126,9 @@ def _with(value: Any, until_ms: int) -> Any:
     ("venue", "status", "body"),
     [
         ("bybit", 200, {"retCode": 10024, "retMsg": "Not available to you due to regulatory restrictions."}),
+        ("bitget", 200, {"code": "1", "msg": "Services are not provided in your jurisdiction"}),
+        ("bingx", 200, {"code": 1, "msg": "This country is not supported"}),
+        ("whitebit", 403, {"code": 0, "message": "Access denied: geo-blocked"}),
         ("bybit", 403, "<html><body>CloudFront is configured to block access from your country.</body></html>"),
         ("kucoin", 200, {"code": "400302", "msg": "Our services are currently unavailable in the U.S."}),
         ("phemex", 403, "<html><body>error code: 1009</body></html>"),
