@@ -287,7 +287,7 @@ async def test_a_market_without_any_stream_is_read_by_request() -> None:
     exchange = StreamingExchange("bitrue", answer, {"BTC/USDT": "BTCUSDT"})
     received = await watched(exchange, "1m", 150.0)
     assert len(received.live) == 2 and len(received.forming) >= 4
-    assert set(received.states[2:]) == {FeedState.LIVE} and "read by request" in sentences(received)[-1]
+    assert set(received.states[2:]) == {FeedState.LIVE} and "so they are requested" in sentences(received)[-1]
     assert not exchange.sockets
 
 
@@ -364,7 +364,7 @@ async def test_a_refused_candle_stream_leaves_the_trades(has_trades: bool) -> No
     assert received.states[-1] is FeedState.LIVE and FeedState.FAILED not in received.states
     assert "no stream of candles" in reasons(received)
     assert of(received, FeedVitals)[-1].trades >= (30 if has_trades else 0)
-    assert ("read by request" in sentences(received)[-1]) is not has_trades
+    assert ("so they are requested" in sentences(received)[-1]) is not has_trades
 
 
 # --- rows that do not come as others do
