@@ -61,6 +61,8 @@ def text_form_of(path: Path) -> TextForm:
         lines.pop()  # it may be cut
     first, delimiter = _first_row(lines)
     rows = [row for row in _cells(lines[first : first + _SAMPLE_LINES], delimiter) if any(row)]
+    if not rows:
+        raise empty(path)
     form = _with_header(path, rows, first, TextForm(encoding, first, delimiter, None, _width(rows)))
     return replace(form, decimal=_decimal_sign(path, form, rows[form.skipped - first :]))
 
