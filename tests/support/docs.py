@@ -19,8 +19,7 @@ import click
 from pydantic.fields import FieldInfo
 from PySide6.QtGui import QKeySequence
 
-from core.market.feeds.ccxt_objects import make_exchange, timeframes_of
-from core.market.feeds.ccxt_session import MOST_ROWS
+from core.market.feeds.ccxt_objects import make_exchange, page_rows_of, timeframes_of
 from core.market.feeds.ccxt_tap import reports_close
 from core.market.feeds.exchange_facts import ExchangeFacts, facts_of
 from core.market.feeds.trouble import HttpResponse, VenueError
@@ -199,15 +198,10 @@ def _exchange(exchange: Any) -> tuple[str, ...]:
         ", ".join(timeframes_of(exchange)),
         " and ".join(streams),
         "its stream" if is_closed_by_stream else "request",
-        f"{facts.page_rows or _page_rows(exchange):,}",
+        f"{page_rows_of(exchange):,}",
         _depth(facts),
         facts.source,
     )
-
-
-def _page_rows(exchange: Any) -> int:
-    spot = (exchange.features or {}).get("spot") or {}
-    return min(MOST_ROWS, int((spot.get("fetchOHLCV") or {}).get("limit") or MOST_ROWS))
 
 
 def _depth(facts: ExchangeFacts) -> str:

@@ -14,6 +14,7 @@ from core.domain.candle import Interval
 from core.domain.venue_names import venue_name
 from core.market.feeds.answer_bodies import require_data
 from core.market.feeds.corrections import correct
+from core.market.feeds.exchange_facts import facts_of
 from core.market.feeds.trouble import CURRENT_ANSWER, HttpResponse, VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.near_symbols import did_you_mean, near_symbols
@@ -21,6 +22,8 @@ from core.market.near_symbols import did_you_mean, near_symbols
 BINANCE_MARKET_DATA = ExchangeUrls("https://data-api.binance.vision/api/v3", "wss://data-stream.binance.vision/ws")
 """Binance's hosts for market data only: no key, and available where its trading hosts are not."""
 BINANCE_FAMILY = frozenset({"binance", "binanceus"})
+_MOST_ROWS = 1000
+"""Candles requested at once, at most."""
 _MOST_STREAMS = 1024
 """On one of Binance's sockets."""
 _SUCCESSES = range(200, 300)
@@ -197,6 +200,12 @@ def _length_s(exchange: Any, name: str, native: Any) -> float | None:
     number = str(native)
     is_other = number.isdecimal() and all(int(number) * unit_s != length_s for unit_s in _UNITS_S)
     return None if is_other else length_s
+
+
+def page_rows_of(exchange: Any) -> int:
+    """How many candles one request has."""
+    limit = exchange.feature_value_by_type("spot", None, "fetchOHLCV", "limit", _MOST_ROWS)
+    return min(facts_of(exchange.id).page_rows or _MOST_ROWS, int(limit or _MOST_ROWS))
 
 
 def streams_timeframe(exchange: Any, timeframe: str) -> bool:

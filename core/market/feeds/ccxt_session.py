@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from core.domain.candle import Candle, Interval, Market
+from core.domain.dates import YEAR_2010_MS
 from core.domain.validation import LATEST_MS
 from core.market.feeds.answer_bodies import require_candles
 from core.market.feeds.ccxt_objects import (
@@ -18,6 +19,7 @@ from core.market.feeds.ccxt_objects import (
     make_exchange,
     no_such_interval,
     no_such_market,
+    page_rows_of,
     streams_timeframe,
     timeframe_of,
     use_one_socket,
@@ -41,13 +43,9 @@ from core.market.feeds.venue import Updates
 
 _log = logging.getLogger("ghostcandle.feed")
 T = TypeVar("T")
-MOST_ROWS = 1000
-"""Candles requested at once, at most."""
 _FARTHEST_ROWS = 10_000
 """Tried first after a refusal of older candles without a number."""
 _NOT_FOUND = 404
-_EARLIEST_MS = 1_262_304_000_000
-"""The year 2010, before the first exchange. An earlier time is no clock's, but a broken answer's."""
 _CLOCK_UNITS_MS = (1, 1000, 1e-3, 1e-6)
 """A time in seconds, microseconds or nanoseconds is plausible in its own unit only."""
 
@@ -209,16 +207,13 @@ class CcxtSession:
         return len(self._symbols) > 1
 
     def on_result(self, what: str, symbols: Sequence[str], result: Any) -> None:
-        self._keep_found(what, symbols, result)
-
-    def _keep_found(self, what: str, symbols: Sequence[str], found: Any) -> None:
         if what == "trades":
-            last, self._results[symbols[0]] = self._results.get(symbols[0], ()), tuple(found)
+            last, self._results[symbols[0]] = self._results.get(symbols[0], ()), tuple(result)
             known = set(map(id, last))  # ccxt may hand over all that it has, every time
-            for row in (row for row in found if id(row) not in known):
+            for row in (row for row in result if id(row) not in known):
                 self._put_trade(symbols[0], row, is_tapped=False)
             return
-        for symbol, rows in [(symbols[0], found)] if len(symbols) == 1 else _rows_of(found):
+        for symbol, rows in [(symbols[0], result)] if len(symbols) == 1 else _rows_of(result):
             is_one = bool(rows) and not isinstance(rows[0], list)  # Upbit's
             for row in [rows] if is_one else rows:
                 self._put_row(symbol, row, is_closed=False, is_tapped=False)  # which message it was of is not known
@@ -324,7 +319,7 @@ class CcxtVenue:
         self._market = market
         self._session = session or CcxtSession(market.venue, [market.symbol], market.interval, urls, request_s)
         self._exchange = self._session.exchange
-        self.page_rows = MOST_ROWS
+        self.page_rows = page_rows_of(self._exchange)
         self._inbox = self._session.join(market.symbol)
         self._is_closed = False
         self.name = self._session.name
@@ -348,8 +343,6 @@ class CcxtVenue:
         found = self._exchange.markets.get(symbol)
         if found is None or not found.get("spot"):
             raise session.no_such_market(symbol)
-        limit = self._exchange.feature_value(symbol, "fetchOHLCV", "limit", MOST_ROWS)
-        self.page_rows = min(facts_of(self._market.venue).page_rows or MOST_ROWS, int(limit or MOST_ROWS))
 
     async def server_ms(self) -> int | None:
         if not self._exchange.has.get("fetchTime"):
@@ -358,7 +351,7 @@ class CcxtVenue:
         if not isinstance(server_ms, int):
             raise VenueError(f"{self.name} did not report its time.", is_brief=True)
         times_ms = (int(server_ms * unit_ms) for unit_ms in _CLOCK_UNITS_MS)
-        plausible_ms = next((time_ms for time_ms in times_ms if _EARLIEST_MS <= time_ms <= LATEST_MS), None)
+        plausible_ms = next((time_ms for time_ms in times_ms if YEAR_2010_MS <= time_ms <= LATEST_MS), None)
         if plausible_ms is None:
             raise VenueError(f"{self.name} reports a time before 2010 or after 2100.", is_of_venue=True)
         return plausible_ms

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from core.domain.candle import DAY_MS, Interval
-from core.domain.dates import utc_text
+from core.domain.dates import YEAR_2010_MS, utc_text
 
 _ENOUGH = 3
 """Rows that show a grid: of fewer one may be wrong."""
@@ -17,8 +17,6 @@ _ENOUGH_FAR_APART = 20
 """Rows that show a longer interval: a market without trades has holes, but not at regular distances."""
 _ZONE_MS = 900_000
 """Time zones differ by quarters of an hour."""
-_EARLIEST_MS = 1_262_304_000_000
-"""The year 2010: earlier times are in another unit, and show nothing."""
 
 
 class CandleGrid:
@@ -89,4 +87,4 @@ class CandleGrid:
 
 
 def _sound(times_ms: Sequence[int]) -> list[int]:
-    return sorted({time_ms for time_ms in times_ms if time_ms >= _EARLIEST_MS})
+    return sorted({time_ms for time_ms in times_ms if time_ms >= YEAR_2010_MS})
