@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from core.market.history.candle_csv import COLUMNS
 from core.market.history.forms.table import FORMS
 from core.market.history.moments import moment_text
-from core.market.history.report import describe_form
+from core.market.history.report import candle_text, describe_form
 from desktop.commands.options import print_json
 from desktop.commands.text import print_pairs
-
-_NUMBERS = COLUMNS[1:]
 
 
 def print_forms(*, as_json: bool) -> None:
@@ -59,12 +56,6 @@ def how_read(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for title, key in (("Times mark", "stamp"), ("Numbers", "numbers")):
         if report[key]:
             yield title, report[key]
-
-
-def candle_text(candle: Mapping[str, float]) -> str:
-    """No thousands are grouped: where a comma is the decimal sign, they would be misread."""
-    numbers = ", ".join(f"{name} {candle[name]:.12g}" for name in _NUMBERS)
-    return f"{moment_text(int(candle['open_time_ms']))} UTC: {numbers}"
 
 
 def _left_out(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -11,10 +11,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from core.domain.dates import utc_text
-from core.market.history.candle_csv import COLUMNS
 from core.market.history.forms.form import Stamp
 from core.market.history.forms.table import FORMS
+from core.market.history.report import candle_text
 from desktop.jobs.job_commands import in_fields, stamp_titles
 from desktop.ui.formatting import format_candles, format_count
 from desktop.ui.plain_text import Label
@@ -166,14 +165,15 @@ def _heading(found: Mapping[str, Any]) -> str:
 def _rows(found: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     """Title, text and whether it is assumed; without those that the account says nothing of."""
     left_out = "\n".join(_left_out(each) for each in found.get("left_out", ()))
+    first, last = (candle_text(found[name]) if name in found else "" for name in ("first", "last"))
     rows = (
         (translate("Jobs", "Form"), found.get("form_read_as", ""), False),
         (translate("Jobs", "Time zone"), in_fields(found.get("zone", "")), bool(found.get("is_zone_assumed"))),
         (translate("Jobs", "Times mark"), found.get("stamp", ""), False),
         (translate("Jobs", "Volume"), found.get("volume", ""), False),
         (translate("Jobs", "Numbers"), found.get("numbers", ""), False),
-        (translate("Jobs", "First candle"), _candle(found.get("first")), False),
-        (translate("Jobs", "Last candle"), _candle(found.get("last")), False),
+        (translate("Jobs", "First candle"), first, False),
+        (translate("Jobs", "Last candle"), last, False),
         (translate("Jobs", "Left out"), left_out, False),
         (translate("Jobs", "Repeated"), _repeated(found) if found.get("repeated") else "", False),
     )
@@ -190,12 +190,3 @@ def _left_out(each: Mapping[str, Any]) -> str:
 def _repeated(found: Mapping[str, Any]) -> str:
     words = translate("Jobs", "{0} rows, {1} with other numbers: the last stays")
     return words.format(format_count(int(found["repeated"])), format_count(int(found["contradicting"])))
-
-
-def _candle(candle: Mapping[str, float] | None) -> str:
-    """In UTC and without grouped thousands, so that it can be compared with the file."""
-    if candle is None:
-        return ""
-    moment = utc_text(int(candle["open_time_ms"]), "%Y-%m-%d %H:%M")
-    numbers = ", ".join(f"{name} {candle[name]:.12g}" for name in COLUMNS[1:])
-    return f"{moment} UTC: {numbers}"

@@ -35,9 +35,14 @@ def most_frequent(numbers: Times) -> int:
     return int(found[counts.argmax()])
 
 
+def is_of_days(interval: Interval) -> bool:
+    """Whether it is whole days: one, weeks, any number."""
+    return interval.duration_ms % DAY_MS == 0
+
+
 def is_usual(interval: Interval) -> bool:
     """Whether it divides a day, or is whole days."""
-    return DAY_MS % interval.duration_ms == 0 or interval.duration_ms % DAY_MS == 0
+    return DAY_MS % interval.duration_ms == 0 or is_of_days(interval)
 
 
 def ends_short_ms(times: Times, interval: Interval) -> int | None:
@@ -97,12 +102,12 @@ def opening_times(
     are_ends: somebody says that the times are ends; of days only if they are moments. are_starts: the user says that
     they are not.
     """
-    is_of_days = interval.duration_ms % DAY_MS == 0
-    short_ms = None if are_starts else ends_short_ms(times + offsets_ms if is_of_days else times, interval)
-    were_ends = short_ms is None and are_ends and (not is_of_days or has_zone)
+    has_days = is_of_days(interval)
+    short_ms = None if are_starts else ends_short_ms(times + offsets_ms if has_days else times, interval)
+    were_ends = short_ms is None and are_ends and (not has_days or has_zone)
     if short_ms is not None or were_ends:
         times = times + (short_ms or 0) - interval.duration_ms
-    if is_of_days:
+    if has_days:
         times = days_at_date(times, offsets_ms, interval, are_days=are_days, has_zone=has_zone)
     return OpeningTimes(times, interval, short_ms, were_ends)
 

@@ -174,7 +174,6 @@ class HistoryWriter:
 
     def put_holes(self, market: Market, holes: list[TimeSpan], asked_at_ms: int) -> None:
         """Record candles that the exchange does not have."""
-
         self._change_holes(market, partial(self._holes.add_of_exchange, market, holes, asked_at_ms))
 
     def remove_unproven_holes(self, market: Market, span: TimeSpan) -> None:

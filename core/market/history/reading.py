@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.candle import DAY_MS, Interval
-from core.domain.dates import utc_text
+from core.domain.dates import YEAR_1990_MS, utc_text
 from core.domain.time_zones import find
 from core.domain.validation import RejectionReason, number_faults
 from core.market.history.candle_csv import COLUMNS
@@ -26,7 +26,7 @@ from core.market.history.checks import check_columns, in_order
 from core.market.history.errors import CandleFileError
 from core.market.history.forms.form import Form, Stamp
 from core.market.history.forms.recognise import refuse_unclear
-from core.market.history.grids import is_usual, most_frequent, opening_times, phases_of
+from core.market.history.grids import is_of_days, is_usual, most_frequent, opening_times, phases_of
 from core.market.history.left_out import (
     CUT,
     NO_PRICES,
@@ -63,9 +63,6 @@ from core.storage.candles import StoredColumns
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_EARLY_MS = 631_152_000_000
-"""1990. Numbers that would be moments before it are of days, or they are no moments."""
 
 _MOST_CONTRADICTING = 0.25
 """Share of the rows. With more, the times are rounded, or the rows are of several markets."""
@@ -194,8 +191,7 @@ class _Reader:
         """Of times that name none."""
         if self.options.zone is not None:
             return self.options.zone
-        known = form is not None and form.zone and not form.zone.startswith("?")
-        return (find(form.zone) if known and form is not None else None) or UTC
+        return (find(form.zone) if form is not None and form.zone else None) or UTC
 
     def _interval_of_trades(self) -> Interval:
         interval = self.options.interval
@@ -233,21 +229,21 @@ class _Reader:
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
         """Times, where there is one, and how far their clock is ahead of UTC."""
         column = time_column(chunk, roles)
-        midnight = self._midnight_ms()
+        date = self._date_in_name()
         try:
-            if midnight is not None:
-                column = moments_of_day(column, midnight)
+            if date is not None:
+                column = moments_of_day(column, date)
             read = read_times(column, self.style)
         except TimeColumnError as error:
             raise CandleFileError(f"{self.path.name}: {error}.") from error
-        self.zone = Zone.NONE if midnight is not None else read.zone
+        self.zone = Zone.NONE if date is not None else read.zone
         if read.is_bad.any():
             self._note_unreadable(column, int(read.is_bad.argmax()))
             self.left_out.add(UNREADABLE_TIME, chunk, read.is_bad)
         return read.ms, ~read.is_bad, read.offset_ms
 
-    def _midnight_ms(self) -> str | None:
-        """The date in the file's name, for a form that has milliseconds since midnight."""
+    def _date_in_name(self) -> str | None:
+        """For a form that has milliseconds since midnight."""
         form = self.form
         if form is None or not form.layout.startswith("ms "):
             return None
@@ -333,7 +329,7 @@ class _Reader:
                 "numbers. Either its times are rounded, or it holds several markets; split it into a file for each."
             )
         interval = self._interval(times)
-        if self.zone is Zone.MOMENT and interval.duration_ms < DAY_MS and (times < _EARLY_MS).any():
+        if self.zone is Zone.MOMENT and interval.duration_ms < DAY_MS and (times < YEAR_1990_MS).any():
             raise CandleFileError(
                 f"{self.path.name}: its times, such as {utc_text(int(times[0]), '%Y-%m-%d %H:%M:%S')}, would be "
                 "moments before 1990, when there were no such candles. Perhaps they are times of day; add the date."
@@ -353,7 +349,7 @@ class _Reader:
     ) -> tuple[NDArray[np.int64], str]:
         """Where the candles open, and a sentence on what their times stamp."""
         form, options = self.form, self.options
-        if interval.duration_ms % DAY_MS == 0 and self.zone is Zone.MOMENT and options.zone is not None:
+        if is_of_days(interval) and self.zone is Zone.MOMENT and options.zone is not None:
             offsets = offsets_of(times, options.zone)
         assert self.roles is not None, "set by _begin"
         stamp, said_by = stamp_of(form, options.stamp, self.roles.stamp)
@@ -366,7 +362,7 @@ class _Reader:
             are_days=form is not None and form.are_days,
             has_zone=self.zone is not Zone.NONE or options.zone is not None,
         )
-        self.is_at_dates = interval.duration_ms % DAY_MS == 0 and bool((found.times % DAY_MS == 0).all())
+        self.is_at_dates = is_of_days(interval) and bool((found.times % DAY_MS == 0).all())
         return found.times, stamp_sentence(found, stamp, said_by, are_dates=self.is_at_dates)
 
     def _refuse_broken(self) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from core.market.history.candle_csv import COLUMNS
 from core.market.history.forms.form import Form, Stamp
 from core.market.history.grids import OpeningTimes
+from core.market.history.moments import moment_text
+from core.market.history.times import Zone
 from core.market.history.volumes import VolumeChoice
 
 _AS_ZERO = "stored as 0"
@@ -46,20 +50,20 @@ def form_sentence(form: Form | None, *, is_by_name: bool, is_requested: bool) ->
     )
 
 
-def zone_sentence(form: Form | None, how: str, requested: str | None, *, are_dates: bool) -> tuple[str, bool]:
-    """The sentence, and whether the zone is assumed. how: as the times say, see `core.market.history.times.Zone`.
+def zone_sentence(form: Form | None, how: Zone, requested: str | None, *, are_dates: bool) -> tuple[str, bool]:
+    """The sentence, and whether the zone is assumed. how: it is known by the times.
     are_dates: the candles are days that open at midnight UTC of their date."""
-    if are_dates and how != "moment":
+    if are_dates and how is not Zone.MOMENT:
         return "not needed: days are stored at their date", False
-    if how == "moment" and are_dates and requested is not None:
+    if how is Zone.MOMENT and are_dates and requested is not None:
         return f"{requested}, as requested, for the dates of moments", False
-    if how == "moment":
+    if how is Zone.MOMENT:
         return "not needed: the times are moments, in numbers", False
-    if how == "file":
+    if how is Zone.FILE:
         return "named by the file with each time", False
     if requested is not None:
         return f"{requested}, as requested; the file names none", False
-    if form is not None and form.zone and not form.zone.startswith("?"):
+    if form is not None and form.zone:
         return f"{_shown_zone(form.zone)}, in which this form has its times; the file names none", False
     return "UTC is assumed, as the file names none; --time-zone names another", True
 
@@ -125,6 +129,13 @@ def _base_columns(form: Form) -> tuple[object, ...]:
     return (named,) if isinstance(named, str) and not form.volume_unit else ()
 
 
+def candle_text(candle: Mapping[str, float]) -> str:
+    """A candle as it was read, to be compared with the file: in UTC. No thousands are grouped: where a comma is the
+    decimal sign, they would be misread."""
+    numbers = ", ".join(f"{name} {candle[name]:.12g}" for name in COLUMNS[1:])
+    return f"{moment_text(int(candle['open_time_ms']))} UTC: {numbers}"
+
+
 def describe_form(form: Form) -> dict[str, str]:
     """What is known of a form, in words, for a list of all of them."""
     return {
@@ -139,8 +150,8 @@ def describe_form(form: Form) -> dict[str, str]:
 
 
 def _zone_in_words(form: Form) -> str:
-    if form.zone.startswith("?"):
-        return f"to be named: {form.zone[1:]}"
+    if form.clock_of:
+        return f"to be named: {form.clock_of}"
     return _shown_zone(form.zone) if form.zone else "as the file names it, or UTC"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,26 @@ from numpy.typing import NDArray
 
 from core.domain.plain_text import plain
 from core.market.history.cells import is_number, numbers_of
+from core.market.history.column_names import (
+    AMOUNT_NAMES,
+    DATE_NAMES,
+    END_NAMES,
+    OTHER_NAMES,
+    PRICE_NAMES,
+    START_NAMES,
+    SURELY_VOLUME,
+    TIME_NAMES,
+    TRADE_PRICE_NAMES,
+    VOLUME_NAMES,
+    by_plain_name,
+    column_for,
+    first_of,
+    may_be_volume,
+    plain_name,
+)
 from core.market.history.errors import CandleFileError
 from core.market.history.forms.form import QUOTES, Form, Stamp
-from core.market.history.forms.layouts import PRICES, places_of
+from core.market.history.forms.layouts import FLAGS, PRICES, places_of
 from core.market.history.forms.recognise import form_of
 from core.market.history.forms.table import STANDARD
 from core.market.history.volumes import NO_VOLUME, VolumeChoice, base_volume
@@ -22,49 +39,8 @@ from core.market.history.volumes import NO_VOLUME, VolumeChoice, base_volume
 if TYPE_CHECKING:
     import pandas as pd
 
-_START_NAMES = (
-    *("open_time_ms", "open_time", "opentime", "time_period_start", "interval_begin", "start_time", "starttime"),
-    *("start", "started_at", "startedat", "startsat", "starts_at", "window_start", "begin", "periodstartunix"),
-    *("candle_begin_time", "time_open", "time_left"),
-)
-_TIME_NAMES = (
-    *_START_NAMES,
-    *("timestamp", "timestamps", "datetime", "date-time", "date", "time", "date/time", "day", "trade_date"),
-    *("gmt_time", "utc_time", "etc/utc", "time_(utc)", "datetime_utc", "time_utc", "timestamp_utc", "local_time"),
-    *("unix", "unix_timestamp", "unix_time", "unixtime", "epoch", "ts", "mts", "ts_event", "created_at", "period"),
-    *("transact_time", "trade_time", "created_time", "participant_timestamp", "time_exchange", "t", "index"),
-)
-"""Names of the beginning come before names that may be of any moment."""
-_END_NAMES = (
-    *("close_time", "closetime", "time_close", "timeclose", "time_period_end", "time_end", "end_time", "end", "stop"),
-)
-_DATE_NAMES = ("date", "dtyyyymmdd", "date_ymd", "date_mdy", "date_dmy", "trade_date", "day")
-_PRICE_NAMES = {
-    "open": ("open", "o", "open_price", "price_open", "openprice", "px_open"),
-    "high": ("high", "h", "high_price", "price_high", "highprice", "max", "px_high"),
-    "low": ("low", "l", "low_price", "price_low", "lowprice", "min", "px_low"),
-    "close": ("close", "c", "close_price", "price_close", "closeprice", "close/last", "px_last", "price", "last"),
-}
-_ONLY_BESIDE_PRICES = ("price", "last")
-_VOLUME_NAMES = (
-    *("volume", "vol", "base_volume", "volumefrom", "volume_traded", "basetokenvolume", "tickvol", "tick_volume"),
-    *("amount", "quantity", "v"),
-)
-_MAY_BE_VOLUME = re.compile(r"vol|shares|amount|turnover|quantity|qty|money|value|cost|notional|quote")
-_SURELY_VOLUME = re.compile(r"^vol|volume|^shares|shares$|^no\.of_shares|traded_quantity|traded_qty")
-_IS_NO_VOLUME = re.compile(r"taker|buy|sell|bid|ask|average|avg|\bma\b|_ma\b|price|cap|count|trades|change|interest")
-_TRADE_PRICE_NAMES = ("price", "p", "px", "rate")
-_AMOUNT_NAMES = ("base_qty", "base_amount", "amount", "qty", "quantity", "size", "volume", "q", "v", "sz")
-_TRADE_ID_NAMES = ("trade_id", "tradeid", "agg_trade_id", "agg_id", "id", "tid")
-_SYMBOL_NAMES = (
-    *("symbol", "pair", "ticker", "tic", "instrument", "instrument_name", "market", "coin", "instid"),
-    *("product_id", "symbol_id"),
-)
-_FINAL_NAMES = ("confirm", "confirmed", "complete", "closed", "is_closed", "is_final", "isfinal")
-_NAMES = {"symbol": _SYMBOL_NAMES, "final": _FINAL_NAMES, "trade_id": _TRADE_ID_NAMES}
 _TRADE_LAYOUT = ("time", "price", "amount")
 _LONGEST_NAME = 60
-_MOST_NAMES = 20
 _SAMPLE_ROWS = 5_000
 """Looked at to tell volumes apart."""
 _LAST_OF_HOUR_MINUTE = 2359
@@ -215,49 +191,30 @@ def _candles_by_place(table: pd.DataFrame, form: Form, time: tuple[object, ...],
     return Roles(False, time, numbers, None, None, places.get("flag"), named, volume=choice, is_by_name=False)
 
 
-def _plain(name: object) -> str:
-    """``<TICKVOL>``, ``Gmt time``, ``1. open`` and ``size/数量`` as ``tickvol``, ``gmt_time``, ``open``, ``size``."""
-    bare = re.sub(r"^\d+\. |/[^\x00-\x7f]+.*$", "", str(name).strip().strip("<># "))
-    return bare.strip().rstrip(".*").lower().replace(" ", "_")
-
-
-def _named(table: pd.DataFrame) -> dict[str, object]:
-    """Columns by plain name. Of two that differ by case alone, the one in lower case, as ``t`` beside ``T``."""
-    by_name: dict[str, object] = {}
-    for name in reversed(table.columns):
-        bare = _plain(name)
-        if bare not in by_name or str(name) == bare or str(by_name[bare]) != bare:
-            by_name[bare] = name
-    prefixes = {re.sub(r"\.(open|high|low|close|volume)$", "", bare) for bare in by_name if bare.endswith(".close")}
-    if len(prefixes) == 1:  # as R's quantmod has it: BTC.Open
-        prefix = f"{next(iter(prefixes))}."
-        by_name |= {bare.removeprefix(prefix): name for bare, name in by_name.items() if bare.startswith(prefix)}
-    return by_name
-
-
 def _by_name(shown: str, table: pd.DataFrame, form: Form | None) -> Roles:
-    by_name = _named(table)
+    by_name = by_plain_name(table)
     reads = {} if form is None else {part: _column_of(table, names) for part, names in form.reads.items()}
     symbol, final, trade_id = (
-        next(iter(reads.get(part) or ()), None) or _first_of(by_name, names) for part, names in _NAMES.items()
+        next(iter(reads.get(part) or ()), None) or first_of(by_name, names) for part, names in OTHER_NAMES.items()
     )
     final = final if final is not None and _are_flags(table[final]) else None
-    is_of_prices = any(reads.get(part) or _first_of(by_name, _PRICE_NAMES[part]) is not None for part in PRICES[:3])
-    price = reads.get("price") or _as_tuple(_first_of(by_name, _TRADE_PRICE_NAMES))
-    amount = reads.get("amount") or _as_tuple(_first_of(by_name, _AMOUNT_NAMES))
+    is_of_prices = any(reads.get(part) or first_of(by_name, PRICE_NAMES[part]) is not None for part in PRICES[:3])
+    price = reads.get("price") or _as_tuple(first_of(by_name, TRADE_PRICE_NAMES))
+    amount = reads.get("amount") or _as_tuple(first_of(by_name, AMOUNT_NAMES))
     if not is_of_prices and not price and all(any(side in bare for bare in by_name) for side in ("bid", "ask")):
         raise CandleFileError(f"{shown} {QUOTES}")
     if (reads.get("price") or not is_of_prices) and price and amount:
         time, digits = _time(shown, table, by_name, reads)
         return Roles(True, time, (price, amount), trade_id, symbol, None, form, digits)
-    prices = tuple(reads.get(part) or (_find(shown, by_name, _PRICE_NAMES[part], part),) for part in PRICES)
+    prices = tuple(reads.get(part) or (column_for(part, PRICE_NAMES[part], by_name, shown),) for part in PRICES)
     time, digits = _time(shown, table, by_name, reads)
     volume, choice = reads.get("volume") or (), NO_VOLUME
     if not volume:
         used = {*time, *(each for names in prices for each in names)}
         choice = _volume(table, by_name, used, prices)
         volume = _as_tuple(choice.column)
-    stamp = Stamp.END if _plain(time[0]) in _END_NAMES else Stamp.START if _plain(time[0]) in _START_NAMES else None
+    named = plain_name(time[0])
+    stamp = Stamp.END if named in END_NAMES else Stamp.START if named in START_NAMES else None
     return Roles(False, time, (*prices, volume), None, symbol, final, form, digits, choice, stamp)
 
 
@@ -276,22 +233,17 @@ def _column_of(table: pd.DataFrame, names: str | tuple[str, ...]) -> tuple[objec
 
 
 def _are_flags(column: pd.Series) -> bool:
-    return bool(column.astype(str).str.lower().isin(("true", "false", "0", "1", "0.0", "1.0")).all())
+    return bool(column.astype(str).str.lower().isin(FLAGS).all())
 
 
 def _volume(
     table: pd.DataFrame, by_name: Mapping[str, object], used: set[object], prices: tuple[tuple[object, ...], ...]
 ) -> VolumeChoice:
-    may_be = {
-        bare: name
-        for bare, name in reversed(list(by_name.items()))
-        if name not in used
-        and (bare in _VOLUME_NAMES or (_MAY_BE_VOLUME.search(bare) and not _IS_NO_VOLUME.search(bare)))
-    }
+    may_be = {bare: name for bare, name in reversed(list(by_name.items())) if name not in used and may_be_volume(bare)}
     table = table[:_SAMPLE_ROWS]
     columns = {name: numbers_of(table[name]) for name in may_be.values()}
-    sure = [bare for bare in may_be if _SURELY_VOLUME.search(bare)]
-    named = [may_be[bare] for bare in dict.fromkeys((*_VOLUME_NAMES, *sure)) if bare in may_be]
+    sure = [bare for bare in may_be if SURELY_VOLUME.search(bare)]
+    named = [may_be[bare] for bare in dict.fromkeys((*VOLUME_NAMES, *sure)) if bare in may_be]
     filled = [name for name in named if np.nan_to_num(columns[name]).any()]
     if not named:
         return NO_VOLUME
@@ -307,23 +259,23 @@ def _time(
     of times of day without colons."""
     if time := reads.get("time"):
         return time, 0
-    date = (reads.get("date") or _as_tuple(_first_of(by_name, _DATE_NAMES)))[:1]
+    date = (reads.get("date") or _as_tuple(first_of(by_name, DATE_NAMES)))[:1]
     clocks = (reads.get("clock") or _as_tuple(by_name.get("time"))) or tuple(_clocks(table, date))
     if date and clocks and (digits := _clock_digits(table[clocks[0]])) is not None:
         return (*date, clocks[0]), digits
     unnamed = table.columns[0]
     if (
-        _first_of(by_name, _TIME_NAMES) is None
+        first_of(by_name, TIME_NAMES) is None
         and str(unnamed).startswith("Unnamed:")
         and not is_number(str(table[unnamed].iloc[:1].squeeze()))
     ):
         return (unnamed,), 0
-    found = [by_name[name] for name in _TIME_NAMES if name in by_name]
-    if not found and (end := _first_of(by_name, _END_NAMES)) is not None:
+    found = [by_name[name] for name in TIME_NAMES if name in by_name]
+    if not found and (end := first_of(by_name, END_NAMES)) is not None:
         return (end,), 0
     # A moment is sure, and a local text beside it may be of any zone.
     moments = [column for column in found if _is_of_moments(table[column])]
-    return tuple((moments or [_find(shown, by_name, _TIME_NAMES, "the time")])[:1]), 0
+    return tuple((moments or [column_for("the time", TIME_NAMES, by_name, shown)])[:1]), 0
 
 
 def _is_of_moments(column: pd.Series) -> bool:
@@ -355,18 +307,3 @@ def _clock_digits(column: pd.Series) -> int | None:
     if not digits.str.fullmatch(r"\d{1,6}").all():
         return None
     return 6 if bool((digits.astype(int) > _LAST_OF_HOUR_MINUTE).any()) or bool((digits.str.len() == 6).all()) else 4
-
-
-def _first_of(by_name: Mapping[str, object], names: Iterable[str]) -> object | None:
-    return next((by_name[name] for name in names if name in by_name), None)
-
-
-def _find(shown: str, by_name: Mapping[str, object], names: Iterable[str], what: str) -> object:
-    found = _first_of(by_name, names)
-    if found is not None:
-        return found
-    there = ", ".join(str(name) for name in reversed(tuple(by_name.values())) if not str(name).startswith("Unnamed:"))
-    raise CandleFileError(
-        f"{shown} has no column for {what}, and is of no known form. Its columns are named: {plain(there)}. Looked for "
-        f"{', '.join(tuple(names)[:_MOST_NAMES])} and the like. Rename its column, or choose another file."
-    )

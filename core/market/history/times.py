@@ -13,6 +13,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.dates import YEAR_1990_MS
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -44,8 +46,7 @@ _COMPACT_NUMBERS = (
 _LARGEST_NUMBER = 9e18
 _LEAST_MOMENT = 100_000
 """A day and a bit, in seconds: smaller numbers are a spreadsheet's dates, years, or numbers of lines."""
-_EARLY_S = 631_152_000
-"""1990. Before it there are only days."""
+_EARLY_S = YEAR_1990_MS // 1000
 _HOUR_S = 3_600
 _FROM_MS = 5e9
 _EARLY_MS = 2e10

@@ -47,8 +47,10 @@ class Form:
     day_first: bool | None = None
     """Whether dates such as 01/02/2024 begin with the day. None: as the rows prove it."""
     zone: str = ""
-    """Of times that name none; a text in ``?`` says whose it is, where only the user knows: of candles shorter than a
-    day it has to be named."""
+    """Of times that name none."""
+    clock_of: str = ""
+    """Whose clock the times follow, where only the user knows its zone: of candles shorter than a day it has to be
+    named."""
     stamp: Stamp | None = None
     """Of candles shorter than a day. None: the beginning, or as the times show."""
     asks_stamp: bool = False

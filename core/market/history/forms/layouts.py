@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.candle import DAY_MS
+from core.domain.dates import YEAR_1990_MS
+from core.domain.validation import LATEST_MS
 from core.market.history.cells import numbers_of
 from core.market.history.forms.form import Form
 
@@ -27,16 +30,15 @@ _PATTERNS = {
     "date": r".*\d[-./]\d.*|\d{8}",
     "clock": r"\d{1,2}:\d\d(:\d\d(\.\d+)?)?|\d{1,6}",
 }
+FLAGS = frozenset(("true", "false", "0", "1", "0.0", "1.0"))
+"""Yes or no, in lower case."""
 _WORDS = {
-    "flag": frozenset(("true", "false", "0", "1", "0.0", "1.0")),
+    "flag": FLAGS,
     "side": frozenset(("buy", "sell", "b", "s", "1", "2", "0", "bid", "ask")),
 }
-_FIRST_MOMENT_S = 631_152_000
-"""1990. Only days are older, and those are not in files without a header."""
-_FACTORS = (1.0, 1e3, 1e6, 1e9)
-_LAST_MOMENT_S = 4_102_444_800
+_UNITS_MS = (1e-3, 1.0, 1e3, 1e6)
+"""How many of each unit of moments (s, ms, us, ns) a millisecond has."""
 _SAMPLE_ROWS = 100
-_DAY_MS = 86_400_000
 
 
 def places_of(form: Form, columns: int) -> dict[str, int] | None:
@@ -109,7 +111,7 @@ def _is_part(part: str, place: int, column: pd.Series) -> NDArray[np.bool_]:
                 return _is_moment(numbers)
             return column.astype(str).str.contains(r"\d{4}[-./]\d|\d[-./]\d{4}").to_numpy(dtype=np.bool_)
         case "ms":
-            return _is_whole(numbers) & (numbers >= 0) & (numbers < _DAY_MS)
+            return _is_whole(numbers) & (numbers >= 0) & (numbers < DAY_MS)
         case "id":
             steps = np.diff(numbers)
             in_order = place == 0 or bool((steps >= 0).all() or (steps <= 0).all())
@@ -121,7 +123,7 @@ def _is_part(part: str, place: int, column: pd.Series) -> NDArray[np.bool_]:
 
 def _is_moment(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Where a number is a moment from 1990 on, in one of the four units."""
-    found = [(numbers >= each * _FIRST_MOMENT_S) & (numbers < each * _LAST_MOMENT_S) for each in _FACTORS]
+    found = [(numbers >= each * YEAR_1990_MS) & (numbers < each * LATEST_MS) for each in _UNITS_MS]
     return np.asarray(np.logical_or.reduce(found))
 
 

@@ -99,9 +99,9 @@ def _ask(name: str, forms: Iterable[Form]) -> CandleFileError:
 
 def refuse_unclear(name: str, form: Form, *, has_zone: bool, has_stamp: bool) -> None:
     """Raises CandleFileError for a form of candles shorter than a day that leaves open what only the user knows."""
-    if form.zone.startswith("?") and not has_zone:
+    if form.clock_of and not has_zone:
         raise CandleFileError(
-            f"{name} is of {form.title}, which has the times of {form.zone[1:]}; the file does not name that zone. "
+            f"{name} is of {form.title}, which has the times of {form.clock_of}; the file does not name that zone. "
             "Name it with --time-zone."
         )
     if form.asks_stamp and not has_stamp:

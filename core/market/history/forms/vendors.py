@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from core.market.history.forms.form import DOLLARS, QUOTES, SHARES, TICKS, Form, Stamp
 
-_BROKER = "?the broker's server, often Europe/Athens, or UTC"
+_BROKER = "the broker's server, often Europe/Athens, or UTC"
+_EXCHANGE = "the market's exchange, such as America/New_York"
 _LOTS = 100.0
 """Shares of a lot, in Shanghai and Shenzhen."""
 
@@ -119,7 +120,7 @@ VENDOR_FORMS = (
         source="MetaTrader 4 export (2024), in the time of the broker's server",
         layout="date clock open high low close volume",
         times=r"\d{4}\.\d\d\.\d\d \d\d:\d\d",
-        zone=_BROKER,
+        clock_of=_BROKER,
         volume_unit=TICKS,
     ),
     Form(
@@ -128,7 +129,7 @@ VENDOR_FORMS = (
         source="MetaTrader 5 export (2024), in the time of the broker's server",
         columns=("<DATE>", "<OPEN>", "<HIGH>", "<LOW>", "<CLOSE>", "<TICKVOL>", "<VOL>", "<SPREAD>"),
         reads={"volume": ("<VOL>", "<TICKVOL>")},
-        zone=_BROKER,
+        clock_of=_BROKER,
         volume_unit="the broker's lots if it reports them, or else price changes (ticks)",
     ),
     Form(
@@ -168,7 +169,7 @@ VENDOR_FORMS = (
         columns=("Date", "Time", "Open", "High", "Low", "Close", "Up", "Down"),
         reads={"volume": "Up+Down"},
         day_first=False,
-        zone="?the market's exchange, such as America/New_York",
+        clock_of=_EXCHANGE,
         stamp=Stamp.END,
         volume_unit=SHARES,
     ),
@@ -178,7 +179,7 @@ VENDOR_FORMS = (
         source="help.tradestation.com, ASCII third-party data guidelines (2024)",
         columns=("Date", "Time", "O", "H", "L", "Close", "Volume", "OpenInt"),
         day_first=False,
-        zone="?the market's exchange, such as America/New_York",
+        clock_of=_EXCHANGE,
         stamp=Stamp.END,
         volume_unit=SHARES,
     ),
@@ -188,7 +189,7 @@ VENDOR_FORMS = (
         source="help.tradestation.com, ASCII data (2024)",
         columns=("Date", "Time", "Open", "High", "Low", "Close", "Vol", "OI"),
         day_first=False,
-        zone="?the market's exchange, such as America/New_York",
+        clock_of=_EXCHANGE,
         stamp=Stamp.END,
         volume_unit=SHARES,
     ),
@@ -198,7 +199,7 @@ VENDOR_FORMS = (
         source="multicharts.com, QuoteManager (2024): the closing time of the bar",
         columns=("<Date>", "<Time>", "<Open>", "<High>", "<Low>", "<Close>", "<Volume>"),
         day_first=False,
-        zone="?the market's exchange, such as America/New_York",
+        clock_of=_EXCHANGE,
         stamp=Stamp.END,
         volume_unit=SHARES,
     ),
@@ -207,7 +208,7 @@ VENDOR_FORMS = (
         title="Bars with Date, Time and OpenInterest",
         source="mementum/backtrader datas at b853d7c9: minutes of a session that opens at 09:00 begin with 09:05",
         columns=("Date", "Time", "Open", "High", "Low", "Close", "Volume", "OpenInterest"),
-        zone="?the market's exchange, such as America/New_York",
+        clock_of=_EXCHANGE,
         asks_stamp=True,
         volume_unit=SHARES,
     ),
@@ -261,7 +262,7 @@ VENDOR_FORMS = (
         source="MetaStock, The DownLoader, ASCII format (2024): ticker, period, date, time, prices, volume",
         columns=("<TICKER>", "<PER>", "<DTYYYYMMDD>", "<TIME>", "<OPEN>", "<HIGH>", "<LOW>", "<CLOSE>", "<VOL>"),
         reads={"date": "<DTYYYYMMDD>", "clock": "<TIME>"},
-        zone="?the program that wrote it, often the market's exchange",
+        clock_of="the program that wrote it, often the market's exchange",
         volume_unit=SHARES,
     ),
     Form(
@@ -270,7 +271,7 @@ VENDOR_FORMS = (
         source="MetaStock, The DownLoader, ASCII format (2024): ticker, period, date, time, prices, volume",
         layout="text date clock open high low close volume any",
         times=r"\d{8} \d{1,6}",
-        zone="?the program that wrote it, often the market's exchange",
+        clock_of="the program that wrote it, often the market's exchange",
         volume_unit=SHARES,
     ),
     Form(

@@ -44,26 +44,30 @@ def test_a_vendors_file_is_read_as_the_vendor_means_it(tmp_path: Path, layout: L
         assert [getattr(each, name) for each in found] == pytest.approx(numbers, rel=EXACT), name
     assert not file.rejected and not file.repeated
     assert file.symbol == layout.symbol
-    assert not (file.how.is_zone_assumed and file.how.form is not None and file.how.form.zone)
+    form = file.how.form
+    assert not (file.how.is_zone_assumed and form is not None and (form.zone or form.clock_of))
+
+
+def write_no_candles(folder: Path, form: str) -> Path:
+    name, head, line = NO_CANDLES[form]
+    shown = [line.format(n=number, day=f"2024-03-{number + 1:02}") for number in range(20)]
+    (folder / name).write_text("\n".join([*([head] if head else []), *shown]) + "\n", encoding="utf-8")
+    return folder / name
 
 
 @pytest.mark.parametrize("form", NO_CANDLES)
 def test_a_file_without_candles_is_refused_by_what_it_holds(tmp_path: Path, form: str) -> None:
-    name, head, line = NO_CANDLES[form]
-    shown = [line.format(n=number, day=f"2024-03-{number + 1:02}") for number in range(20)]
-    (tmp_path / name).write_text("\n".join([*([head] if head else []), *shown]) + "\n", encoding="utf-8")
+    path = write_no_candles(tmp_path, form)
     with pytest.raises(CandleFileError) as refusal:
-        read_candle_table(tmp_path / name, ReadOptions(interval=MINUTE))
-    assert str(refusal.value) == f"{name} {FORMS[form].refusal}"
+        read_candle_table(path, ReadOptions(interval=MINUTE))
+    assert str(refusal.value) == f"{path.name} {FORMS[form].refusal}"
 
 
 @pytest.mark.parametrize("form", NO_CANDLES)
 def test_a_requested_form_without_candles_is_refused_as_well(tmp_path: Path, form: str) -> None:
-    name, head, line = NO_CANDLES[form]
-    shown = [line.format(n=number, day=f"2024-03-{number + 1:02}") for number in range(20)]
-    (tmp_path / name).write_text("\n".join([*([head] if head else []), *shown]) + "\n", encoding="utf-8")
+    path = write_no_candles(tmp_path, form)
     with pytest.raises(CandleFileError) as refusal:
-        read_candle_table(tmp_path / name, ReadOptions(interval=MINUTE, form=form))
+        read_candle_table(path, ReadOptions(interval=MINUTE, form=form))
     assert FORMS[form].refusal in str(refusal.value)
 
 
