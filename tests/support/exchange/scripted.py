@@ -19,6 +19,31 @@ from core.domain.candle import Interval, Market
 from core.market.feeds import ccxt_objects, ccxt_session
 from core.market.feeds.ccxt_session import CcxtVenue
 
+MARKETS = {
+    "binance": ("BTC/USDT", "BTCUSDT"),
+    "bingx": ("BTC/USDT", "BTC-USDT"),
+    "bitget": ("BTC/USDT", "BTCUSDT"),
+    "bithumb": ("BTC/KRW", "KRW-BTC"),
+    "bitstamp": ("BTC/USD", "btcusd"),
+    "bitvavo": ("BTC/EUR", "BTC-EUR"),
+    "bybit": ("BTC/USDT", "BTCUSDT"),
+    "cex": ("BTC/USD", "BTC-USD"),
+    "coinbase": ("BTC/USD", "BTC-USD"),
+    "coinbaseexchange": ("BTC/USD", "BTC-USD"),
+    "cryptocom": ("BTC/USD", "BTC_USD"),
+    "deribit": ("BTC/USDC", "BTC_USDC"),
+    "gemini": ("BTC/USD", "btcusd"),
+    "hashkey": ("BTC/USDT", "BTCUSDT"),
+    "htx": ("BTC/USDT", "btcusdt"),
+    "kraken": ("BTC/USD", "XXBTZUSD"),
+    "kucoin": ("BTC/USDT", "BTC-USDT"),
+    "okx": ("BTC/USDT", "BTC-USDT"),
+    "phemex": ("BTC/USDT", "sBTCUSDT"),
+    "upbit": ("BTC/KRW", "KRW-BTC"),
+    "whitebit": ("BTC/USDT", "BTC_USDT"),
+    "woo": ("BTC/USDT", "SPOT_BTC_USDT"),
+}
+"""One of each exchange: its symbol, and the exchange's own name of it."""
 _HOST = re.compile(r"(http|ws)s?://[^/]+")
 
 

@@ -16,24 +16,16 @@ from core.market.feeds.market_check import check_market
 from core.market.feeds.rate_limits import RateLimitHold
 from core.market.feeds.trouble import VenueError
 from core.market.symbols import SymbolCache
-from tests.support.exchange.scripted import Reply, ScriptedExchange
+from tests.support.exchange.scripted import MARKETS, Reply, ScriptedExchange
 from tests.support.feeds import record_events
 from tests.support.virtual_network import loop_time
 
 MINUTE = Interval.parse("1m")
 PAGE = Reply("<!DOCTYPE html><html><head><title>Wi-Fi login</title></head><body>x</body></html>", kind="text/html")
-NAMES = {
-    "binance": ("BTC/USDT", "BTCUSDT"),
-    "coinbase": ("BTC/USD", "BTC-USD"),
-    "gemini": ("BTC/USD", "btcusd"),
-    "htx": ("BTC/USDT", "btcusdt"),
-    "kraken": ("BTC/USD", "XXBTZUSD"),
-    "okx": ("BTC/USDT", "BTC-USDT"),
-}
 
 
 def exchange(venue: str, answer: Any) -> ScriptedExchange:
-    return ScriptedExchange(venue, lambda request: answer, dict([NAMES[venue]]))
+    return ScriptedExchange(venue, lambda request: answer, dict([MARKETS[venue]]))
 
 
 async def candles(served: ScriptedExchange) -> list[Any]:
@@ -47,7 +39,7 @@ async def candles(served: ScriptedExchange) -> list[Any]:
             await venue.close()
 
 
-@pytest.mark.parametrize("venue", NAMES)
+@pytest.mark.parametrize("venue", ["binance", "coinbase", "gemini", "htx", "kraken", "okx"])
 @pytest.mark.parametrize(
     "answer",
     [

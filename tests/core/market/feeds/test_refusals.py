@@ -11,40 +11,17 @@ from core.market.feeds.base import FeedError
 from core.market.feeds.ccxt_objects import make_exchange
 from core.market.feeds.exchange import ExchangeFeed
 from core.market.feeds.trouble import HttpResponse, VenueError
-from tests.support.exchange.scripted import Reply, ScriptedExchange
+from tests.support.exchange.scripted import MARKETS, Reply, ScriptedExchange
 from tests.support.feeds import record_events
 from tests.support.virtual_network import loop_time
 
 MINUTE = Interval.parse("1m")
-NAMES = {
-    "binance": ("BTC/USDT", "BTCUSDT"),
-    "bingx": ("BTC/USDT", "BTC-USDT"),
-    "bitget": ("BTC/USDT", "BTCUSDT"),
-    "bithumb": ("BTC/KRW", "KRW-BTC"),
-    "bitstamp": ("BTC/USD", "btcusd"),
-    "bitvavo": ("BTC/EUR", "BTC-EUR"),
-    "bybit": ("BTC/USDT", "BTCUSDT"),
-    "cex": ("BTC/USD", "BTC-USD"),
-    "coinbase": ("BTC/USD", "BTC-USD"),
-    "coinbaseexchange": ("BTC/USD", "BTC-USD"),
-    "cryptocom": ("BTC/USD", "BTC_USD"),
-    "deribit": ("BTC/USDC", "BTC_USDC"),
-    "gemini": ("BTC/USD", "btcusd"),
-    "hashkey": ("BTC/USDT", "BTCUSDT"),
-    "kraken": ("BTC/USD", "XXBTZUSD"),
-    "kucoin": ("BTC/USDT", "BTC-USDT"),
-    "okx": ("BTC/USDT", "BTC-USDT"),
-    "phemex": ("BTC/USDT", "sBTCUSDT"),
-    "upbit": ("BTC/KRW", "KRW-BTC"),
-    "whitebit": ("BTC/USDT", "BTC_USDT"),
-    "woo": ("BTC/USDT", "SPOT_BTC_USDT"),
-}
 
 
 async def trouble(venue: str, status: int, body: Any, interval: str = "1m") -> VenueError:
     """The error of a request for candles."""
     kind = "text/html" if isinstance(body, str) else "application/json"
-    served = ScriptedExchange(venue, lambda request: Reply(body, status, kind), dict([NAMES[venue]]))
+    served = ScriptedExchange(venue, lambda request: Reply(body, status, kind), dict([MARKETS[venue]]))
     async with served.running():
         connected = served.open_venue(served.market(interval))
         try:
@@ -85,7 +62,7 @@ async def trouble(venue: str, status: int, body: Any, interval: str = "1m") -> V
 async def test_a_market_that_is_gone_ends_the_feed(venue: str, status: int, body: Any) -> None:
     refused = await trouble(venue, status, body)
     assert refused.is_final and refused.is_absent
-    assert NAMES[venue][0] in str(refused) and "Did you mean" not in str(refused)
+    assert MARKETS[venue][0] in str(refused) and "Did you mean" not in str(refused)
 
 
 @pytest.mark.parametrize(
