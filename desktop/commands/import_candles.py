@@ -16,7 +16,7 @@ from core.domain.time_zones import find
 from core.market.history.errors import CandleFileError, HistoryError, UnnamedMarketError
 from core.market.history.forms.form import Stamp
 from core.market.history.importing import ImportPlan, plan_import
-from core.market.history.naming import symbol_of, venue_of
+from core.market.history.naming import suggested_symbol, symbol_of, venue_of
 from core.market.history.reading import CandleTable, ReadOptions, read_candle_table
 from core.market.symbols import known_venues
 from core.storage.candles import CandleStore
@@ -115,7 +115,13 @@ def _look(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> dict
                 asked.append(str(unnamed))
         market = Market(FILE_VENUE, file.name, table.interval)  # it only lends its interval
         found = plan_import(table, market, None, SystemClock().now_ms(), replaces=False).describe()
-        return {**found, **named_market, **dict.fromkeys(("new", "same", "different")), "unnamed": " ".join(asked)}
+        return {
+            **found,
+            **named_market,
+            **dict.fromkeys(("new", "same", "different")),
+            "unnamed": " ".join(asked),
+            "suggestion": suggested_symbol(file),
+        }
 
 
 def _imported(

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from core.settings.faults import sentence_of
 from core.settings.group import OWN_DIALOG, SECRET, all_field_infos
@@ -179,10 +179,14 @@ def editable(options: Sequence[str], value: str, placeholder: str = "") -> QComb
     take the first Return for itself."""
     box = QComboBox(editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
     box.addItems(list(options))
+    box.setCurrentIndex(box.findText(value))
     box.setCurrentText(value)
     box.setCompleter(None)  # type: ignore[arg-type]  # Qt takes it: no completion
     if (line := box.lineEdit()) is not None:
         line.setPlaceholderText(placeholder)
+        line.setClearButtonEnabled(bool(placeholder))
+        for button in line.findChildren(QToolButton):
+            button.setAccessibleName(translate("Dialogs", "Clear"))
     return box
 
 

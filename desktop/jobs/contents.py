@@ -11,10 +11,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from core.domain.candle import FILE_VENUE
 from core.market.history.forms.form import Stamp
 from core.market.history.forms.table import FORMS
 from core.market.history.report import candle_text
-from desktop.jobs.job_commands import in_fields, stamp_titles
+from desktop.jobs.job_commands import in_fields, no_exchange_title, stamp_titles
 from desktop.ui.formatting import format_candles, format_count
 from desktop.ui.plain_text import Label
 from desktop.ui.translation import translate
@@ -54,12 +55,17 @@ class Preview:
         return next((str(each["unnamed"]) for each in self.files if each.get("unnamed")), "")
 
     def answers(self) -> list[Answer]:
-        """One for each known form or stamp that a refusal asks to choose from."""
+        """One for each known form or stamp that a refusal asks to choose from, and for what a market lacks."""
         found = [Answer(FORMS[name].title, "form", name) for text in self.refusals for name in _FORM.findall(text)]
         if any(_BOTH_STAMPS in text for text in self.refusals):
             found += [Answer(title, "stamp", stamp) for stamp, title in stamp_titles().items()]
         if any("--form" in text and "Leave out" in text for text in self.refusals):
             found.append(Answer(translate("Jobs", "As recognised"), "form", ""))
+        unnamed = [each for each in self.files if each.get("unnamed")]
+        if any(each["venue"] is None for each in unnamed):
+            found.append(Answer(no_exchange_title(), "venue", FILE_VENUE))
+        names = {each["suggestion"] for each in unnamed if each["symbol"] is None and each["suggestion"]}
+        found += [Answer(translate("Jobs", "Symbol {0}").format(name), "symbol", name) for name in sorted(names)]
         return list(dict.fromkeys(found))
 
 

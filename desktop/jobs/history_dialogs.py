@@ -26,7 +26,15 @@ from desktop.dialogs.market import EXCHANGES, USUAL_SYMBOLS
 from desktop.jobs.child import ChildProcess, Ending
 from desktop.jobs.contents import Contents, Preview
 from desktop.jobs.form import INTERVALS, JobDialog
-from desktop.jobs.job_commands import Order, backfill_order, import_order, in_fields, skip_title, stamp_titles
+from desktop.jobs.job_commands import (
+    Order,
+    backfill_order,
+    import_order,
+    in_fields,
+    no_exchange_title,
+    skip_title,
+    stamp_titles,
+)
 from desktop.ui.dialog_parts import room_on_screen
 from desktop.ui.interface_size import enlarged
 from desktop.ui.stacks import beside
@@ -73,13 +81,13 @@ class ImportDialog(JobDialog):
 
     def _add_market(self) -> None:
         from_file = translate("Jobs", "From the file")
-        self.venue = editable(("", FILE_VENUE, *EXCHANGES), "", from_file)
-        self.symbol = editable(("", *USUAL_SYMBOLS), "", from_file)
-        self.interval = editable(("", *INTERVALS), "", from_file)
+        self.venue = editable((no_exchange_title(), *EXCHANGES), "", from_file)
+        self.symbol = editable(USUAL_SYMBOLS, "", from_file)
+        self.interval = editable(INTERVALS, "", from_file)
         self.add_row(
             translate("Jobs", "&Exchange"),
             self.venue,
-            translate("Jobs", "ccxt id of the exchange; “file” for candles without one"),
+            translate("Jobs", "ccxt id of the exchange that the candles are of"),
         )
         self.add_row(translate("Jobs", "&Symbol"), self.symbol, translate("Jobs", "In ccxt's form, BTC/USDT"))
         self.add_row(
@@ -160,8 +168,18 @@ class ImportDialog(JobDialog):
 
     @Slot(str, str)
     def _answer(self, field: str, value: str) -> None:
-        box = {"form": self.known_form, "stamp": self.stamp}[field]
-        box.setCurrentIndex(box.findData(value))
+        match field:
+            case "venue":
+                self.venue.setCurrentText(no_exchange_title())
+            case "symbol":
+                self.symbol.setCurrentText(value)
+            case _:
+                box = {"form": self.known_form, "stamp": self.stamp}[field]
+                box.setCurrentIndex(box.findData(value))
+
+    def _venue(self) -> str:
+        named = self.venue.currentText().strip()
+        return FILE_VENUE if named == no_exchange_title() else named.lower()
 
     def _require_reading_options(self) -> None:
         """Raises ValueError for an invalid interval or time zone."""
@@ -179,9 +197,13 @@ class ImportDialog(JobDialog):
         self._require_reading_options()
         if self._preview is not None and self._preview.is_reading:
             raise ValueError  # the contents say so; there may be nothing to name a market for
+        venue = self._venue()
+        is_checked = self._preview is None or self._preview.is_answered
+        if venue and not is_checked and venue not in (FILE_VENUE, *known_venues()):
+            raise ValueError  # the dry run tells whether candles of it are stored
         if self._shown.unnamed:
             raise ValueError(in_fields(self._shown.unnamed))
-        if not self.venue.currentText().strip():
+        if not venue:
             for file in files:  # better now than after a process began
                 try:
                     venue_of(file, None, known_venues())
@@ -192,7 +214,7 @@ class ImportDialog(JobDialog):
     def _order_of(self, files: Sequence[Path]) -> Order:
         return import_order(
             files,
-            venue=self.venue.currentText().strip().lower(),
+            venue=self._venue(),
             symbol=self.symbol.currentText().strip(),
             interval=self.interval.currentText().strip(),
             form=self.known_form.currentData(),
@@ -289,7 +311,8 @@ class ImportPreview(QObject):
         self._wanted: tuple[str, ...] = ()
         self._asked: tuple[str, ...] = ()
         """What the child reads."""
-        self._is_answered = False
+        self.is_answered = False
+        """Whether what is shown is the account of what is wanted."""
         self._rows_from: tuple[str, ...] = ()
         self._found: Sequence[Mapping[str, Any]] = ()
         """The files' accounts of the newest dry run that read any of them."""
@@ -299,7 +322,7 @@ class ImportPreview(QObject):
     @property
     def is_reading(self) -> bool:
         """Whether the rows of the chosen files are not known yet."""
-        return bool(self._wanted) and not self._found and not self._is_answered
+        return bool(self._wanted) and not self._found and not self.is_answered
 
     def look(self, arguments: Sequence[str], rows_from: Sequence[str] = ()) -> None:
         """Preview what this import would read; empty: nothing. rows_from: what the rows, span and interval depend on;
@@ -317,7 +340,7 @@ class ImportPreview(QObject):
 
     def _show_known(self) -> None:
         """Show the rows that are known; the rest is read after a pause."""
-        self._is_answered = False
+        self.is_answered = False
         known = [{**each, "new": None, "unnamed": None} for each in self._found]
         self.changed.emit(Preview(known, is_reading=self.is_reading))
         if self._wanted:
@@ -352,5 +375,5 @@ class ImportPreview(QObject):
             self._end_child()
             self._show_known()
             return
-        self._is_answered = True
+        self.is_answered = True
         self.changed.emit(Preview(summary.get("files", ()), summary.get("errors", ())))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.checkpoints.catalog import CheckpointRow
-from core.domain.candle import Interval, Market
+from core.domain.candle import FILE_VENUE, Interval, Market
 from core.evaluation.report import words
 from core.market.history.forms.form import Stamp
 from core.market.history.forms.table import FORMS
@@ -155,6 +155,11 @@ def skip_title() -> str:
     return translate("Jobs", "Leave out bad rows, however many")
 
 
+def no_exchange_title() -> str:
+    """The choice in the list of exchanges for candles without one."""
+    return translate("Jobs", "No exchange")
+
+
 def stamp_titles() -> dict[str, str]:
     """What a candle's time marks, in words."""
     return {
@@ -169,6 +174,7 @@ def in_fields(sentence: str) -> str:
         sentence = sentence.replace(f"--form {form.name} ({form.title})", f"“{form.title}”")
     for stamp, title in stamp_titles().items():
         sentence = sentence.replace(f"--stamp {stamp}", f"“{title}”")
+    sentence = sentence.replace(f"--venue {FILE_VENUE}", f"“{no_exchange_title()}”")
     fields = {
         "Leave out --form": translate("Jobs", "Set “Form” to “As recognised”"),
         "add --skip-invalid": translate("Jobs", "select “{0}”").format(skip_title()),

@@ -21,6 +21,11 @@ _OWN_NAMES = {"XBT": "BTC", "XDG": "DOGE"}
 """Kraken's own names in its files; ccxt uses the common ones."""
 _JOINED = re.compile(rf"([A-Z0-9]*[A-Z][A-Z0-9]*?)({'|'.join(_QUOTES)})")
 _FEWEST_LETTERS = 2
+_NO_NAME = re.compile(
+    r"(?i)\d+|\d+[a-z]{1,5}|[mhdw]\d+|(min|minute|hour|day|week)s?|hourly|daily|weekly|intraday|candles?|bars?|ohlcv?|"
+    r"k?lines?|trades?|agg|prices?|quotes?|data|history|historical|charts?|exports?|downloads?|csv|json|spot|futures|perp"
+)
+"""Words of file names that are no market: numbers, lengths of candles, and what the file holds."""
 
 
 def venue_of(path: Path, wanted: str | None, venues: Collection[str]) -> str:
@@ -34,8 +39,8 @@ def venue_of(path: Path, wanted: str | None, venues: Collection[str]) -> str:
     if len(found) == 1:
         return found.pop()
     raise UnnamedMarketError(
-        f"The exchange cannot be recognised from the name of {path.name}. Set it with --venue "
-        f"(binance, say; {FILE_VENUE}, if they are of no exchange)."
+        f"The exchange cannot be recognised from the name of {path.name}. Set it with --venue; for "
+        f"candles that are of no exchange, use --venue {FILE_VENUE}."
     )
 
 
@@ -56,6 +61,12 @@ def symbol_of(path: Path, wanted: str | None, listed: str | None) -> str:
     if len(found) == 1:
         return found.pop()
     raise UnnamedMarketError(f"The market of {path.name} cannot be recognised. Set it with --symbol (BTC/USDT, say).")
+
+
+def suggested_symbol(path: Path) -> str | None:
+    """The part of a file's name that may be its market, for the user to confirm: ``AAPL`` of ``AAPL_daily.csv``."""
+    parts = [part for part in _parts(path) if not _NO_NAME.fullmatch(part)]
+    return next((part for part in parts if part.isupper()), next(iter(parts), "")).upper() or None
 
 
 def _parts(path: Path) -> list[str]:

@@ -114,6 +114,7 @@ class _Reader:
     has_numbers: bool = False
     times: list[NDArray[np.int64]] = field(default_factory=list)
     offsets: list[NDArray[np.int64]] = field(default_factory=list)
+    clocks: set[int] = field(default_factory=set)
     values: list[NDArray[np.float64]] = field(default_factory=list)
     zone: Zone = Zone.MOMENT
     without_volume: int = 0
@@ -146,6 +147,7 @@ class _Reader:
         numbers = number_columns(chunk, self.roles)
         self.has_numbers = self.has_numbers or bool(np.isfinite(numbers[:4]).any())
         times, is_good, offsets = self._times(chunk, self.roles)
+        self.clocks.update(np.unique(offsets[is_good]).tolist())
         if self.aggregator is not None:
             self._take_trades(chunk, self.aggregator, times, numbers, is_good)
             return
@@ -398,7 +400,7 @@ class _Reader:
         roles, options = self.roles, self.options
         assert roles is not None, "set by _begin"
         how, named = self.zone, None if options.zone is None else options.zone_name or str(options.zone)
-        zone, is_assumed = zone_sentence(roles.form, how, named, are_dates=self.is_at_dates)
+        zone, is_assumed = zone_sentence(roles.form, how, named, self.clocks, are_dates=self.is_at_dates)
         shown = form_sentence(roles.form, is_by_name=roles.is_by_name, is_requested=options.form is not None)
         volume = volume_sentence(
             roles.numbers[-1], roles.form, roles.volume, is_in_quote=self._is_in_quote(), missing=self.without_volume

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from core.market.history.candle_csv import COLUMNS
@@ -50,9 +50,11 @@ def form_sentence(form: Form | None, *, is_by_name: bool, is_requested: bool) ->
     )
 
 
-def zone_sentence(form: Form | None, how: Zone, requested: str | None, *, are_dates: bool) -> tuple[str, bool]:
-    """The sentence, and whether the zone is assumed. how: it is known by the times.
-    are_dates: the candles are days that open at midnight UTC of their date."""
+def zone_sentence(
+    form: Form | None, how: Zone, requested: str | None, offsets_ms: Collection[int], *, are_dates: bool
+) -> tuple[str, bool]:
+    """The sentence, and whether the zone is assumed. how: it is known by the times. offsets_ms: of the file's clocks,
+    ahead of UTC. are_dates: the candles are days that open at midnight UTC of their date."""
     if are_dates and how is not Zone.MOMENT:
         return "not needed: days are stored at their date", False
     if how is Zone.MOMENT and are_dates and requested is not None:
@@ -60,12 +62,19 @@ def zone_sentence(form: Form | None, how: Zone, requested: str | None, *, are_da
     if how is Zone.MOMENT:
         return "not needed: the times are moments, in numbers", False
     if how is Zone.FILE:
-        return "named by the file with each time", False
+        named = " and ".join(_offset_text(each) for each in sorted(offsets_ms))
+        return f"{named}, which the file names with each time", False
     if requested is not None:
         return f"{requested}, as requested; the file names none", False
     if form is not None and form.zone:
         return f"{_shown_zone(form.zone)}, in which this form has its times; the file names none", False
     return "UTC is assumed, as the file names none; --time-zone names another", True
+
+
+def _offset_text(offset_ms: int) -> str:
+    """``UTC``, ``UTC-04:30``"""
+    minutes = abs(offset_ms) // 60_000
+    return f"UTC{'-' if offset_ms < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}" if minutes else "UTC"
 
 
 def _shown_zone(name: str) -> str:
@@ -105,10 +114,10 @@ def volume_sentence(
     """is_in_quote: amounts of trades were divided by their prices."""
     if not columns:
         return f"none in the file; {_AS_ZERO}"
-    name = " + ".join(f"column {each + 1}" if isinstance(each, int) else f"column {each}" for each in columns)
+    name = " + ".join(map(_column, columns))
     unit = ", in the unit that the file has; it does not name one"
     if choice.turnover is not None:
-        unit = ", in the base currency: another column is it times the price"
+        unit = f", in the base currency: {_column(choice.turnover)} is its turnover"
     elif form is not None:
         unit = f", in {form.volume_unit}" if form.volume_unit else ", read as the base currency"
     if is_in_quote:
@@ -121,6 +130,11 @@ def volume_sentence(
         unit = ", which is a turnover in the quote currency, not a volume in the base currency"
     empty = f"; {missing:,} {'row has' if missing == 1 else 'rows have'} none, {_AS_ZERO}" if missing else ""
     return f"{name}{unit}{empty}"
+
+
+def _column(name: object) -> str:
+    """Without a header columns are counted."""
+    return f"column {name + 1}" if isinstance(name, int) else f"column {name}"
 
 
 def _base_columns(form: Form) -> tuple[object, ...]:

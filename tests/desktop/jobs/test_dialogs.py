@@ -354,7 +354,10 @@ def account(**more: object) -> dict[str, object]:
         "holes": 0,
         "missing": 0,
         "new": 7,
+        "venue": "binance",
+        "symbol": "BTC/USDT",
         "unnamed": None,
+        "suggestion": None,
     } | more
 
 
@@ -534,6 +537,27 @@ def test_a_missing_market_is_mentioned_once(qtbot: QtBot, candles: Path) -> None
     assert dialog.message.text() == naming.replace("--symbol", "“Symbol”") and "12 rows" in dialog.found.text()
     assert "Exchange" not in dialog.found.text()
     assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
+
+
+def test_what_a_market_lacks_is_answered_with_a_click(qtbot: QtBot, candles: Path) -> None:
+    lacking = account(unnamed="Set it with --symbol.", venue=None, symbol=None, suggestion="AAPL")
+    dialog = looked_at(qtbot, candles, Ending({"files": [lacking]}))
+    for title in ("No exchange", "Symbol AAPL"):
+        (answer,) = (each for each in dialog.found.findChildren(QPushButton) if each.text() == title)
+        qtbot.mouseClick(answer, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: "Set it" in dialog.message.text())
+    assert dialog._order_of([candles]).arguments[1:5] == ("--venue", "file", "--symbol", "AAPL")
+
+
+def test_import_waits_for_the_check_of_an_unknown_exchange(qtbot: QtBot, candles: Path) -> None:
+    dialog = looked_at(qtbot, candles, Ending({"files": [account()]}))
+    ok = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
+    dialog.symbol.setCurrentText("BTC/USDT")
+    dialog.venue.setCurrentText("kraken")
+    assert ok.isEnabled()
+    dialog.venue.setCurrentText("bitmx")
+    assert not ok.isEnabled() and "12 rows" in dialog.found.text()
+    qtbot.waitUntil(ok.isEnabled)  # candles of it are stored, by the dry run
 
 
 def test_another_exchange_keeps_the_rows_that_were_read(qtbot: QtBot, candles: Path) -> None:

@@ -18,7 +18,7 @@ from core.domain.validation import HIGHEST_PRICE, LARGEST_VOLUME, LOWEST_PRICE
 from core.market.history.errors import HistoryError
 from core.market.history.exporting import export_candles
 from core.market.history.importing import NOT_OVER, HistoryWriter, ImportPlan, plan_import
-from core.market.history.naming import symbol_of, venue_of
+from core.market.history.naming import suggested_symbol, symbol_of, venue_of
 from core.market.history.reading import ReadOptions, read_candle_table
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -197,6 +197,20 @@ def test_a_files_symbol_may_have_more_parts_than_the_requested_one() -> None:
 def test_an_ambiguous_symbol_must_be_given(name: str, column: str | None, wanted: str | None, said: str) -> None:
     with pytest.raises(HistoryError, match=said):
         symbol_of(Path(name), wanted, column)
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [
+        ("AAPL_daily.csv", "AAPL"),
+        ("intraday_5min_IBM.csv", "IBM"),
+        ("dax_1h.csv", "DAX"),
+        ("ES 03-24.Last.txt", "ES"),
+        ("candles_2024-01-31.csv", None),
+    ],
+)
+def test_a_name_that_may_be_a_symbol_is_suggested(name: str, suggestion: str | None) -> None:
+    assert suggested_symbol(Path(name)) == suggestion
 
 
 def test_the_venue_comes_from_the_file_name() -> None:
