@@ -76,6 +76,11 @@ def by_plain_name(table: pd.DataFrame) -> dict[str, object]:
     return by_name
 
 
+def is_named_utc(name: object) -> bool:
+    """``Gmt time``, ``Date (UTC)``, but not ``Time (GMT+1)``."""
+    return bool(re.search(r"(?<![a-z])(utc|gmt)(?![a-z+-])", str(name).lower()))
+
+
 def may_be_volume(name: str) -> bool:
     """name: a plain one."""
     return name in VOLUME_NAMES or bool(_MAY_BE_VOLUME.search(name) and not _IS_NO_VOLUME.search(name))

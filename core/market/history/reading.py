@@ -23,6 +23,7 @@ from core.market.history.candle_table import ReadOptions as ReadOptions
 from core.market.history.candle_table import Watch as Watch
 from core.market.history.cells import is_number
 from core.market.history.checks import check_columns, in_order
+from core.market.history.column_names import is_named_utc
 from core.market.history.errors import CandleFileError
 from core.market.history.forms.form import Form, Stamp
 from core.market.history.forms.recognise import refuse_unclear
@@ -400,7 +401,10 @@ class _Reader:
         roles, options = self.roles, self.options
         assert roles is not None, "set by _begin"
         how, named = self.zone, None if options.zone is None else options.zone_name or str(options.zone)
-        zone, is_assumed = zone_sentence(roles.form, how, named, self.clocks, are_dates=self.is_at_dates)
+        is_utc = any(map(is_named_utc, roles.time))
+        zone, is_assumed = zone_sentence(
+            roles.form, how, named, self.clocks, is_named_utc=is_utc, are_dates=self.is_at_dates
+        )
         shown = form_sentence(roles.form, is_by_name=roles.is_by_name, is_requested=options.form is not None)
         volume = volume_sentence(
             roles.numbers[-1], roles.form, roles.volume, is_in_quote=self._is_in_quote(), missing=self.without_volume

@@ -51,10 +51,17 @@ def form_sentence(form: Form | None, *, is_by_name: bool, is_requested: bool) ->
 
 
 def zone_sentence(
-    form: Form | None, how: Zone, requested: str | None, offsets_ms: Collection[int], *, are_dates: bool
+    form: Form | None,
+    how: Zone,
+    requested: str | None,
+    offsets_ms: Collection[int],
+    *,
+    is_named_utc: bool,
+    are_dates: bool,
 ) -> tuple[str, bool]:
     """The sentence, and whether the zone is assumed. how: it is known by the times. offsets_ms: of the file's clocks,
-    ahead of UTC. are_dates: the candles are days that open at midnight UTC of their date."""
+    ahead of UTC. is_named_utc: by the name of the column. are_dates: the candles are days that open at midnight UTC of
+    their date."""
     if are_dates and how is not Zone.MOMENT:
         return "not needed: days are stored at their date", False
     if how is Zone.MOMENT and are_dates and requested is not None:
@@ -68,6 +75,8 @@ def zone_sentence(
         return f"{requested}, as requested; the file names none", False
     if form is not None and form.zone:
         return f"{_shown_zone(form.zone)}, in which this form has its times; the file names none", False
+    if is_named_utc:
+        return "UTC, by its column's name", False
     return "UTC is assumed, as the file names none; --time-zone names another", True
 
 

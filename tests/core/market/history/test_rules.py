@@ -126,6 +126,14 @@ def test_a_clock_with_summer_time_loses_no_row(tmp_path: Path, zone: str, hours:
         assert file.columns.open_time_ms.tolist() == [round(1000 * time.timestamp()) for time in times]
 
 
+@pytest.mark.parametrize(
+    ("column", "is_assumed"), [("Gmt time", False), ("Etc/UTC", False), ("Local time", True), ("time", True)]
+)
+def test_a_column_may_name_utc(tmp_path: Path, column: str, is_assumed: bool) -> None:
+    text = f"{column},open,high,low,close,volume\n" + "".join(f"2024-03-01 00:{n:02},1,2,0.5,1,1\n" for n in range(9))
+    assert read(tmp_path, text).how.is_zone_assumed is is_assumed
+
+
 def broken(shown: list[Row], count: int) -> str:
     """The first ones with a high below the low."""
     lines = csv(shown).splitlines()
