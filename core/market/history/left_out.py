@@ -60,18 +60,22 @@ class RowsLeftOut:
         named = "two valid candles" if required == "two" else "one valid candle"
         return CandleFileError(f"{self.table.path.name} has fewer than {named}{why}.")
 
-    def refuse_broken(self, rows: int, read_as: str) -> None:
-        """Raises CandleFileError if too many rows are bad. read_as: its form, and a comma."""
+    def refuse_broken(self, rows: int, read_as: str, *, is_by_name: bool) -> None:
+        """Raises CandleFileError if too many rows are bad. read_as: its form, and a comma. is_by_name: its header names
+        the columns."""
         broken = {reason: count for reason, count in (+self.counts).items() if reason not in _HARMLESS}
         count = sum(broken.values())
         if count <= _MOST_BROKEN * rows:
             return
         reason = max(broken, key=broken.__getitem__)
         example = f" (such as {self.examples[reason]})" if reason in self.examples else ""
-        named = "add a first line with" if self.table.is_text else "save it as CSV with a first line of"
-        advice = f"Its columns may be in an order that is not known: {named} the name of each."
         if 2 * count < rows:
             advice = "To leave such rows out, add --skip-invalid."
+        elif is_by_name:
+            advice = "Look whether its header gives each column the right name."
+        else:
+            named = "add a first line with" if self.table.is_text else "save it as CSV with a first line of"
+            advice = f"Its columns may be in an order that is not known: {named} the name of each."
         raise CandleFileError(
-            f"{self.table.path.name}: {read_as}{count:,} of {rows:,} rows make no sense: {reason}{example}. {advice}"
+            f"{self.table.path.name}: {read_as}{count:,} of {rows:,} rows cannot be used: {reason}{example}. {advice}"
         )

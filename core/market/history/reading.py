@@ -369,8 +369,10 @@ class _Reader:
         return found.times, stamp_sentence(found, stamp, said_by, are_dates=self.is_at_dates)
 
     def _refuse_broken(self) -> None:
+        assert self.roles is not None, "set by _begin"
         if not self.options.skips_invalid:
-            self.left_out.refuse_broken(self.rows, "" if self.form is None else f"read as {self.form.title}, ")
+            read_as = "" if self.form is None else f"read as {self.form.title}, "
+            self.left_out.refuse_broken(self.rows, read_as, is_by_name=self.roles.is_by_name)
 
     def _checked(
         self, columns: StoredColumns, interval: Interval, repeated: int, contradicting: int, stamped: str

@@ -362,7 +362,7 @@ def account(**more: object) -> dict[str, object]:
 
 
 LONG = (
-    "my candles.csv: 2,083 of 2,318 rows make no sense: high or low does not enclose open and close. Perhaps its "
+    "my candles.csv: 2,083 of 2,318 rows cannot be used: high or low does not enclose open and close. Perhaps its "
     "columns are in another order. The columns are open, high, low, close and volume; times are of one zone. "
 )
 ASKS = (

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.domain.candle import Candle, Interval
@@ -359,6 +359,7 @@ bad_rows = st.lists(st.sampled_from([*JUNK, *MORE_JUNK, "100.5", "1606780800"]),
 
 
 @given(st.sampled_from(HEADS), st.lists(st.one_of(good_rows, bad_rows), max_size=12), st.booleans(), st.booleans())
+@example("", [",,,,,,1e400", ",,,,,,inf"], False, False)
 def test_any_file_gives_candles_or_an_explanation(
     tmp_path_factory: pytest.TempPathFactory, head: str, rows: list[str], is_named: bool, is_strict: bool
 ) -> None:
