@@ -102,7 +102,8 @@ def _look(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> dict
     try:
         return _plan(file, wanted, store).describe()
     except UnnamedMarketError:
-        table, asked = _table(file, wanted), []
+        table = _table(file, wanted)
+        asked: dict[str, str] = {}
         named_market: dict[str, str | None] = {"venue": None, "symbol": None}
         finders: tuple[tuple[str, Callable[[], str]], ...] = (
             ("venue", lambda: venue_of(file, wanted["of_venue"], known_venues())),
@@ -112,14 +113,14 @@ def _look(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> dict
             try:
                 named_market[name] = find()
             except UnnamedMarketError as unnamed:
-                asked.append(str(unnamed))
+                asked[name] = str(unnamed)
         market = Market(FILE_VENUE, file.name, table.interval)  # it only lends its interval
         found = plan_import(table, market, None, SystemClock().now_ms(), replaces=False).describe()
         return {
             **found,
             **named_market,
             **dict.fromkeys(("new", "same", "different")),
-            "unnamed": " ".join(asked),
+            "unnamed": asked,
             "suggestion": suggested_symbol(file),
         }
 

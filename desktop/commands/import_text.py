@@ -32,7 +32,7 @@ def _form_rows(form: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def contents(report: Mapping[str, Any], *, is_dry_run: bool, replaces: bool) -> Iterator[tuple[str, str]]:
     """Names and texts of one file's contents, of the account of an import or a dry run."""
-    unnamed, every = report.get("unnamed"), f", every {report['interval']}"
+    unnamed, every = " ".join((report.get("unnamed") or {}).values()), f", every {report['interval']}"
     yield "Market", unnamed or f"{report['symbol']} {report['interval']} ({report['venue']})"
     yield from how_read(report)
     yield "Rows", f"{report['rows']:,} {report['kind']}{every if unnamed else ''}"

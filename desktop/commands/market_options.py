@@ -15,6 +15,8 @@ from core.storage.candles import CandleStore
 from desktop.commands.options import Command, taking
 
 _PAIR = re.compile(r"[^\s/]+/[^\s/]+")
+_LEAST_ALIKE = 0.75
+"""Of a misspelt exchange and the one that is proposed: bitfinex is not proposed for bitmex."""
 _ANY_VENUE = "The exchange, by its ccxt id, or 'file'."
 
 
@@ -60,9 +62,9 @@ def _require_pair_of_exchange(market: Market, otherwise: str) -> None:
     """Raises HistoryError. otherwise: what to do if the exchange is none."""
     names = known_venues()
     if market.venue not in names:
-        close = difflib.get_close_matches(market.venue.lower(), names, n=3)
+        close = difflib.get_close_matches(market.venue.lower(), names, n=3, cutoff=_LEAST_ALIKE)
         hint = f"Did you mean {' or '.join(close)}? " if close else ""
-        raise HistoryError(f"'{market.venue}' is no exchange that ccxt knows. {hint}{otherwise}")
+        raise HistoryError(f"'{market.venue}' is not one of the exchanges that ccxt reaches. {hint}{otherwise}")
     if not _PAIR.fullmatch(market.symbol):
         raise HistoryError(
             f"'{market.symbol}' is no symbol of an exchange; write what is traded, a slash and what it is paid in: "

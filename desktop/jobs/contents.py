@@ -52,7 +52,7 @@ class Preview:
     @property
     def unnamed(self) -> str:
         """What has to be named of the first file whose market is not known."""
-        return next((str(each["unnamed"]) for each in self.files if each.get("unnamed")), "")
+        return next((" ".join(each["unnamed"].values()) for each in self.files if each.get("unnamed")), "")
 
     def answers(self) -> list[Answer]:
         """One for each known form or stamp that a refusal asks to choose from, and for what a market lacks."""
@@ -62,9 +62,10 @@ class Preview:
         if any("--form" in text and "Leave out" in text for text in self.refusals):
             found.append(Answer(translate("Jobs", "As recognised"), "form", ""))
         unnamed = [each for each in self.files if each.get("unnamed")]
-        if any(each["venue"] is None for each in unnamed):
+        of_none = f"--venue {FILE_VENUE}"
+        if any("venue" in each["unnamed"] for each in unnamed) or any(of_none in text for text in self.refusals):
             found.append(Answer(no_exchange_title(), "venue", FILE_VENUE))
-        names = {each["suggestion"] for each in unnamed if each["symbol"] is None and each["suggestion"]}
+        names = {each["suggestion"] for each in unnamed if "symbol" in each["unnamed"] and each["suggestion"]}
         found += [Answer(translate("Jobs", "Symbol {0}").format(name), "symbol", name) for name in sorted(names)]
         return list(dict.fromkeys(found))
 
@@ -162,7 +163,8 @@ def _heading(found: Mapping[str, Any]) -> str:
     counts = format_count(int(found["rows"])), format_candles(int(found["candles"]))
     parts = [words.format(found["file"], *counts, found["interval"])]
     if found.get("new") is not None:
-        parts.append(translate("Jobs", "{0} new").format(format_count(int(found["new"]))))
+        new = translate("Jobs", "{0} new").format(format_count(int(found["new"])))
+        parts.append(new if found["new"] else translate("Jobs", "all stored already"))
     if found["holes"]:
         parts.append(translate("Jobs", "{0} missing").format(format_candles(int(found["missing"]))))
     return "; ".join(parts)
@@ -172,7 +174,9 @@ def _rows(found: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     """Title, text and whether it is assumed; without those that the account says nothing of."""
     left_out = "\n".join(_left_out(each) for each in found.get("left_out", ()))
     first, last = (candle_text(found[name]) if name in found else "" for name in ("first", "last"))
+    market = "" if found.get("unnamed") else translate("Jobs", "{0} on {1}").format(found["symbol"], _exchange(found))
     rows = (
+        (translate("Jobs", "Market"), market, False),
         (translate("Jobs", "Form"), found.get("form_read_as", ""), False),
         (translate("Jobs", "Time zone"), in_fields(found.get("zone", "")), bool(found.get("is_zone_assumed"))),
         (translate("Jobs", "Times mark"), found.get("stamp", ""), False),
@@ -184,6 +188,10 @@ def _rows(found: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
         (translate("Jobs", "Repeated"), _repeated(found) if found.get("repeated") else "", False),
     )
     return [row for row in rows if row[1]]
+
+
+def _exchange(found: Mapping[str, Any]) -> str:
+    return no_exchange_title().lower() if found["venue"] == FILE_VENUE else str(found["venue"])
 
 
 def _left_out(each: Mapping[str, Any]) -> str:

@@ -200,7 +200,7 @@ class ImportDialog(JobDialog):
         venue = self._venue()
         is_checked = self._preview is None or self._preview.is_answered
         if venue and not is_checked and venue not in (FILE_VENUE, *known_venues()):
-            raise ValueError  # the dry run tells whether candles of it are stored
+            raise ValueError(translate("Jobs", "Checking “{0}”…").format(venue))  # candles of it may be stored
         if self._shown.unnamed:
             raise ValueError(in_fields(self._shown.unnamed))
         if not venue:
@@ -341,10 +341,14 @@ class ImportPreview(QObject):
     def _show_known(self) -> None:
         """Show the rows that are known; the rest is read after a pause."""
         self.is_answered = False
-        known = [{**each, "new": None, "unnamed": None} for each in self._found]
+        known = [{**each, "new": None, "unnamed": self._still_unnamed(each)} for each in self._found]
         self.changed.emit(Preview(known, is_reading=self.is_reading))
         if self._wanted:
             self._pause.start()
+
+    def _still_unnamed(self, account: Mapping[str, Any]) -> dict[str, str]:
+        unnamed: Mapping[str, str] = account.get("unnamed") or {}
+        return {field: sentence for field, sentence in unnamed.items() if f"--{field}" not in self._wanted}
 
     def end(self) -> None:
         """Stop, and preview nothing."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from core.domain.candle import FILE_VENUE
 from core.market.history.errors import UnnamedMarketError
+from core.market.history.forms.table import FORMS
 
 _QUOTES = (
     *("USDT", "USDC", "FDUSD", "BUSD", "TUSD", "DAI"),
@@ -22,10 +23,11 @@ _OWN_NAMES = {"XBT": "BTC", "XDG": "DOGE"}
 _JOINED = re.compile(rf"([A-Z0-9]*[A-Z][A-Z0-9]*?)({'|'.join(_QUOTES)})")
 _FEWEST_LETTERS = 2
 _NO_NAME = re.compile(
-    r"(?i)\d+|\d+[a-z]{1,5}|[mhdw]\d+|(min|minute|hour|day|week)s?|hourly|daily|weekly|intraday|candles?|bars?|ohlcv?|"
+    r"(?i)\d{1,3}|(19|20)\d\d|\d{7,}|\d+[a-z]{1,5}|[mhdw]\d+|(min|minute|hour|day|week)s?|hourly|daily|weekly|intraday|candles?|bars?|ohlcv?|"
     r"k?lines?|trades?|agg|prices?|quotes?|data|history|historical|charts?|exports?|downloads?|csv|json|spot|futures|perp"
 )
-"""Words of file names that are no market: numbers, lengths of candles, and what the file holds."""
+"""Words of file names that are no market: dates, lengths of candles, and what the file holds. Four to six digits may be
+a share of Asia."""
 
 
 def venue_of(path: Path, wanted: str | None, venues: Collection[str]) -> str:
@@ -65,7 +67,8 @@ def symbol_of(path: Path, wanted: str | None, listed: str | None) -> str:
 
 def suggested_symbol(path: Path) -> str | None:
     """The part of a file's name that may be its market, for the user to confirm: ``AAPL`` of ``AAPL_daily.csv``."""
-    parts = [part for part in _parts(path) if not _NO_NAME.fullmatch(part)]
+    known = {word for name in FORMS for word in name.split("-")}
+    parts = [part for part in _parts(path) if not _NO_NAME.fullmatch(part) and part.lower() not in known]
     return next((part for part in parts if part.isupper()), next(iter(parts), "")).upper() or None
 
 

@@ -42,6 +42,7 @@ from core.market.history.left_out import (
 from core.market.history.report import (
     HowRead,
     form_sentence,
+    numbers_sentence,
     stamp_of,
     stamp_sentence,
     volume_sentence,
@@ -411,8 +412,8 @@ class _Reader:
         volume = volume_sentence(
             roles.numbers[-1], roles.form, roles.volume, is_in_quote=self._is_in_quote(), missing=self.without_volume
         )
-        decimal = "a comma is the decimal sign" if self.table.has_decimal_comma else ""
-        return HowRead(roles.form, shown, zone, stamped, volume, decimal, is_assumed)
+        numbers = numbers_sentence(roles.form, has_decimal_comma=self.table.has_decimal_comma)
+        return HowRead(roles.form, shown, zone, stamped, volume, numbers, is_assumed)
 
     def _interval(self, times: NDArray[np.int64]) -> Interval:
         """The most frequent step between candles, or the requested interval if the rows allow it."""

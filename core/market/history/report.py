@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from core.market.history.candle_csv import COLUMNS
-from core.market.history.forms.form import Form, Stamp
+from core.market.history.forms.form import BASE, UNSTATED, Form, Stamp
 from core.market.history.grids import OpeningTimes
 from core.market.history.moments import moment_text
 from core.market.history.times import Zone
@@ -67,14 +67,14 @@ def zone_sentence(
     if how is Zone.MOMENT and are_dates and requested is not None:
         return f"{requested}, as requested, for the dates of moments", False
     if how is Zone.MOMENT:
-        return "not needed: the times are moments, in numbers", False
+        return "not needed: the times count from the start of 1970 in UTC", False
     if how is Zone.FILE:
         named = " and ".join(_offset_text(each) for each in sorted(offsets_ms))
         return f"{named}, which the file names with each time", False
     if requested is not None:
         return f"{requested}, as requested; the file names none", False
     if form is not None and form.zone:
-        return f"{_shown_zone(form.zone)}, in which this form has its times; the file names none", False
+        return f"{_shown_zone(form.zone)}, as files of this form always have it", False
     if is_named_utc:
         return "UTC, by its column's name", False
     return "UTC is assumed, as the file names none; --time-zone names another", True
@@ -97,7 +97,7 @@ def stamp_of(form: Form | None, requested: Stamp | None, named: Stamp | None) ->
     if requested is not None:
         return requested, "as requested"
     if form is not None:
-        return form.stamp or Stamp.START, "as this form has it"
+        return form.stamp or Stamp.START, "as files of this form have it"
     if named is not None:
         return named, "by its column's name"
     return Stamp.START, ""
@@ -124,15 +124,11 @@ def volume_sentence(
     if not columns:
         return f"none in the file; {_AS_ZERO}"
     name = " + ".join(map(_column, columns))
-    unit = ", in the unit that the file has; it does not name one"
-    if choice.turnover is not None:
-        unit = f", in the base currency: {_column(choice.turnover)} is its turnover"
-    elif form is not None:
-        unit = f", in {form.volume_unit}" if form.volume_unit else ", read as the base currency"
+    unit = f", in {UNSTATED if form is None else form.volume_unit}"
+    if choice.turnover is not None and (form is None or form.volume_unit in (BASE, UNSTATED)):
+        unit = f", in {BASE}: {_column(choice.turnover)} is its turnover"
     if is_in_quote:
         unit = ", in the quote currency, each divided by its price"
-    elif form is not None and columns == _base_columns(form):
-        unit = ", in the base currency"
     if form is not None and form.volume_factor != 1.0:
         unit += f", each of it counted as {form.volume_factor:g}"
     if choice.is_turnover:
@@ -141,15 +137,17 @@ def volume_sentence(
     return f"{name}{unit}{empty}"
 
 
+def numbers_sentence(form: Form | None, *, has_decimal_comma: bool) -> str:
+    """How the numbers were changed while they were read; empty if they were not."""
+    decimal = ["a comma is the decimal sign"] if has_decimal_comma else []
+    if form is not None and form.whole_prices != 1.0:
+        decimal.append(f"prices in whole numbers are divided by {1.0 / form.whole_prices:,.0f}")
+    return "; ".join(decimal)
+
+
 def _column(name: object) -> str:
     """Without a header columns are counted."""
     return f"column {name + 1}" if isinstance(name, int) else f"column {name}"
-
-
-def _base_columns(form: Form) -> tuple[object, ...]:
-    """The column that the form names as the volume in the base currency."""
-    named = form.reads.get("volume", form.reads.get("amount"))
-    return (named,) if isinstance(named, str) and not form.volume_unit else ()
 
 
 def candle_text(candle: Mapping[str, float]) -> str:
@@ -185,6 +183,5 @@ def _stamp_in_words(form: Form) -> str:
 
 
 def _volume_in_words(form: Form) -> str:
-    is_known = "volume" in form.reads or "amount" in form.reads
-    unit = form.volume_unit or f"{'' if is_known else 'read as the '}base currency"
+    unit = form.volume_unit
     return unit if form.volume_factor == 1.0 else f"{unit}, each of the file's counted as {form.volume_factor:g}"

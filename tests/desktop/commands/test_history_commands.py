@@ -136,7 +136,7 @@ def test_a_dry_run_needs_no_market_and_names_the_missing_options(tmp_path: Path)
     (found,) = commands.invoke_json("import", str(sample), "--dry-run", *where)["files"]
     assert (found["venue"], found["symbol"], found["new"]) == (None, None, None)
     assert found["interval"] == "1h" and found["candles"] > 1_000
-    assert "--venue" in found["unnamed"] and "--symbol" in found["unnamed"]
+    assert "--venue" in found["unnamed"]["venue"] and "--symbol" in found["unnamed"]["symbol"]
     (found,) = commands.invoke_json("import", str(sample), "--dry-run", "--symbol", "EUR/USD", *where)["files"]
     assert (found["venue"], found["symbol"]) == (None, "EUR/USD") and "--symbol" not in found["unnamed"]
     text = commands.invoke("import", str(sample), "--dry-run", *where)
@@ -205,7 +205,7 @@ def test_another_symbol_than_the_files_is_a_note_in_a_dry_run(tmp_path: Path) ->
     file.write_text(BITMEX + BUCKETS)
     named = ("--venue", "file", "--symbol", "ETH/USD", "--data-dir", str(tmp_path / "data"))
     (found,) = commands.invoke_json("import", str(file), "--dry-run", *named)["files"]
-    assert found["candles"] == 12 and "holds XBTUSD, not ETH/USD" in found["unnamed"]
+    assert found["candles"] == 12 and "holds XBTUSD, not ETH/USD" in found["unnamed"]["symbol"]
     assert commands.invoke("import", str(file), *named).returncode == 1
 
 

@@ -344,7 +344,7 @@ def account(**more: object) -> dict[str, object]:
         "form_read_as": FORMS["bitmex-candles"].title,
         "zone": "UTC is assumed, as the file names none; --time-zone names another",
         "is_zone_assumed": True,
-        "stamp": "the end of each candle, as this form has it; each was moved back by 1m",
+        "stamp": "the end of each candle, as files of this form have it; each was moved back by 1m",
         "volume": "column homeNotional, in the base currency",
         "numbers": "a comma is the decimal sign",
         "rejected": {"not a number": 3},
@@ -532,21 +532,41 @@ def test_an_unreadable_file_shows_only_its_error(qtbot: QtBot, candles: Path) ->
 def test_a_missing_market_is_mentioned_once(qtbot: QtBot, candles: Path) -> None:
     bare = ImportDialog(files=[candles])
     qtbot.addWidget(bare)
-    naming = f"{bare.message.text()} Set the market with --symbol."
-    dialog = looked_at(qtbot, candles, Ending({"files": [account(unnamed=naming, new=None)]}))
-    assert dialog.message.text() == naming.replace("--symbol", "“Symbol”") and "12 rows" in dialog.found.text()
+    naming = bare.message.text(), "Set the market with --symbol."
+    lacking = account(unnamed=dict(zip(("venue", "symbol"), naming, strict=True)), new=None)
+    dialog = looked_at(qtbot, candles, Ending({"files": [lacking]}))
+    assert dialog.message.text() == " ".join(naming).replace("--symbol", "“Symbol”")
+    assert "12 rows" in dialog.found.text()
     assert "Exchange" not in dialog.found.text()
     assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
 
 
 def test_what_a_market_lacks_is_answered_with_a_click(qtbot: QtBot, candles: Path) -> None:
-    lacking = account(unnamed="Set it with --symbol.", venue=None, symbol=None, suggestion="AAPL")
+    """Regression: after the first answer Import was offered, although the symbol was missing."""
+    asks = {"venue": "Set it with --venue.", "symbol": "Set it with --symbol."}
+    lacking = account(unnamed=asks, venue=None, symbol=None, suggestion="AAPL")
     dialog = looked_at(qtbot, candles, Ending({"files": [lacking]}))
-    for title in ("No exchange", "Symbol AAPL"):
-        (answer,) = (each for each in dialog.found.findChildren(QPushButton) if each.text() == title)
-        qtbot.mouseClick(answer, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: "Set it" in dialog.message.text())
+    ok = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
+    assert "Exchange" in dialog.message.text() and not ok.isEnabled()
+    click_answer(qtbot, dialog, "No exchange")
+    assert dialog.message.text() == "Set it with “Symbol”." and not ok.isEnabled()
+    click_answer(qtbot, dialog, "Symbol AAPL")
+    assert ok.isEnabled()
     assert dialog._order_of([candles]).arguments[1:5] == ("--venue", "file", "--symbol", "AAPL")
+
+
+def click_answer(qtbot: QtBot, dialog: ImportDialog, title: str) -> None:
+    (answer,) = (each for each in dialog.found.findChildren(QPushButton) if each.text() == title)
+    qtbot.mouseClick(answer, Qt.MouseButton.LeftButton)
+
+
+def test_a_refused_exchange_is_answered_with_none(qtbot: QtBot, candles: Path) -> None:
+    refusal = "'bitmex' is not one of the exchanges that ccxt reaches. For candles of no exchange, use --venue file."
+    dialog = looked_at(qtbot, candles, Ending({"files": [], "errors": [refusal]}))
+    dialog.venue.setCurrentText("bitmex")
+    qtbot.waitUntil(lambda: "bitmex" in dialog.found.text())
+    click_answer(qtbot, dialog, "No exchange")
+    assert dialog._venue() == "file"
 
 
 def test_import_waits_for_the_check_of_an_unknown_exchange(qtbot: QtBot, candles: Path) -> None:
@@ -556,7 +576,7 @@ def test_import_waits_for_the_check_of_an_unknown_exchange(qtbot: QtBot, candles
     dialog.venue.setCurrentText("kraken")
     assert ok.isEnabled()
     dialog.venue.setCurrentText("bitmx")
-    assert not ok.isEnabled() and "12 rows" in dialog.found.text()
+    assert not ok.isEnabled() and "12 rows" in dialog.found.text() and "bitmx" in dialog.message.text()
     qtbot.waitUntil(ok.isEnabled)  # candles of it are stored, by the dry run
 
 

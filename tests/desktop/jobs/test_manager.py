@@ -44,6 +44,8 @@ UNTIL_ASKED = 'import sys; print(\'{"say": "I am here."}\', file=sys.stderr, flu
 
 
 FOUND = {
+    "venue": "binance",
+    "symbol": "BTC/USDT",
     "file": "a.csv",
     "rows": 1201,
     "candles": 1200,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.market.history.forms.form import Form, Stamp
+from core.market.history.forms.form import UNSTATED, Form, Stamp
 
 _BINANCE_README = "binance/binance-public-data README at 13ad8c55"
 _LETTERS: Mapping[str, str | tuple[str, ...]] = {
@@ -212,12 +212,14 @@ EXCHANGE_FORMS = (
         title="Trades without a header: time, price, amount, side",
         source="layout of many scripts (2024)",
         layout="time price amount side",
+        volume_unit=UNSTATED,
     ),
     Form(
         name="trades-side-first",
         title="Trades without a header: time, side, price, amount",
         source="layout of many scripts (2024)",
         layout="time side price amount",
+        volume_unit=UNSTATED,
     ),
     Form(
         name="freqtrade-trades",
@@ -255,6 +257,7 @@ EXCHANGE_FORMS = (
         title="Bitfinex, KuCoin, Bithumb, CoinEx, Eastmoney and Jesse: close before high and low",
         source="docs.bitfinex.com candles, KuCoin market/candles, Bithumb candlestick, CoinEx v1 kline (2024)",
         layout="time open close high low volume …",
+        volume_unit="the file's unit (coins; of Eastmoney lots of 100 shares)",
     ),
     Form(
         name="poloniex-candles",
@@ -291,6 +294,7 @@ EXCHANGE_FORMS = (
         columns=("exchange", "symbol", "timestamp", "local_timestamp", "id", "side", "price", "amount"),
         reads={"time": "timestamp"},
         quote_amounts=r"^XBTUSD$",
+        volume_unit=UNSTATED,
     ),
     Form(
         name="cryptocompare",

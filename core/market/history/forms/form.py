@@ -14,6 +14,8 @@ class Stamp(StrEnum):
     END = "end"
 
 
+BASE = "the base currency"
+UNSTATED = "the unit that the file has; it does not name one"
 SHARES = "shares"
 TICKS = "price changes (ticks)"
 DOLLARS = "US dollars (turnover)"
@@ -56,8 +58,7 @@ class Form:
     asks_stamp: bool = False
     are_days: bool = False
     """Whether each candle is a day, whatever its time of day."""
-    volume_unit: str = ""
-    """Empty: the base currency, or unknown."""
+    volume_unit: str = BASE
     volume_factor: float = 1.0
     """What one of the volume column counts, in the unit."""
     quote_amounts: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.market.history.errors import CandleFileError
 from core.market.history.forms.exchanges import EXCHANGE_FORMS
-from core.market.history.forms.form import Form
+from core.market.history.forms.form import UNSTATED, Form
 from core.market.history.forms.vendors import VENDOR_FORMS
 
 STANDARD = Form(
@@ -12,6 +12,7 @@ STANDARD = Form(
     title="time, open, high, low, close, volume",
     source="ccxt, Binance's candles, Bybit, MEXC, Bitget, OKX, Kraken and most tables without a header",
     layout="time open high low close …",
+    volume_unit=UNSTATED,
 )
 FORMS = {form.name: form for form in (STANDARD, *EXCHANGE_FORMS, *VENDOR_FORMS)}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.market.history.forms.form import DOLLARS, QUOTES, SHARES, TICKS, Form, Stamp
+from core.market.history.forms.form import DOLLARS, QUOTES, SHARES, TICKS, UNSTATED, Form, Stamp
 
 _BROKER = "the broker's server, often Europe/Athens, or UTC"
 _EXCHANGE = "the market's exchange, such as America/New_York"
@@ -33,6 +33,7 @@ VENDOR_FORMS = (
         layout="time open high low close",
         file_name="(?i)coingecko",
         stamp=Stamp.END,
+        volume_unit=UNSTATED,
     ),
     Form(
         name="coingecko-prices",
@@ -85,6 +86,7 @@ VENDOR_FORMS = (
         file_name=r"DAT_ASCII_",
         needs_name=True,
         zone="Etc/GMT+5",
+        volume_unit=UNSTATED,
     ),
     Form(
         name="histdata-mt",
@@ -93,6 +95,7 @@ VENDOR_FORMS = (
         layout="date clock open high low close volume",
         file_name=r"DAT_MT_",
         zone="Etc/GMT+5",
+        volume_unit=UNSTATED,
     ),
     Form(
         name="histdata-ticks",
@@ -113,6 +116,7 @@ VENDOR_FORMS = (
         needs_name=True,
         zone="UTC",
         stamp=Stamp.END,
+        volume_unit="contracts, shares or lots",
     ),
     Form(
         name="metatrader4",
@@ -155,12 +159,14 @@ VENDOR_FORMS = (
         title="Date and time of day in two columns, without a header",
         source="CQG and many dumps of exchanges in Asia (2024)",
         layout="date clock open high low close volume …",
+        volume_unit=UNSTATED,
     ),
     Form(
         name="echarts",
         title="ECharts, candlestick: open, close, low, high",
         source="echarts.apache.org, series-candlestick.data (2024); akshare and Tencent copy it",
         layout="time open close low high …",
+        volume_unit=UNSTATED,
     ),
     Form(
         name="tradestation",
@@ -376,6 +382,7 @@ VENDOR_FORMS = (
         columns=("Time (EET)",),
         reads={"time": "Time (EET)"},
         zone="Europe/Athens",
+        volume_unit=UNSTATED,
     ),
     Form(
         name="kronos",
@@ -384,6 +391,7 @@ VENDOR_FORMS = (
         columns=("timestamps", "open", "high", "low", "close", "volume", "amount"),
         zone="Asia/Shanghai",
         stamp=Stamp.END,
+        volume_unit=UNSTATED,
     ),
     Form(
         name="baostock",

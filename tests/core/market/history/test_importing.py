@@ -205,6 +205,7 @@ def test_an_ambiguous_symbol_must_be_given(name: str, column: str | None, wanted
         ("AAPL_daily.csv", "AAPL"),
         ("intraday_5min_IBM.csv", "IBM"),
         ("dax_1h.csv", "DAX"),
+        ("600977_eastmoney_20240301.csv", "600977"),
         ("ES 03-24.Last.txt", "ES"),
         ("candles_2024-01-31.csv", None),
     ],

@@ -171,7 +171,7 @@ def test_json_in_an_unknown_order_is_to_be_saved_with_names(tmp_path: Path) -> N
         ("open_time", ReadOptions(), "by its column's name"),
         ("time", ReadOptions(), "is assumed, as the file does not say; --stamp end"),
         ("time", ReadOptions(stamp=Stamp.START), "as requested"),
-        ("ticks", ReadOptions(), "as this form has it"),
+        ("ticks", ReadOptions(), "as files of this form have it"),
     ],
 )
 def test_the_report_says_who_says_that_times_are_beginnings(
