@@ -174,7 +174,7 @@ def _rows(found: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     """Title, text and whether it is assumed; without those that the account says nothing of."""
     left_out = "\n".join(_left_out(each) for each in found.get("left_out", ()))
     first, last = (candle_text(found[name]) if name in found else "" for name in ("first", "last"))
-    market = "" if found.get("unnamed") else translate("Jobs", "{0} on {1}").format(found["symbol"], _exchange(found))
+    market = "" if found.get("unnamed") else translate("Jobs", "{0} ({1})").format(found["symbol"], _exchange(found))
     rows = (
         (translate("Jobs", "Market"), market, False),
         (translate("Jobs", "Form"), found.get("form_read_as", ""), False),
