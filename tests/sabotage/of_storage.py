@@ -175,7 +175,7 @@ FAULTS = (
     ),
     Fault(
         "free-memory-shown-as-used",
-        "core/machine.py",
+        "core/machine/readings.py",
         "memory.total - memory.available",
         "memory.available",
     ),
