@@ -124,7 +124,7 @@ class WelcomeDialog(QDialog):
             market = replace(market, feed="simulate", speed=1.0)
         elif source != "file":
             market = replace(market, feed="auto", venue=source, symbol=self.symbols.value)
-        training = replace(self._settings.training, device=self.devices.value)  # type: ignore[arg-type]
+        training = replace(self._settings.training, device=self.devices.value)
         return replace(self._settings, market=market, training=training)
 
     def _build(self, buttons: QDialogButtonBox) -> None:

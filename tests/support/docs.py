@@ -30,6 +30,7 @@ from core.settings.group import OWN_DIALOG, all_field_infos, unit_of
 from core.settings.tree import Settings
 from desktop.actions import ActionId, ActionInfo
 from desktop.commands.cli import ghostcandle
+from desktop.commands.options import DeviceType
 from desktop.dialogs.setting_words import default, effect, number, span_of, title, words
 from desktop.dialogs.shortcuts import chart_gestures
 from desktop.panels.feed.panel import MEANINGS
@@ -82,6 +83,8 @@ def _kind(taken: click.ParamType) -> str:
     if isinstance(taken, click.IntRange | click.FloatRange):
         what = "a whole number" if isinstance(taken, click.IntRange) else "a number"
         return f"{what}{_between(taken.min, taken.max)}"
+    if isinstance(taken, DeviceType):
+        return "`auto`, `cpu`, `cuda`, or a GPU by number: `cuda:1` is the second"
     return {"integer": "a whole number", "float": "a number", "path": "a path"}.get(taken.name, "text")
 
 
@@ -130,6 +133,8 @@ def _allowed(info: FieldInfo) -> str:
     if get_origin(annotation) is Literal:
         return ", ".join(f"`{each}`" for each in get_args(annotation))
     kind = _KINDS.get(annotation) or ("a list" if get_origin(annotation) is tuple else "a table")
+    if info.examples:
+        return f"{kind}, such as {', '.join(f'`{each}`' for each in info.examples)}"
     span = span_of(info)
     return f"{kind}{f', {span}' if span else ''}{' or none' if is_optional else ''}"
 

@@ -7,7 +7,6 @@ import contextlib
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from core.checkpoints.retention import with_rules
 from core.domain.candle import Market
@@ -47,8 +46,6 @@ _REQUESTS = {
     ForecastWith: "the forecast of a checkpoint",
     ApplyRetention: "cleaning up checkpoints",
 }
-
-DeviceName = Literal["auto", "cpu", "cuda"]
 
 
 class CircuitBreaker:
@@ -157,7 +154,7 @@ class Restarts:
         if state in (TrainerState.PAUSED, TrainerState.TRAINING, TrainerState.CATCHING_UP):
             self._is_paused = state is TrainerState.PAUSED
 
-    def use_device(self, device: DeviceName) -> None:
+    def use_device(self, device: str) -> None:
         """Make the next host on this device."""
         self._change("training", device=device)
 
