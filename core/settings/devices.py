@@ -26,5 +26,5 @@ DeviceName = Annotated[str, AfterValidator(checked_device)]
 
 
 def gpu_name(device: str) -> str:
-    """The GPU that a device setting stands for: itself, or CUDA's first."""
+    """The GPU that a device setting means: the named one, or CUDA's first."""
     return device if device.startswith("cuda") else "cuda"
