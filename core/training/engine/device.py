@@ -10,6 +10,8 @@ import torch
 
 from core.training.engine.device_faults import DeviceError
 
+_NO_GPU = ("no CUDA device was found", "this build of torch has no CUDA")
+"""Of a build with CUDA and of one without."""
 _log = logging.getLogger("ghostcandle.training")
 
 
@@ -30,7 +32,8 @@ def choose_device(requested: str) -> Device:
         return _cuda(requested)
     except DeviceError as error:
         if requested == "auto":
-            _log.info("Training uses the CPU: %s.", error)
+            if str(error) not in _NO_GPU:
+                _log.warning("Training uses the CPU: %s. `ghostcandle doctor` names the cure.", error)
             return _cpu()
         name = "CUDA" if requested == "cuda" else requested
         raise DeviceError(f"{name} cannot be used: {error}. Start with --device cpu, or auto.") from error
@@ -72,8 +75,7 @@ def _try_cuda(requested: str) -> Device:
     if torch.version.hip is not None:  # ROCm answers to the name of CUDA
         raise DeviceError("this build of torch is for AMD GPUs (ROCm), which are not supported")
     if not torch.cuda.is_available():
-        has_cuda = torch.version.cuda is not None
-        raise DeviceError("no CUDA device was found" if has_cuda else "this build of torch has no CUDA")
+        raise DeviceError(_NO_GPU[torch.version.cuda is None])
     if requested.startswith("cuda:"):
         _use_gpu(int(requested.removeprefix("cuda:")))
     device = torch.device("cuda", torch.cuda.current_device())

@@ -54,13 +54,16 @@ def test_auto_falls_back_to_the_cpu_whatever_torch_raises(
         choose_device("cuda")
 
 
-def test_torchs_warning_of_an_old_driver_is_part_of_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_torchs_warning_of_an_old_driver_is_part_of_the_reason(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def is_available() -> bool:
         warnings.warn(OLD_DRIVER, stacklevel=1)
         return False
 
+    assert choose_device("auto").torch_device.type == "cpu" and not caplog.messages, "there is no GPU to miss"
     monkeypatch.setattr("torch.cuda.is_available", is_available)
-    assert choose_device("auto").torch_device.type == "cpu"
+    assert choose_device("auto").torch_device.type == "cpu" and "too old" in caplog.messages[0]
     with pytest.raises(DeviceError, match="driver on your system is too old") as caught:
         choose_device("cuda")
     assert "Triggered internally" not in str(caught.value)
