@@ -48,10 +48,10 @@ def sentence_of(problem: Mapping[str, Any]) -> str:
     context = problem.get("ctx", {})
     if wanted is None:  # our own validators have a sentence
         return str(context.get("error", problem["msg"]))
-    return f"it is {_found(problem.get('input'))}, and has to be {wanted.format_map(context)}"
+    return f"it is {shown_value(problem.get('input'))}, and has to be {wanted.format_map(context)}"
 
 
-def _found(value: object) -> str:
+def shown_value(value: object) -> str:
     """The value as in a settings file, on one line and shortened."""
     if isinstance(value, dict):
         return _A_TABLE

@@ -37,17 +37,20 @@ def setting(
     le: float | None = None,
     lt: float | None = None,
     unit: str = "",
+    examples: tuple[str, ...] = (),
     has_own_dialog: bool = False,
     is_secret: bool = False,
 ) -> T:
     """One setting: file, validation, Preferences, search, translation and docs follow from it.
 
     ge, gt, le, lt: the ends of its range, as in pydantic. unit: needed only where the name does not end with it.
+    examples: values that a form offers beside a free text.
     """
     ends: dict[str, Any] = {"ge": ge, "gt": gt, "le": le, "lt": lt}
     marks: dict[str, Any] = {"unit": unit, "has_own_dialog": has_own_dialog, "is_secret": is_secret}
     ends = {name: end for name, end in ends.items() if end is not None}
     marks = {name: mark for name, mark in marks.items() if mark}
+    ends |= {"examples": list(examples)} if examples else {}
     info = Field(default=default, title=title, description=description, json_schema_extra=marks or None, **ends)
     return cast(T, info)
 

@@ -16,6 +16,7 @@ from pydantic.dataclasses import dataclass
 from core.domain.challenger_sources import column_of, names_of
 from core.domain.venue_names import next_venue
 from core.files.durable import write_durably
+from core.settings.devices import DEVICES, DeviceName
 from core.settings.group import CONFIG, OWN_DIALOG, SECRET, VenueId, all_field_infos, setting
 from core.settings.paper import PaperSettings
 from core.settings.repair import read_json, validated
@@ -129,7 +130,9 @@ class TrainingSettings:
     host: Literal["process", "thread"] = setting(
         "process", "Trainer runs in", "Where training runs: in a child process, or in the worker thread."
     )
-    device: Literal["auto", "cpu", "cuda"] = setting("auto", "Device", "auto uses CUDA if available.")
+    device: DeviceName = setting(
+        "auto", "Device", "auto: CUDA if available. cuda:1: the second GPU, as torch counts.", examples=DEVICES
+    )
     seed: int | None = setting(
         None,
         "Seed",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from core.domain.candle import Candle
 from core.domain.diagnosis import SettingChange
@@ -59,12 +58,12 @@ class SetDuty:
 
 @dataclass(frozen=True, slots=True)
 class SetDevice:
-    """Write a checkpoint and continue on another device: ``auto``, ``cpu`` or ``cuda``.
+    """Write a checkpoint and continue on another device, named as in the settings.
 
     The driver carries it out with a new host; it is never sent to a host.
     """
 
-    device: Literal["auto", "cpu", "cuda"]
+    device: str
 
 
 @dataclass(frozen=True, slots=True)

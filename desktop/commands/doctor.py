@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
+from core.machine.cuda_setup import CudaFacts, Gpu, advice_for, case_of, facts_from
 from core.settings import tree as settings_file
 from core.storage.database import open_database
 from core.storage.errors import OlderDatabaseError, StorageError
@@ -30,10 +30,8 @@ from desktop.commands.options import common_options, data_folder, print_json
 
 _PYTHONS = ((3, 11), (3, 14))
 _FEWEST_FREE_BYTES = 2 * 1024**3
-_TORCH_QUESTION = (
-    "import json, torch; print(json.dumps({'version': torch.__version__, 'cuda': torch.version.cuda, "
-    "'device': torch.cuda.get_device_name(0) if torch.cuda.is_available() else None}))"
-)
+_TORCH_WITHIN_S = 120.0
+_SOURCE = Path(__file__).resolve().parents[2]
 
 
 class State(StrEnum):
@@ -162,41 +160,57 @@ def _count_fonts(fontconfig: ctypes.CDLL) -> int:
     return int(fonts[0]) if fonts else 0
 
 
-def _torch(wanted: str) -> Finding:
-    """Asked in a child process, so that this one does not import torch; the package has no other Python to ask."""
+def _torch(requested: str) -> Finding:
+    """As training asks, in a child process, so that this one does not import torch; the package has no other Python."""
     try:
-        torch_facts = _torch_facts_in_process() if getattr(sys, "frozen", False) else _torch_facts_from_child()
+        facts = _facts_in_process(requested) if getattr(sys, "frozen", False) else _facts_from_child(requested)
+    except subprocess.TimeoutExpired:
+        advice = "A driver that hangs does this. Restart the computer, or choose --device cpu."
+        return Finding("torch", State.BAD, f"no answer for {_TORCH_WITHIN_S:.0f} s", advice)
     except (ImportError, OSError, subprocess.SubprocessError, ValueError) as error:
         return Finding("torch", State.BAD, f"cannot be loaded ({error})", "Run: make setup")
-    build = "CPU build" if torch_facts["cuda"] is None else f"CUDA {torch_facts['cuda']} build"
-    device = torch_facts["device"] or "no CUDA device"
-    what = f"{torch_facts['version']} ({build}), {device}"
-    if wanted == "cuda" and torch_facts["device"] is None:
-        return Finding("torch", State.BAD, what, "Training is to use CUDA; choose --device cpu, or auto.")
-    has_idle_gpu = torch_facts["device"] is None and shutil.which("nvidia-smi") is not None
-    if has_idle_gpu:
-        return Finding(
-            "torch", State.WARN, what, "There is an NVIDIA GPU that torch cannot use; see the README on CUDA."
-        )
-    return Finding("torch", State.OK, what)
+    case, what = case_of(facts), _torch_text(facts)
+    if not facts.reason or requested == "cpu":
+        return Finding("torch", State.OK, what)
+    if requested != "auto":
+        choice = "" if facts.usable else " Until then choose --device cpu, or auto."
+        return Finding("torch", State.BAD, what, f"{advice_for(case, facts)}{choice}")
+    if case.is_fine or not facts.has_gpu:
+        return Finding("torch", State.OK, what)
+    return Finding("torch", State.WARN, what, advice_for(case, facts))
 
 
-def _torch_facts_from_child() -> dict[str, Any]:
-    command = [sys.executable, "-c", _TORCH_QUESTION]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+def _torch_text(facts: CudaFacts) -> str:
+    build = f"CUDA {facts.cuda} build" if facts.cuda else f"{facts.other or 'CPU'} build"
+    parts = [f"{facts.torch} ({build})", facts.label or facts.reason]
+    parts += [f"driver {facts.driver}"] if facts.driver else []
+    parts += [f"{gpu.name}{_capability_text(gpu)}" for gpu in facts.gpus]
+    if facts.reason and facts.architectures:
+        parts.append(f"torch has code for {' '.join(facts.architectures)}")
+    return "; ".join(parts)
+
+
+def _capability_text(gpu: Gpu) -> str:
+    return "" if gpu.capability is None else f" (compute capability {gpu.capability[0]}.{gpu.capability[1]})"
+
+
+def _facts_from_child(requested: str) -> CudaFacts:
+    question = (
+        f"import sys; sys.path.insert(0, {str(_SOURCE)!r}); from core.training.engine.cuda_facts import print_facts; "
+        f"print_facts({requested!r})"
+    )
+    command = [sys.executable, "-c", question]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_TORCH_WITHIN_S, check=False)
     if done.returncode != 0:
         last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
         raise ValueError(last[0])
-    torch_facts: dict[str, Any] = json.loads(done.stdout)
-    return torch_facts
+    return facts_from(json.loads(done.stdout))
 
 
-def _torch_facts_in_process() -> dict[str, Any]:
-    import importlib  # noqa: PLC0415
+def _facts_in_process(requested: str) -> CudaFacts:
+    from core.training.engine.cuda_facts import cuda_facts  # noqa: PLC0415 - imports torch
 
-    torch = importlib.import_module("torch")
-    device = torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
-    return {"version": torch.__version__, "cuda": torch.version.cuda, "device": device}
+    return dataclasses.replace(cuda_facts(requested), is_packaged=True)
 
 
 def _ccxt() -> Finding:

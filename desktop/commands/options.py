@@ -24,6 +24,7 @@ from core.domain.challenger_sources import source_of
 from core.logs.writing import WINDOW_FILE, log_to_file, log_to_stderr
 from core.market.feeds.urls import ExchangeUrls
 from core.settings import tree as settings_file
+from core.settings.devices import checked_device
 from core.settings.faults import sentence_of
 from core.settings.repair import keep_copy
 from core.settings.tree import MarketSettings, Settings, TrainingSettings
@@ -74,11 +75,26 @@ class NumberRange(click.FloatRange):
         return number
 
 
+class DeviceType(click.types.StringParamType):
+    """A device, as the settings name it."""
+
+    name = "device"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return "[auto|cpu|cuda|cuda:N]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return checked_device(str(value))
+        except ValueError as error:
+            self.fail(f"{error}.", param, ctx)
+
+
 common_options = taking(
     click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout; logs on stderr."),
     click.option("--data-dir", type=click.Path(path_type=Path), help="The data folder, where everything is stored."),
     click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Makes a run repeatable."),
-    click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="The device that the model runs on."),
+    click.option("--device", type=DeviceType(), help="The device that the model runs on."),
     click.option(
         "--progress-lines",
         is_flag=True,

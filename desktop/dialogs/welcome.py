@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.machine import MachineReading, is_torch_for_cpu_only
+from core.machine.readings import MachineReading, is_torch_for_cpu_only
 from core.settings.tree import Settings
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import stacked
@@ -111,11 +111,11 @@ class WelcomeDialog(QDialog):
 
     @Slot(object)
     def show_machine(self, reading: MachineReading) -> None:
-        """Offer CUDA where it is, or say why it is not."""
+        """Offer CUDA where a GPU was found, or show why not. Whether torch can use it is known once training starts."""
         why_not = _why_no_cuda(reading)
         self.devices.offer(_CUDA, is_offered=not why_not)
         names = ", ".join(gpu.name for gpu in reading.gpus)
-        self.devices.show_note(why_not or translate("Dialogs", "CUDA runs on {0}.").format(names))
+        self.devices.show_note(why_not or translate("Dialogs", "Found: {0}.").format(names))
 
     def settings(self) -> Settings:
         """What the buttons say."""
@@ -124,7 +124,7 @@ class WelcomeDialog(QDialog):
             market = replace(market, feed="simulate", speed=1.0)
         elif source != "file":
             market = replace(market, feed="auto", venue=source, symbol=self.symbols.value)
-        training = replace(self._settings.training, device=self.devices.value)  # type: ignore[arg-type]
+        training = replace(self._settings.training, device=self.devices.value)
         return replace(self._settings, market=market, training=training)
 
     def _build(self, buttons: QDialogButtonBox) -> None:

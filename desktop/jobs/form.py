@@ -96,5 +96,7 @@ def chosen_device(value: str) -> QComboBox:
         ("cuda", translate("Jobs", "GPU (CUDA)")),
     ):
         box.addItem(text, name)
-    box.setCurrentIndex(max(box.findData(value), 0))
+    if box.findData(value) < 0:  # the settings name a GPU by number
+        box.addItem(translate("Jobs", "GPU ({0})").format(value), value)
+    box.setCurrentIndex(box.findData(value))
     return box

@@ -6,7 +6,7 @@ import asyncio
 
 from PySide6.QtCore import QObject, Signal
 
-from core.machine import MachineProbe
+from core.machine.readings import MachineProbe
 from desktop.services.loop_thread import LoopThread
 
 _EVERY_S = 2.0

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QWidget
 
-from core.machine import GpuReading, MachineReading
+from core.machine.readings import GpuReading, MachineReading
 from desktop.ui.formatting import MISSING, format_percent
 from desktop.ui.icons import tabular
 from desktop.ui.interface_size import follow_interface_size
@@ -94,6 +94,9 @@ def _parts(reading: MachineReading) -> Iterator[tuple[str, str, bool]]:
 
 
 def _of_gpu(gpu: GpuReading, title: str) -> tuple[str, str, bool]:
+    if gpu.is_asleep:
+        meaning = translate("Panels", "{0} sleeps to save power, and is not asked: that would wake it")
+        return translate("Panels", "{0} asleep").format(title), meaning.format(gpu.name), False
     used, total, heat = gpu.memory_used_bytes, gpu.memory_total_bytes, gpu.temperature_c
     busy = MISSING if gpu.utilisation_percent is None else format_percent(gpu.utilisation_percent / 100.0, 0)
     warmth = MISSING if heat is None else f"{heat:.0f} °C"

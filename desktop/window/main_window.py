@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from core.domain.events import Incident, TrainerState
 from core.logs.reading import LogBook
+from core.settings.devices import gpu_name
 from core.settings.tree import Settings
 from core.storage.folder import DataFolder
 from core.training.commands import ApplyDeletions, SaveCheckpoint, SetDevice, SetPaused, StepOnce
@@ -260,6 +261,9 @@ class MainWindow(QMainWindow):
     def _apply_deletions(self) -> None:
         self.command_requested.emit(ApplyDeletions())
 
+    def _use_gpu(self) -> None:
+        self.command_requested.emit(SetDevice(gpu_name(self._settings.current.training.device)))
+
     def _follow_state(self) -> None:
         NoticeWriter(
             self._state,
@@ -267,7 +271,7 @@ class MainWindow(QMainWindow):
             on_start=self.start_requested.emit,
             on_choose_market=self.open_market,
             on_show_incidents=lambda: self.show_dock(ActionId.SHOW_INCIDENTS),
-            on_use_gpu=lambda: self.command_requested.emit(SetDevice("cuda")),
+            on_use_gpu=self._use_gpu,
             on_resume=lambda: self._pause(is_paused=False),
             on_recovery=self._rates.recover,
             parent=self,

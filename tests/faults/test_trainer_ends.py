@@ -191,7 +191,7 @@ def test_a_gpu_that_responds_again_is_offered_and_used_again(
     driven.store_candles(tmp_path, CANDLES)
     faulty_trainer.schedule(tmp_path, [Fault(25, FaultKind.GONE)])
 
-    def probe() -> BackAtThirdLook:
+    def probe(_device: str) -> BackAtThirdLook:
         return BackAtThirdLook(looks, lambda: steps[-1] == len(CANDLES) - 1)
 
     run = Driven(tmp_path, AUTO, clock=FastClock(), make_probe=probe)
@@ -202,7 +202,7 @@ def test_a_gpu_that_responds_again_is_offered_and_used_again(
         if isinstance(event, Incident) and event.kind == IncidentKind.GPU_IS_BACK:
             assert event.severity is Severity.INFO
             assert len(looks) >= 3
-            run.inbox.send(SetDevice(wanted))  # type: ignore[arg-type]
+            run.inbox.send(SetDevice(wanted))
         elif len(run.readies) == 3:
             run.inbox.stop()
 

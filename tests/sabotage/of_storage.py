@@ -175,9 +175,27 @@ FAULTS = (
     ),
     Fault(
         "free-memory-shown-as-used",
-        "core/machine.py",
+        "core/machine/readings.py",
         "memory.total - memory.available",
         "memory.available",
+    ),
+    Fault(
+        "sleeping-gpu-woken-by-its-meter",
+        "core/machine/readings.py",
+        "if any(gpu.is_asleep for gpu in gpus):",
+        "if not gpus:",
+    ),
+    Fault(
+        "idle-laptop-gpu-kept-awake",
+        "core/machine/readings.py",
+        "else _READS_OF_REST",
+        "else 0",
+    ),
+    Fault(
+        "old-card-advised-a-newer-driver",
+        "core/machine/cuda_setup.py",
+        "oldest = _DRIVER_OF_CUDA_12 if suits_cuda_12 else DRIVER_OF_CUDA_13",
+        "oldest = DRIVER_OF_CUDA_13",
     ),
     Fault(
         "failed-feed-is-no-failure",

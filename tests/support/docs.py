@@ -1,5 +1,5 @@
 """Generate from the code: commands, settings, keys, exchanges, the numbers of the Feed panel and the forms of candle
-files in the docs.
+files in the docs, and the table of CUDA in the README.
 
 python -m tests.support.docs [--check]
 """
@@ -19,6 +19,7 @@ import click
 from pydantic.fields import FieldInfo
 from PySide6.QtGui import QKeySequence
 
+from core.machine.cuda_setup import CASES, CudaFacts, advice_for
 from core.market.feeds.ccxt_objects import make_exchange, page_rows_of, timeframes_of
 from core.market.feeds.ccxt_tap import reports_close
 from core.market.feeds.exchange_facts import ExchangeFacts, facts_of
@@ -30,6 +31,7 @@ from core.settings.group import OWN_DIALOG, all_field_infos, unit_of
 from core.settings.tree import Settings
 from desktop.actions import ActionId, ActionInfo
 from desktop.commands.cli import ghostcandle
+from desktop.commands.options import DeviceType
 from desktop.dialogs.setting_words import default, effect, number, span_of, title, words
 from desktop.dialogs.shortcuts import chart_gestures
 from desktop.panels.feed.panel import MEANINGS
@@ -37,6 +39,7 @@ from desktop.panels.feed.panel import MEANINGS
 _STREAMS = {"candles": "watchOHLCV", "trades": "watchTrades"}
 _KINDS: dict[Any, str] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+README = DOCS.parent / "README.md"
 
 
 def commands() -> str:
@@ -82,6 +85,8 @@ def _kind(taken: click.ParamType) -> str:
     if isinstance(taken, click.IntRange | click.FloatRange):
         what = "a whole number" if isinstance(taken, click.IntRange) else "a number"
         return f"{what}{_between(taken.min, taken.max)}"
+    if isinstance(taken, DeviceType):
+        return "`auto`, `cpu`, `cuda`, or a GPU by number: `cuda:1` is the second"
     return {"integer": "a whole number", "float": "a number", "path": "a path"}.get(taken.name, "text")
 
 
@@ -130,6 +135,8 @@ def _allowed(info: FieldInfo) -> str:
     if get_origin(annotation) is Literal:
         return ", ".join(f"`{each}`" for each in get_args(annotation))
     kind = _KINDS.get(annotation) or ("a list" if get_origin(annotation) is tuple else "a table")
+    if info.examples:
+        return f"{kind}, such as {', '.join(f'`{each}`' for each in info.examples)}"
     span = span_of(info)
     return f"{kind}{f', {span}' if span else ''}{' or none' if is_optional else ''}"
 
@@ -239,6 +246,18 @@ def _recognised_by(form: Form) -> str:
     return "; ".join(text for text, is_set in parts if is_set)
 
 
+def cuda() -> str:
+    """What a GPU needs, from the doctor's table, with the version of torch that the lock pins."""
+    lock = (README.parent / "requirements.lock").read_text(encoding="utf-8")
+    torch = next(line for line in lock.splitlines() if line.startswith("torch==")).removeprefix("torch==").split()[0]
+    rows = []
+    for case in CASES:
+        system = "Windows" if "Windows" in case.found else "Linux"
+        facts = CudaFacts(system=system, torch=torch, cuda=None, usable=("cuda:1",))
+        rows.append((case.found, advice_for(case, facts)))
+    return "\n".join(_table(("you have", "to do"), rows))
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "commands": commands,
     "settings": settings,
@@ -246,8 +265,14 @@ PARTS: dict[str, Callable[[], str]] = {
     "exchanges": exchanges,
     "feed-panel": feed_numbers,
     "candle-files": candle_files,
+    "cuda": cuda,
 }
 """The generator of each page's part."""
+
+
+def page_of(name: str) -> Path:
+    """The page that has this part."""
+    return README if name == "cuda" else DOCS / f"{name}.md"
 
 
 def with_part(text: str, name: str) -> str:
@@ -263,7 +288,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a page is out of date")
     only_checks = parser.parse_args().check
     stale = []
-    pages = {DOCS / f"{name}.md": name for name in PARTS}
+    pages = {page_of(name): name for name in PARTS}
     made = {page: with_part(page.read_text(encoding="utf-8"), name) for page, name in pages.items()}
     for file, after in made.items():
         if not file.exists() or file.read_text(encoding="utf-8") != after:

@@ -103,7 +103,7 @@ class Driven:
         settings: Settings = rigs.SMALL,
         kind: str = "process",
         clock: Clock = CLOCK,
-        make_probe: Callable[[], ProcessProbe] = ProcessProbe,
+        make_probe: Callable[[str], ProcessProbe] = ProcessProbe,
     ) -> None:
         self.root = root
         self._settings = settings

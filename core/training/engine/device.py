@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from dataclasses import dataclass
 
 import torch
 
 from core.training.engine.device_faults import DeviceError
+
+_NO_GPU = ("no CUDA device was found", "this build of torch has no CUDA")
+"""Of a build with CUDA and of one without."""
+_log = logging.getLogger("ghostcandle.training")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,16 +23,20 @@ class Device:
     label: str
 
 
-def choose_device(wanted: str) -> Device:
-    """``auto`` uses CUDA if a first product on it is correct, else the CPU. Raises DeviceError."""
-    if wanted == "cpu":
+def choose_device(requested: str) -> Device:
+    """``auto`` uses CUDA if a first product on it is correct, else the CPU. ``cuda:1`` is that GPU, which becomes the
+    calling thread's current one. Raises DeviceError."""
+    if requested == "cpu":
         return _cpu()
-    problem = _cuda_problem()
-    if problem is None:
-        return Device(torch.device("cuda"), f"CUDA: {torch.cuda.get_device_name(0)}")
-    if wanted == "cuda":
-        raise DeviceError(f"CUDA cannot be used: {problem}. Start with --device cpu, or auto.")
-    return _cpu()
+    try:
+        return _cuda(requested)
+    except DeviceError as error:
+        if requested == "auto":
+            if str(error) not in _NO_GPU:
+                _log.warning("Training uses the CPU: %s. `ghostcandle doctor` names the cure.", error)
+            return _cpu()
+        name = "CUDA" if requested == "cuda" else requested
+        raise DeviceError(f"{name} cannot be used: {error}. Start with --device cpu, or auto.") from error
 
 
 def prepare_thread() -> None:
@@ -49,11 +59,40 @@ def _cpu() -> Device:
     return Device(torch.device("cpu"), cpu_label(1))
 
 
-def _cuda_problem() -> str | None:
+def _cuda(requested: str) -> Device:
+    """Raises DeviceError with the reason. torch only warns of old drivers and old GPUs, and its first use of CUDA may
+    raise any kind of error: DeferredCudaCallError is a plain Exception."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            return _try_cuda(requested)
+        except Exception as error:
+            reasons = [_first_line(error), *(f"torch: {_first_line(each.message)}" for each in caught)]
+            raise DeviceError("; ".join(dict.fromkeys(reasons))) from error
+
+
+def _try_cuda(requested: str) -> Device:
+    if torch.version.hip is not None:  # ROCm answers to the name of CUDA
+        raise DeviceError("this build of torch is for AMD GPUs (ROCm), which are not supported")
     if not torch.cuda.is_available():
-        return "this build of torch has no CUDA" if torch.version.cuda is None else "no CUDA device was found"
-    try:
-        product = torch.ones(8, 8, device="cuda") @ torch.ones(8, 8, device="cuda")
-        return None if bool((product == 8.0).all()) else "the device computed a wrong product"
-    except RuntimeError as error:
-        return str(error).splitlines()[0]
+        raise DeviceError(_NO_GPU[torch.version.cuda is None])
+    if requested.startswith("cuda:"):
+        _use_gpu(int(requested.removeprefix("cuda:")))
+    device = torch.device("cuda", torch.cuda.current_device())
+    product = torch.ones(8, 8, device=device) @ torch.ones(8, 8, device=device)
+    if not bool((product == 8.0).all()):
+        raise DeviceError("the device computed a wrong product")
+    return Device(device, f"CUDA: {torch.cuda.get_device_name(device)}")
+
+
+def _use_gpu(index: int) -> None:
+    count = torch.cuda.device_count()
+    if index >= count:
+        raise DeviceError(f"torch finds {count} GPU{'' if count == 1 else 's'}, and the first is cuda:0")
+    torch.cuda.set_device(index)
+
+
+def _first_line(message: object) -> str:
+    """Without the place in torch's source that a warning ends with, and without the full stop."""
+    line = str(message).strip().partition("\n")[0]
+    return line.partition(" (Triggered internally")[0].rstrip(".")

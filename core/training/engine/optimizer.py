@@ -17,7 +17,7 @@ def build_optimizer(flat: FlatParameters, learning_rate: float) -> torch.optim.A
     """On CUDA the rate is a tensor, so that a captured step reads its newest value."""
     groups = [{"params": [parameter], "weight_decay": decay} for parameter, decay, _ in flat.groups]
     is_cuda = flat.values.device.type == "cuda"
-    rate = torch.tensor(learning_rate, device="cuda") if is_cuda else learning_rate
+    rate = torch.tensor(learning_rate, device=flat.values.device) if is_cuda else learning_rate
     return torch.optim.AdamW(groups, lr=rate, betas=_BETAS, fused=True, capturable=is_cuda)
 
 

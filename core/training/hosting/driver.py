@@ -24,6 +24,7 @@ from core.domain.events import (
     TrainerState,
     TrainerStatus,
 )
+from core.settings.devices import gpu_name
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError
@@ -71,7 +72,7 @@ class TrainingDriver:
         inbox: Inbox,
         emit: Callable[[EventBatch], None],
         clock: Clock,
-        make_probe: Callable[[], ProcessProbe] = ProcessProbe,
+        make_probe: Callable[[str], ProcessProbe] = ProcessProbe,
         *,
         shows_first: Market | None = None,
         stays: bool = False,
@@ -86,7 +87,8 @@ class TrainingDriver:
         self._emit = emit
         self._clock = clock
         self._restarts = Restarts(spec, clock)
-        self._device_watch = DeviceWatch(clock, make_probe)
+        gpu = gpu_name(spec.settings.training.device)
+        self._device_watch = DeviceWatch(clock, lambda: make_probe(gpu))
         self._host = make_host(spec)
         self._queue = CloseQueue(spec, store, inbox, clock)
         self._run_id: str | None = None

@@ -6,7 +6,6 @@ import contextlib
 import multiprocessing
 import os
 import sys
-import warnings
 from collections.abc import Callable
 from multiprocessing.context import SpawnProcess
 
@@ -22,13 +21,15 @@ _END_WITHIN_S = 2.0
 class ProcessProbe:
     """Computes a product on the GPU in a separate process, which may die or hang of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: str = "cuda") -> None:
+        """device: ``cuda``, or a GPU by number."""
+        self._device = device
         self._process: SpawnProcess | None = None
 
     def start(self) -> None:
         """Start, and return at once."""
         process = multiprocessing.get_context("spawn").Process(
-            target=_look, name="ghostcandle-device-probe", daemon=True
+            target=_look, args=(self._device,), name="ghostcandle-device-probe", daemon=True
         )
         with contextlib.suppress(OSError, RuntimeError):  # no process available now: the next check may get one
             process.start()
@@ -101,14 +102,13 @@ class DeviceWatch:
             self._probe = None
 
 
-def _look() -> None:
+def _look(device: str) -> None:
     """The process: exits with 0 if the GPU can be used."""
-    warnings.simplefilter("ignore")  # a missing driver was reported already
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
     from core.training.engine.device import choose_device  # noqa: PLC0415 - torch, in this process only
 
     try:
-        choose_device("cuda")
+        choose_device(device)
     except DeviceError:
         sys.exit(1)

@@ -4,18 +4,20 @@ acts."""
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from core.checkpoints.retention import with_rules
 from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.events import Incident, Severity, TrainerFailed, TrainerReady, TrainerState
 from core.domain.incident_kinds import IncidentKind
+from core.machine.cuda_setup import RELOAD_DRIVER
 from core.market.history.moments import moment_text
 from core.market.shown_names import shown_market
+from core.settings.devices import DeviceName
 from core.storage.candles import SetAside
 from core.training.commands import (
     ApplyDeletions,
@@ -47,8 +49,7 @@ _REQUESTS = {
     ForecastWith: "the forecast of a checkpoint",
     ApplyRetention: "cleaning up checkpoints",
 }
-
-DeviceName = Literal["auto", "cpu", "cuda"]
+_AFTER_A_SUSPEND = f" After a suspend this can bring it back: {RELOAD_DRIVER}" if sys.platform == "linux" else ""
 
 
 class CircuitBreaker:
@@ -268,7 +269,8 @@ class Restarts:
         self.use_device("cpu")
         self._had_gpu = self.misses_gpu = self._had_gpu or death.cause is DeathCause.GONE
         kind = IncidentKind.GPU_GONE if self._had_gpu else IncidentKind.DEVICE_REFUSED
-        return self._incident(kind, death.sentence, self._on_the_cpu(), _SLOWER, death.details)
+        cure = _AFTER_A_SUSPEND if death.cause is DeathCause.GONE else ""
+        return self._incident(kind, death.sentence, f"{self._on_the_cpu()}{cure}", _SLOWER, death.details)
 
     def _on_the_cpu(self) -> str:
         done = "Training continues on the CPU, from the newest intact checkpoint."

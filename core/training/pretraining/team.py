@@ -115,6 +115,11 @@ def _join_group(wanted_device: str, local_rank: int) -> Iterator[Team]:
 
 def _own_device(wanted_device: str, local_rank: int) -> Device:
     """Each process on a machine uses the GPU with its number."""
+    if wanted_device.startswith("cuda:"):
+        raise DeviceError(
+            f"Several processes train together, each on the GPU of its number, so --device {wanted_device} fits one of "
+            "them at most. Start with --device cuda."
+        )
     if wanted_device != "cpu" and torch.cuda.is_available():
         count = torch.cuda.device_count()
         if local_rank >= count:
@@ -123,7 +128,4 @@ def _own_device(wanted_device: str, local_rank: int) -> Device:
                 f"Start with --nproc-per-node {count}, or with --device cpu."
             )
         torch.cuda.set_device(local_rank)
-    device = choose_device(wanted_device)
-    if device.torch_device.type != "cuda":
-        return device
-    return Device(torch.device("cuda", local_rank), device.label)
+    return choose_device(wanted_device)

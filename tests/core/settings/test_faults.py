@@ -10,7 +10,8 @@ CASES: list[tuple[dict[str, object], str]] = [
     ({"seed": 1.5}, "it is 1.5, and has to be a whole number"),
     ({"seed": [1]}, "it is a list, and has to be a whole number"),
     ({"host": None}, "it is null, and has to be one of 'process' or 'thread'"),
-    ({"device": "x" * 90}, f"it is '{'x' * 59}…, and has to be one of 'auto', 'cpu' or 'cuda'"),
+    ({"device": "x" * 90}, f"it is '{'x' * 59}…, and has to be auto, cpu, cuda, or a GPU by number, such as cuda:1"),
+    ({"precision": "half"}, "it is 'half', and has to be one of 'float32', 'bfloat16' or 'float16'"),
 ]
 
 

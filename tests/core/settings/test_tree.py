@@ -27,6 +27,17 @@ def test_defaults_round_trip_through_a_file(tmp_path: Path) -> None:
     assert load(tmp_path / "settings.json") == (Settings(), ())
 
 
+@pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "cuda:0", "cuda:11"])
+def test_a_device_is_a_kind_or_a_gpu_by_number(device: str) -> None:
+    settings, warnings = from_dict({"training": {"device": device}})
+    assert settings.training.device == device and not warnings
+
+
+@pytest.mark.parametrize("device", ["cuda:", "cuda:-1", "cuda:1 ", "CPU", "mps", "", "cuda:١", "cuda:1\n"])
+def test_no_other_device_is_accepted(device: str) -> None:
+    assert from_dict({"training": {"device": device}})[0].training.device == "auto"
+
+
 @given(JSON)
 def test_any_file_content_gives_settings(data: object) -> None:
     settings, _ = from_dict(data)
@@ -49,6 +60,10 @@ def test_any_group_content_gives_settings_and_a_warning_per_dropped_value(data: 
         ('{"training": {"learning_rate": -1, "seed": 7}}', "training.learning_rate"),
         ('{"training": {"no_such_thing": 1, "seed": 7}}', "training.no_such_thing"),
         ('{"no_such_group": {}, "training": {"seed": 7}}', "no_such_group"),
+        (
+            '{"training": {"device": "gpu", "seed": 7}}',
+            "it is 'gpu', and has to be auto, cpu, cuda",
+        ),
         ('{"model": {"heads": 3, "width": 64}, "training": {"seed": 7}}', "3 heads do not divide a width of 64"),
     ],
 )

@@ -7,10 +7,12 @@ import os
 import sys
 import tarfile
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from core.machine.cuda_setup import CudaFacts
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -19,16 +21,16 @@ from desktop.commands.doctor import Finding, State, collect
 from tests.desktop.app.test_older_folder import ARCHIVE as OLDER_FOLDER
 from tests.support import commands
 from tests.support.candles import MARKET, random_walk
+from tests.support.machines import GTX_1080, RTX_4070, FakeMachine, environment
 
-CPU = {"version": "2.13.0+cpu", "cuda": None, "device": None}
-GPU = {"version": "2.13.0+cu130", "cuda": "13.0", "device": "NVIDIA H100"}
+ASK_A_CHILD = doctor._facts_from_child
 
 
 @pytest.fixture(autouse=True)
 def torch_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fakes the answer of the child process that imports torch, which takes seconds."""
-    monkeypatch.setattr(doctor, "_torch_facts_from_child", lambda: CPU)
-    monkeypatch.setattr("shutil.which", lambda name: None)
+    facts = CudaFacts(system="Linux", torch="2.13.0+cpu", cuda=None, reason="this build of torch has no CUDA")
+    monkeypatch.setattr(doctor, "_facts_from_child", lambda requested: facts)
 
 
 def finding(name: str, data_dir: Path, device: str | None = None) -> Finding:
@@ -85,25 +87,83 @@ def test_dropped_settings_are_named(data_dir: Path) -> None:
     assert found.state is State.WARN and "gradients.clip_norm" in found.what and found.advice
 
 
+UBUNTU_26 = "7.0.0-14-generic"
+WSL2 = "6.6.87.2-microsoft-standard-WSL2"
+CPU_WHEEL = FakeMachine(torch="2.13.0+cpu", cuda=None)
+WINDOWS = replace(CPU_WHEEL, system="Windows", release="11")
+MIXED = FakeMachine(gpus=(GTX_1080, RTX_4070), cuda_order=(0, 1))
+TORCH_FOR_PASCAL = FakeMachine(gpus=(GTX_1080,), torch="2.13.0+cu126", cuda="12.6")
+ROCM = FakeMachine(torch="2.13.0+rocm6.4", cuda=None, hip="6.4", driver="", gpus=())
+NEW_DRIVER = "sudo ubuntu-drivers install nvidia:580"
+FOR_PASCAL = ".venv/bin/pip install torch==2.13.0+cu126 --index-url"
+
+
 @pytest.mark.parametrize(
-    ("answer", "device", "has_driver", "state", "words"),
+    ("machine", "device", "state", "to_do"),
     [
-        (CPU, "auto", False, State.OK, "CPU build"),
-        (CPU, "cuda", False, State.BAD, "--device"),
-        (CPU, "auto", True, State.WARN, "GPU that torch cannot use"),
-        (GPU, "cuda", True, State.OK, "H100"),
+        pytest.param(FakeMachine(driver="550.120"), "auto", "warn", NEW_DRIVER, id="driver 550"),
+        pytest.param(FakeMachine(driver="550.120"), "cuda", "bad", NEW_DRIVER, id="driver 550, cuda"),
+        pytest.param(FakeMachine(gpus=(GTX_1080,)), "auto", "warn", FOR_PASCAL, id="GTX 1080"),
+        pytest.param(FakeMachine(gpus=(GTX_1080,)), "cpu", "ok", "", id="GTX 1080, cpu"),
+        pytest.param(FakeMachine(gpus=(GTX_1080,), driver="550.120"), "auto", "warn", FOR_PASCAL, id="both"),
+        pytest.param(TORCH_FOR_PASCAL, "cuda", "ok", "", id="GTX 1080 with its torch"),
+        pytest.param(
+            FakeMachine(gpus=(GTX_1080,), torch="2.15.0+cu132", cuda="13.2"),
+            *("auto", "warn", "torch==2.14.0+cu126 "),
+            id="GTX 1080, a torch without a build for it",
+        ),
+        pytest.param(FakeMachine(release=UBUNTU_26, driver="595.58.03"), "auto", "ok", "", id="Ubuntu 26.04"),
+        pytest.param(
+            *(WINDOWS, "auto", "warn", r".venv\Scripts\pip install torch==2.13.0+cu130 --index-url"),
+            id="Windows, CPU wheel",
+        ),
+        pytest.param(replace(WINDOWS, driver="566.36"), "auto", "warn", "at least 580", id="Windows, old driver"),
+        pytest.param(FakeMachine(release=WSL2, driver="566.36"), "auto", "warn", "wsl --shutdown", id="WSL2"),
+        pytest.param(MIXED, "auto", "warn", "--device cuda:1", id="laptop, two GPUs"),
+        pytest.param(MIXED, "cuda", "bad", "--device cuda:1", id="laptop, two GPUs, the first"),
+        pytest.param(MIXED, "cuda:1", "ok", "", id="laptop, two GPUs, the second"),
+        pytest.param(replace(MIXED, cuda_order=(1, 0)), "auto", "ok", "", id="laptop, the fast one first"),
+        pytest.param(FakeMachine(), "cuda:1", "bad", "--device cuda:0", id="a number too many"),
+        pytest.param(replace(CPU_WHEEL, gpus=(), driver=""), "auto", "ok", "", id="no GPU"),
+        pytest.param(replace(WINDOWS, gpus=(), driver="", system="Darwin"), "cuda", "bad", "--device cpu", id="macOS"),
+        pytest.param(ROCM, "cuda", "bad", "--device cpu", id="ROCm"),
     ],
 )
-def test_torchs_devices_are_compared_with_the_chosen_device(
-    data_dir: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    answer: dict[str, str],
-    device: str,
-    has_driver: bool,
-    state: State,
-    words: str,
+def test_what_a_gpu_owner_is_to_do(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, machine: FakeMachine, device: str, state: str, to_do: str
 ) -> None:
-    monkeypatch.setattr(doctor, "_torch_facts_from_child", lambda: answer)
-    monkeypatch.setattr("shutil.which", lambda name: "nvidia-smi" if has_driver else None)
-    found = finding("torch", data_dir, device)
-    assert found.state is state and words in found.what + found.advice
+    """The real command and the real question to torch, on tools that answer as on that machine."""
+    monkeypatch.setattr(doctor, "_facts_from_child", ASK_A_CHILD)
+    done = commands.invoke("doctor", "--json", "--device", device, "--data-dir", str(data_dir), **environment(machine))
+    found = next(each for each in json.loads(done.stdout)["findings"] if each["name"] == "torch")
+    assert found["state"] == state and to_do in found["advice"] and bool(found["advice"]) == bool(to_do), found
+    for gpu in machine.gpus:
+        assert "{} (compute capability {}.{})".format(gpu.name, *gpu.capability) in found["what"]
+    assert machine.driver in found["what"]
+
+
+@pytest.mark.parametrize(
+    ("machine", "words"),
+    [
+        (FakeMachine(driver="550.120"), "driver on your system is too old"),
+        (FakeMachine(gpus=(GTX_1080,)), "torch: Found GPU0 NVIDIA GeForce GTX 1080"),
+        (FakeMachine(gpus=(GTX_1080,)), "torch has code for sm_75"),
+    ],
+)
+def test_torchs_own_reason_is_shown(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, machine: FakeMachine, words: str
+) -> None:
+    monkeypatch.setattr(doctor, "_facts_from_child", ASK_A_CHILD)
+    for name, value in environment(machine).items():
+        monkeypatch.setenv(name, value)
+    assert words in finding("torch", data_dir).what
+
+
+def test_a_torch_that_cannot_be_imported_is_bad(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "torch.py").write_text("raise ImportError('libcudart.so.13 is missing')")
+    monkeypatch.setattr(doctor, "_facts_from_child", ASK_A_CHILD)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = finding("torch", data_dir)
+    assert found.state is State.BAD and "libcudart" in found.what and found.advice

@@ -11,12 +11,12 @@ from core.indicators.registry import INDICATORS
 from core.settings.group import all_field_infos
 from core.settings.tree import Settings
 from desktop.actions import ActionId
-from tests.support.docs import DOCS, PARTS, every_command, with_part
+from tests.support.docs import DOCS, PARTS, every_command, page_of, with_part
 
 
 @pytest.mark.parametrize("name", PARTS)
 def test_generated_pages_are_up_to_date(name: str, qapp: object) -> None:
-    page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    page = page_of(name).read_text(encoding="utf-8")
     assert with_part(page, name) == page, "out of date: run make docs"
 
 

@@ -120,6 +120,14 @@ def test_pretraining_has_the_defaults_of_the_command(qtbot: QtBot, candles: Path
     assert arguments[-3:] == ("--", str(candles), str(candles))
 
 
+def test_a_gpu_by_number_in_the_settings_is_offered_to_a_job(qtbot: QtBot, candles: Path) -> None:
+    dialog = PretrainDialog("cuda:1")
+    qtbot.addWidget(dialog)
+    dialog.picker.line.setText(str(candles))
+    arguments = ordered(qtbot, dialog).arguments
+    assert arguments[arguments.index("--device") + 1] == "cuda:1"
+
+
 def test_pretraining_does_not_start_with_a_file_without_candles(qtbot: QtBot, tmp_path: Path) -> None:
     """Regression: the job was started, and failed seconds later."""
     people = tmp_path / "people.csv"

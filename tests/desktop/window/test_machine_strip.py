@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.machine import GpuReading, MachineReading
+from core.machine.readings import GpuReading, MachineReading
 from desktop.services.machine_watch import MachineWatch
 from desktop.ui.theme import Theme
 from desktop.window.machine_strip import MachineStrip
@@ -42,6 +42,11 @@ def test_a_gpu_comes_and_goes(strip: MachineStrip) -> None:
     assert texts(strip)[:2] == ["GPU 0 61 %  54 °C  3.2 of 24.0 GB", "GPU 1 –  –  –"]
     strip.show_reading(reading())
     assert len(texts(strip)) == 2
+
+
+def test_a_sleeping_gpu_is_named_as_such(strip: MachineStrip) -> None:
+    strip.show_reading(reading(GPU, GpuReading("RTX", None, None, None, None, is_asleep=True)))
+    assert texts(strip)[1] == "GPU 1 asleep" and "RTX" in strip.labels[1].toolTip()
 
 
 def test_a_hot_gpu_has_the_colour_of_a_warning(strip: MachineStrip, theme: Theme) -> None:

@@ -111,6 +111,15 @@ def test_returning_to_the_gpu_is_emitted_by_the_window(qtbot: QtBot, shared: Ben
     assert asked.args == [SetDevice("cuda")]
 
 
+def test_returning_to_the_gpu_means_the_one_in_the_settings(qtbot: QtBot, bench: Bench) -> None:
+    settings = bench.shell.settings.current
+    bench.shell.settings.change(replace(settings, training=replace(settings.training, device="cuda:1")))
+    bench.state.apply(Incident(None, 0, Severity.INFO, IncidentKind.GPU_IS_BACK, "The GPU answers again.", "", ""))
+    with qtbot.waitSignal(bench.window.command_requested) as asked:
+        qtbot.mouseClick(bench.window.banner.action, Qt.MouseButton.LeftButton)
+    assert asked.args == [SetDevice("cuda:1")]
+
+
 def test_start_works_by_key_before_anything_runs(qtbot: QtBot, bench: Bench) -> None:
     bench.window.activateWindow()
     with qtbot.waitSignal(bench.window.start_requested):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from core.domain.clock import ManualClock
 from core.domain.events import Incident, TrainerReady, TrainerState
 from core.domain.incident_kinds import IncidentKind
+from core.machine.cuda_setup import RELOAD_DRIVER
 from core.market.shown_names import shown_market
 from core.storage.candles import SetAside
 from core.training.commands import (
@@ -151,6 +153,14 @@ def test_after_a_lost_gpu_the_cpu_is_used_until_the_user_returns_to_it(restarts:
     assert restarts.spec.settings.training.device == "cpu" and restarts.can_look_for_gpu
     restarts.use_device("cuda")
     assert restarts.ready(ready("CUDA: a card")) is None and not restarts.can_look_for_gpu
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the driver's module is one of Linux")
+def test_the_incident_of_a_lost_gpu_names_the_cure_after_a_suspend(restarts: Restarts) -> None:
+    restarts.ready(ready("CUDA: a card"))
+    (lost,) = restarts.after(GONE, ()).incidents
+    (refused,) = restarts.after(NO_DEVICE, ()).incidents
+    assert RELOAD_DRIVER in lost.what_was_done and RELOAD_DRIVER not in refused.what_was_done
 
 
 def test_an_automatic_change_to_the_cpu_after_a_crash_is_reported(restarts: Restarts) -> None:

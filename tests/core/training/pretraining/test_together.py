@@ -21,6 +21,7 @@ from core.settings.tree import Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from core.training.engine import replicas
 from core.training.engine.device import choose_device
+from core.training.engine.device_faults import DeviceError
 from core.training.hosting.pretrained import PretrainedStore
 from core.training.pretraining import team
 from core.training.pretraining.errors import PretrainingError
@@ -250,6 +251,12 @@ def test_distributed_pretraining_equals_a_single_process(tmp_path: Path) -> None
 def test_without_torchrun_there_is_one_process() -> None:
     with join_team("cpu", {}) as team:
         assert not isinstance(team, JoinedProcess) and team.world_size == 1 and team.join is None
+
+
+def test_several_processes_do_not_share_one_named_gpu() -> None:
+    variables = {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
+    with pytest.raises(DeviceError, match="--device cuda:1"), join_team("cuda:1", variables):
+        pass
 
 
 def test_incomplete_torchrun_variables_are_explained() -> None:

@@ -14,11 +14,11 @@ import psutil
 import pytest
 import torch
 
-from core.machine import MachineProbe
+from core.machine.readings import MachineProbe
 
 READ = """
 import dataclasses, json
-from core.machine import MachineProbe
+from core.machine.readings import MachineProbe
 probe = MachineProbe()
 first = probe.read().gpus
 import os
@@ -40,7 +40,7 @@ def test_cores_and_memory_are_those_of_this_machine() -> None:
 
 
 def test_the_torch_build_is_known_without_importing_torch() -> None:
-    asked = "import sys, core.machine as m; print(m.is_torch_for_cpu_only(), 'torch' in sys.modules)"
+    asked = "import sys, core.machine.readings as m; print(m.is_torch_for_cpu_only(), 'torch' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
     assert printed == [str(torch.version.cuda is None), "False"]
 
@@ -68,12 +68,13 @@ def test_a_gpu_is_read_through_its_driver(readings: Any) -> None:
         "temperature_c": 54.0,
         "memory_used_bytes": 3_200_000_000,
         "memory_total_bytes": 24_000_000_000,
+        "is_asleep": False,
     }
 
 
 def test_missing_gpu_readings_are_none(readings: Any) -> None:
     assert readings[0][1]["name"] == "Little"
-    assert all(value is None for key, value in readings[0][1].items() if key != "name")
+    assert {value for key, value in readings[0][1].items() if key not in ("name", "is_asleep")} == {None}
 
 
 def test_a_lost_gpu_is_no_error(readings: Any) -> None:

@@ -1,0 +1,164 @@
+"""Load of the machine: its cores, its memory, and its NVIDIA GPUs if their driver answers and none sleeps."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pynvml
+
+from core.machine.gpu_power import PCI_DEVICES, GpuPower, nvidia_gpus
+
+_READS_BETWEEN_TRIES = 30
+"""A driver may be loaded later, or again after an update; each failed attempt takes tens of milliseconds."""
+_READS_OF_REST = 30
+"""How long an idle GPU that may sleep is not asked: a question every two seconds keeps it awake, and it falls asleep 6
+to 15 seconds after the last one (measured by others, see `core.machine.gpu_power`)."""
+
+_UNNAMED = "NVIDIA GPU"
+
+
+@dataclass(frozen=True, slots=True)
+class GpuReading:
+    """One GPU. None: not reported by its driver, or not asked for because a GPU sleeps."""
+
+    name: str
+    utilisation_percent: float | None
+    temperature_c: float | None
+    memory_used_bytes: int | None
+    memory_total_bytes: int | None
+    is_asleep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MachineReading:
+    """The load of all cores since the previous reading; the memory in use; GPUs by number."""
+
+    cpu_percent: float
+    memory_used_bytes: int
+    memory_total_bytes: int
+    gpus: tuple[GpuReading, ...]
+
+
+def is_torch_for_cpu_only() -> bool:
+    """Whether the installed torch was built without CUDA; judged by its libraries, as importing it takes seconds."""
+    found = find_spec("torch")
+    if found is None or found.origin is None:
+        return False
+    libraries = Path(found.origin).with_name("lib")
+    return libraries.is_dir() and not any(libraries.glob("*torch_cuda*"))
+
+
+class MachineProbe:
+    """Reads psutil and NVML. To be used on one thread; calls may take tens of milliseconds."""
+
+    def __init__(self, devices: Path = PCI_DEVICES) -> None:
+        """devices: the folder of Linux's PCI devices."""
+        self._meter = _GpuMeter(devices)
+        psutil.cpu_percent()  # starts the measurement
+
+    def read(self) -> MachineReading:
+        memory = psutil.virtual_memory()
+        return MachineReading(psutil.cpu_percent(), memory.total - memory.available, memory.total, self._meter.read())
+
+    def close(self) -> None:
+        self._meter.close()
+
+
+class _GpuMeter:
+    """Asks NVML, and never while a GPU sleeps: NVML wakes all of them. It stays open only where no GPU may sleep."""
+
+    def __init__(self, devices: Path) -> None:
+        self._devices = devices
+        self._is_open = False
+        self._reads_until_try = 0
+        self._reads_of_rest = 0
+        self._newest: tuple[GpuReading, ...] = ()
+        self._names: dict[str, str] = {}
+        """By PCI address, for readings without NVML."""
+
+    def read(self) -> tuple[GpuReading, ...]:
+        gpus = [gpu for gpu in nvidia_gpus(self._devices) if gpu.driver == "nvidia"]
+        if any(gpu.is_asleep for gpu in gpus):
+            self.close()
+            self._reads_of_rest = 0
+            return tuple(self._without_nvml(gpu) for gpu in gpus)
+        if self._reads_of_rest > 0:
+            self._reads_of_rest -= 1
+            return self._newest
+        self._newest = self._ask() if self._is_open or self._open() else ()
+        if any(gpu.may_sleep for gpu in gpus):
+            self.close()
+            self._reads_of_rest = 0 if any(reading.utilisation_percent for reading in self._newest) else _READS_OF_REST
+        return self._newest
+
+    def close(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            with contextlib.suppress(pynvml.NVMLError):
+                pynvml.nvmlShutdown()
+
+    def _open(self) -> bool:
+        self._reads_until_try -= 1
+        if self._reads_until_try >= 0:
+            return False
+        try:
+            pynvml.nvmlInit()
+        except pynvml.NVMLError:
+            self._reads_until_try = _READS_BETWEEN_TRIES
+            return False
+        self._is_open, self._reads_until_try = True, 0
+        return True
+
+    def _ask(self) -> tuple[GpuReading, ...]:
+        try:
+            return tuple(self._gpu(index) for index in range(pynvml.nvmlDeviceGetCount()))
+        except pynvml.NVMLError:  # the driver was replaced or unloaded
+            self.close()
+            self._reads_until_try = _READS_BETWEEN_TRIES
+            return ()
+
+    def _gpu(self, index: int) -> GpuReading:
+        handle = _or_none(lambda: pynvml.nvmlDeviceGetHandleByIndex(index))
+        if handle is None:  # it fell off the bus, or is another user's
+            return _unread(_UNNAMED)
+        reading = _reading(handle)
+        address = _or_none(lambda: pynvml.nvmlDeviceGetPciInfo(handle).busId)
+        if address is not None:  # 00000000:01:00.0: NVML's domain has four digits more than Linux's
+            self._names[(address.decode() if isinstance(address, bytes) else address)[-12:].lower()] = reading.name
+        return reading
+
+    def _without_nvml(self, gpu: GpuPower) -> GpuReading:
+        return _unread(self._names.get(gpu.address, _UNNAMED), is_asleep=gpu.is_asleep)
+
+
+def _unread(name: str, *, is_asleep: bool = False) -> GpuReading:
+    return GpuReading(name, None, None, None, None, is_asleep)
+
+
+def _reading(handle: Any) -> GpuReading:
+    utilisation = _or_none(lambda: pynvml.nvmlDeviceGetUtilizationRates(handle))
+    memory = _or_none(lambda: pynvml.nvmlDeviceGetMemoryInfo(handle))
+    return GpuReading(
+        name=str(_or_none(lambda: pynvml.nvmlDeviceGetName(handle)) or _UNNAMED),
+        utilisation_percent=None if utilisation is None else float(utilisation.gpu),
+        temperature_c=_or_none(lambda: float(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))),
+        memory_used_bytes=None if memory is None else int(memory.used),
+        memory_total_bytes=None if memory is None else int(memory.total),
+    )
+
+
+def _or_none(ask: Callable[[], Any]) -> Any:
+    """The value, or None if this GPU does not give it: unsupported, forbidden (MIG), or lost. Raises NVMLError if the
+    driver gives nothing at all."""
+    try:
+        return ask()
+    except (pynvml.NVMLError_Uninitialized, pynvml.NVMLError_DriverNotLoaded):
+        raise
+    except pynvml.NVMLError:
+        return None

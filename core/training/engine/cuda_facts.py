@@ -1,0 +1,92 @@
+"""What torch, the driver and the system answer about CUDA, for the doctor. Run in a separate process: it imports torch,
+wakes GPUs, and may hang or die of a driver."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import platform
+
+import pynvml
+import torch
+
+from core.machine.cuda_setup import CudaFacts, Gpu
+from core.machine.gpu_power import nvidia_gpus
+from core.settings.devices import gpu_name
+from core.training.engine.device import choose_device
+from core.training.engine.device_faults import DeviceError
+
+
+def cuda_facts(requested: str) -> CudaFacts:
+    """requested: the device of the settings; whether training accepts its GPU is decided as training does."""
+    label, reason = _try(gpu_name(requested))
+    driver, gpus = _driver()
+    numbered = _numbered()
+    return CudaFacts(
+        system=platform.system(),
+        is_wsl="microsoft" in platform.release().lower(),
+        torch=torch.__version__,
+        cuda=torch.version.cuda,
+        other="ROCm" if torch.version.hip is not None else "XPU" if torch.version.xpu is not None else "",
+        architectures=tuple(_architectures()),
+        driver=driver,
+        gpus=gpus,
+        has_card=bool(nvidia_gpus()) or bool(numbered),
+        hidden_by=os.environ.get("CUDA_VISIBLE_DEVICES"),
+        label=label,
+        reason=reason,
+        usable=tuple(name for name in numbered if _try(name)[0]) if reason else (),
+    )
+
+
+def print_facts(requested: str) -> None:
+    print(json.dumps(dataclasses.asdict(cuda_facts(requested))))
+
+
+def _try(name: str) -> tuple[str, str]:
+    """The label of the GPU, and why training refuses it; one of them is empty."""
+    try:
+        return choose_device(name).label, ""
+    except DeviceError as error:
+        return "", str(error.__cause__ or error)
+
+
+def _numbered() -> list[str]:
+    """The GPUs as torch counts them, which starts with the fastest; the driver's list has another order."""
+    has_cuda = torch.version.hip is None and torch.cuda.is_available()
+    return [f"cuda:{index}" for index in range(torch.cuda.device_count())] if has_cuda else []
+
+
+def _architectures() -> list[str]:
+    with contextlib.suppress(Exception):  # of torch's first use of CUDA: any kind, as in `choose_device`
+        return torch.cuda.get_arch_list()
+    return []
+
+
+def _driver() -> tuple[str | None, tuple[Gpu, ...]]:
+    """The version of NVIDIA's driver and its GPUs; without CUDA, so also where the driver is too old for torch."""
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return None, ()
+    try:
+        count = pynvml.nvmlDeviceGetCount()
+        return str(pynvml.nvmlSystemGetDriverVersion()), tuple(_gpu(index) for index in range(count))
+    except pynvml.NVMLError:
+        return None, ()
+    finally:
+        with contextlib.suppress(pynvml.NVMLError):
+            pynvml.nvmlShutdown()
+
+
+def _gpu(index: int) -> Gpu:
+    try:
+        handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+        name = str(pynvml.nvmlDeviceGetName(handle))
+    except pynvml.NVMLError:  # lost, or another user's
+        return Gpu("NVIDIA GPU", None)
+    with contextlib.suppress(pynvml.NVMLError):
+        return Gpu(name, pynvml.nvmlDeviceGetCudaComputeCapability(handle))
+    return Gpu(name, None)

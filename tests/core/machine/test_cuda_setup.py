@@ -1,0 +1,65 @@
+"""The table of CUDA: which row fits a machine. The machines of the doctor's tests are not repeated here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.machine.cuda_setup import CASES, CudaFacts, Gpu, advice_for, case_of
+
+REFUSED = CudaFacts(
+    system="Linux",
+    torch="2.13.0+cu130",
+    cuda="13.0",
+    driver="580.95.05",
+    gpus=(Gpu("NVIDIA GeForce RTX 4070", (8, 9)),),
+    reason="no CUDA device was found",
+)
+
+
+def old(*capability: int) -> tuple[Gpu, ...]:
+    return (Gpu("Old", (capability[0], capability[1])),)
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        (replace(REFUSED, driver=None, gpus=(), has_card=True), "ubuntu-drivers"),
+        (replace(REFUSED, hidden_by=""), "CUDA_VISIBLE_DEVICES"),
+        (replace(REFUSED, hidden_by="0"), "modprobe -r nvidia_uvm"),
+        (replace(REFUSED, reason="CUDA out of memory. Tried to allocate 2 MiB"), "nvidia-smi"),
+        (replace(REFUSED, system="Windows"), "Restart the computer"),
+        (replace(REFUSED, is_wsl=True), "Restart the computer"),
+        (replace(REFUSED, gpus=old(3, 5), driver="470.256.02"), "on the CPU"),
+        (replace(REFUSED, gpus=old(7, 0)), "cu126"),
+        (replace(REFUSED, gpus=old(7, 0), driver="470.256.02"), "ubuntu-drivers"),
+        (replace(REFUSED, cuda="12.6", torch="2.13.0+cu126", driver="550.120"), "modprobe"),
+        (replace(REFUSED, gpus=(Gpu("Without an answer", None),)), "modprobe"),
+        (replace(REFUSED, cuda=None, torch="2.13.0+cpu", is_packaged=True), "Install from source"),
+    ],
+)
+def test_the_advice_is_that_of_the_row_that_fits(facts: CudaFacts, words: str) -> None:
+    assert words in advice_for(case_of(facts), facts)
+
+
+def test_no_row_is_hidden_by_those_before_it() -> None:
+    windows = replace(REFUSED, system="Windows")
+    machines = [
+        replace(REFUSED, reason=""),
+        replace(REFUSED, system="Darwin"),
+        replace(REFUSED, other="ROCm"),
+        replace(REFUSED, usable=("cuda:1",)),
+        replace(REFUSED, hidden_by=""),
+        replace(REFUSED, is_wsl=True, driver="550.120"),
+        replace(REFUSED, driver=None, gpus=()),
+        replace(REFUSED, gpus=old(3, 5)),
+        replace(windows, driver="550.120"),
+        replace(REFUSED, driver="550.120"),
+        replace(REFUSED, gpus=old(6, 1)),
+        replace(REFUSED, cuda=None),
+        replace(REFUSED, reason="CUDA out of memory"),
+        REFUSED,
+        windows,
+    ]
+    assert [case_of(facts) for facts in machines] == list(CASES)
