@@ -263,6 +263,7 @@ class TrainingEngine:
 
     def _update(self, batch: DeviceBatch) -> Tensor:
         """Forward, backward, guard, clip, step, measure. Device work only."""
+        self.is_half_done = False
         parts = self._backward(batch)
         self._flat.collect()
         self._precision.unscale(self.optimizer)
