@@ -114,13 +114,13 @@ class PretendGpu:
         if operation is aten.copy_.default and type(args[0]) is Tensor:
             self.wait("copy to the host")
             return operation(args[0], args[1].numbers)
-        self._check_devices(operation, flat)
+        is_upload = self._is_upload(operation, flat)
         if operation in _READS or operation in _WAITS:
             self.wait(READ)
         own_args, own_kwargs = tree_unflatten([self._operand(value) for value in flat], form)
-        result = self._launch(operation, own_args, own_kwargs)
         if operation in _READS:
-            return result
+            return operation(*own_args, **own_kwargs)
+        result = operation(*own_args) if is_upload else self._launch(operation, own_args, own_kwargs)
         placed = tree_map_only(Tensor, lambda tensor: GpuTensor(tensor, self), result)
         return return_and_correct_aliasing(operation, args, kwargs, placed)
 
@@ -152,16 +152,18 @@ class PretendGpu:
             self.recording.is_invalid = True
             raise RuntimeError(_NOT_IN_A_CAPTURE)
 
-    def _check_devices(self, operation: Any, flat: list[Any]) -> None:
-        """A tensor of the host is a number if it has no dimensions, and refused otherwise, but for an upload."""
+    def _is_upload(self, operation: Any, flat: list[Any]) -> bool:
+        """Otherwise a tensor of the host is refused, but for a single number."""
         hosts = [value for value in flat if isinstance(value, Tensor) and not isinstance(value, GpuTensor)]
         if operation is aten.copy_.default and hosts:
             self.uploads += 1
             self.refuse_in_a_capture()
-        elif any(host.dim() for host in hosts):
+            return True
+        if any(host.dim() for host in hosts):
             raise RuntimeError(
                 f"Expected all tensors to be on the same device, but found cuda:0 and cpu in {operation}"
             )
+        return False
 
     def _operand(self, value: Any) -> Any:
         """A number of the host, also one in a tensor, is part of the launch: a graph replays the one of its capture."""

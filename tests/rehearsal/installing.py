@@ -185,6 +185,7 @@ def _replacements(gpu: PretendGpu) -> dict[str, Any]:
         "torch.cuda.default_generators": (_Generator("cuda"),),
         "torch.cuda.amp.common.amp_definitely_not_available": lambda: False,
         "torch.backends.cuda.is_built": lambda: True,
+        "torch.backends.cudnn.is_acceptable": lambda _: False,
         "torch._C._host_emptyCache": lambda: None,
         "torch.Generator": _Generator,
         "torch.inference_mode": torch.no_grad,  # wrappers cannot be inference tensors
