@@ -12,6 +12,7 @@ sentence.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -19,9 +20,9 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import return_and_correct_aliasing
-from torch.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
 
 from tests.rehearsal.graph import Recording
+from tests.rehearsal.operands import tensors, with_tensors
 
 aten = torch.ops.aten
 CUDA = torch.device("cuda", 0)
@@ -54,8 +55,7 @@ class GpuTensor(torch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        given = tree_flatten((args, kwargs))[0]
-        gpu = next(value.gpu for value in given if isinstance(value, GpuTensor))
+        gpu = next(tensor.gpu for tensor in tensors((args, kwargs)) if isinstance(tensor, GpuTensor))
         return gpu.run(operation, args, kwargs or {})
 
     @property
@@ -110,19 +110,23 @@ class PretendGpu:
         self.uploads = 0
 
     def run(self, operation: Any, args: Any, kwargs: Any) -> Any:
-        flat, form = tree_flatten((args, kwargs))
+        given = list(tensors((args, kwargs)))
         if operation is aten.copy_.default and type(args[0]) is Tensor:
             self.wait("copy to the host")
             return operation(args[0], args[1].numbers)
-        is_upload = self._is_upload(operation, flat)
+        is_upload = self._is_upload(operation, given)
         if operation in _READS or operation in _WAITS:
             self.wait(READ)
-        own_args, own_kwargs = tree_unflatten([self._operand(value) for value in flat], form)
+        own_args, own_kwargs = with_tensors((args, kwargs), self._operand)
         if operation in _READS:
             return operation(*own_args, **own_kwargs)
         result = operation(*own_args) if is_upload else self._launch(operation, own_args, own_kwargs)
-        placed = tree_map_only(Tensor, lambda tensor: GpuTensor(tensor, self), result)
-        return return_and_correct_aliasing(operation, args, kwargs, placed)
+        former = {id(tensor.numbers): tensor for tensor in given if isinstance(tensor, GpuTensor)}
+        placed = with_tensors(
+            result, lambda tensor: former[id(tensor)] if id(tensor) in former else GpuTensor(tensor, self)
+        )
+        is_in_place = operation.overloadpacket.__name__ in _FORM_ONLY
+        return return_and_correct_aliasing(operation, args, kwargs, placed) if is_in_place else placed
 
     def wait(self, reason: str) -> None:
         """The host waits for the device."""
@@ -152,9 +156,9 @@ class PretendGpu:
             self.recording.is_invalid = True
             raise RuntimeError(_NOT_IN_A_CAPTURE)
 
-    def _is_upload(self, operation: Any, flat: list[Any]) -> bool:
+    def _is_upload(self, operation: Any, given: list[Tensor]) -> bool:
         """Otherwise a tensor of the host is refused, but for a single number."""
-        hosts = [value for value in flat if isinstance(value, Tensor) and not isinstance(value, GpuTensor)]
+        hosts = [tensor for tensor in given if not isinstance(tensor, GpuTensor)]
         if operation is aten.copy_.default and hosts:
             self.uploads += 1
             self.refuse_in_a_capture()
@@ -165,11 +169,11 @@ class PretendGpu:
             )
         return False
 
-    def _operand(self, value: Any) -> Any:
+    def _operand(self, tensor: Tensor) -> Tensor:
         """A number of the host, also one in a tensor, is part of the launch: a graph replays the one of its capture."""
-        if isinstance(value, GpuTensor):
-            return value.numbers
-        return value.clone() if self.recording is not None and isinstance(value, Tensor) else value
+        if isinstance(tensor, GpuTensor):
+            return tensor.numbers
+        return tensor.clone() if self.recording is not None else tensor
 
     def _launch(self, operation: Any, args: Any, kwargs: Any) -> Any:
         name = operation.overloadpacket.__name__
@@ -189,6 +193,7 @@ class PretendGpu:
         self.launches[name] += 1
 
 
+@functools.cache
 def _changes_the_form_alone(operation: Any, name: str) -> bool:
     """Whether no kernel runs: the result is a view of an operand, or memory without values."""
     if name in _MEMORY_ONLY or name in _FORM_ONLY:

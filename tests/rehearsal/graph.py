@@ -12,7 +12,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves, tree_map_only
+
+from tests.rehearsal.operands import tensors, with_tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class _Node:
     outputs: tuple[Tensor, ...]
 
     def replay(self) -> None:
-        results = _tensors(self.operation(*self.args, **self.kwargs))
+        results = tensors(self.operation(*self.args, **self.kwargs))
         for own, result in zip(self.outputs, results, strict=True):
             if own.data_ptr() != result.data_ptr():
                 own.copy_(result)
@@ -52,8 +53,8 @@ class Recording:
         for tensor in _written(operation, args, kwargs):
             self._save(tensor)
         result = operation(*args, **kwargs)
-        given = {_place(tensor) for tensor in _tensors((args, kwargs))}
-        outputs = _tensors(result)
+        given = {_place(tensor) for tensor in tensors((args, kwargs))}
+        outputs = list(tensors(result))
         for tensor in outputs:
             if _place(tensor) not in given:
                 self.add_memory(tensor)
@@ -93,16 +94,12 @@ def _written(operation: Any, args: Any, kwargs: Any) -> Iterator[Tensor]:
     for index, argument in enumerate(operation._schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             value = args[index] if index < len(args) else kwargs.get(argument.name)
-            yield from _tensors(value)
+            yield from tensors(value)
 
 
 def _place(tensor: Tensor) -> int:
     return tensor.untyped_storage().data_ptr()
 
 
-def _tensors(values: Any) -> list[Tensor]:
-    return [value for value in tree_leaves(values) if isinstance(value, Tensor)]
-
-
 def _detached(values: Any) -> Any:
-    return tree_map_only(Tensor, lambda tensor: tensor.detach(), values)
+    return with_tensors(values, Tensor.detach)

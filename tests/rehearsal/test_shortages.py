@@ -19,8 +19,8 @@ from tests.rehearsal.device import PretendGpu
 
 VERIFIED_STEP = 3
 """After three eager ones."""
-POINTS = 20
-"""Evenly over the launches of the verified step, some of them in each of its parts."""
+POINTS = range(5, 640, 40)
+"""Evenly over the launches of the verified step: copies, capture, replay, eager step, comparison."""
 
 
 def short_at(launch: int, gpu: PretendGpu) -> Callable[[str], None]:
@@ -35,27 +35,23 @@ def short_at(launch: int, gpu: PretendGpu) -> Callable[[str], None]:
     return check
 
 
-def launches_of_the_verified_step(gpu: PretendGpu) -> int:
+def test_the_launches_of_the_verified_step_are_the_points_of_the_next_test(gpu: PretendGpu) -> None:
     ours = rigs.engine(rigs.CUDA, graphs=True)
     for seed in range(VERIFIED_STEP):
         rigs.step(ours, seed)
     gpu.forget_counts()
     rigs.step(ours, VERIFIED_STEP)
     assert ours.execution == "CUDA graph"
-    return gpu.launches.total()
+    assert POINTS[-1] < gpu.launches.total() < POINTS[-1] + POINTS.step
 
 
-@pytest.mark.parametrize("point", range(POINTS))
-def test_a_shortage_anywhere_in_the_verified_step_does_it_once(gpu: PretendGpu, point: int) -> None:
-    launch = launches_of_the_verified_step(gpu) * point // POINTS
+@pytest.mark.parametrize("launch", POINTS)
+def test_a_shortage_anywhere_in_the_verified_step_does_it_once(gpu: PretendGpu, launch: int) -> None:
     ours, cpu = rigs.both(graphs=True)
     for seed in range(VERIFIED_STEP + 2):
         gpu.before_launch = short_at(launch, gpu) if seed == VERIFIED_STEP else None
-        if seed == VERIFIED_STEP and launch < 2:
-            with pytest.raises(torch.OutOfMemoryError):  # before the step begins: the rate is set
-                rigs.step(ours, seed)
         rigs.assert_alike(rigs.step(ours, seed), rigs.step(cpu, seed))
-    assert ours.execution != "CUDA graph" and ours.micro_batches == 1
+    assert "memory" in ours.execution and ours.micro_batches == 1
     rigs.assert_same_state(ours, cpu)
 
 
