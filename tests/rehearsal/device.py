@@ -110,7 +110,7 @@ class PretendGpu:
         self.uploads = 0
 
     def run(self, operation: Any, args: Any, kwargs: Any) -> Any:
-        given = list(tensors((args, kwargs)))
+        given = tensors((args, kwargs))
         if operation is aten.copy_.default and type(args[0]) is Tensor:
             self.wait("copy to the host")
             return operation(args[0], args[1].numbers)

@@ -54,7 +54,7 @@ class Recording:
             self._save(tensor)
         result = operation(*args, **kwargs)
         given = {_place(tensor) for tensor in tensors((args, kwargs))}
-        outputs = list(tensors(result))
+        outputs = tensors(result)
         for tensor in outputs:
             if _place(tensor) not in given:
                 self.add_memory(tensor)

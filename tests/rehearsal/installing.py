@@ -103,6 +103,8 @@ class _Placing(TorchFunctionMode):
         self._gpu = gpu
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not kwargs and len(args) < 2:  # most calls: properties, and methods without arguments
+            return function(*args)
         kwargs = dict(kwargs or {})
         if isinstance(generator := kwargs.get("generator"), _Generator):
             generator.next_draw()
@@ -235,7 +237,7 @@ def _installed() -> PretendGpu:
 
 
 def _is_device(value: Any) -> bool:
-    return isinstance(value, torch.device) or (isinstance(value, str) and value.partition(":")[0] in ("cpu", "cuda"))
+    return type(value) is torch.device or (type(value) is str and value.partition(":")[0] in ("cpu", "cuda"))
 
 
 def _device_in(values: tuple[Any, ...]) -> torch.device | None:

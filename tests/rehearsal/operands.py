@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
 
 
-def tensors(value: Any) -> Iterator[Tensor]:
+def tensors(value: Any) -> list[Tensor]:
     """All of them, in order. (torch's pytree does this for any structure, at several times the cost.)"""
     if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from tensors(part)
-    elif isinstance(value, dict):
-        yield from tensors(list(value.values()))
+        return [value]
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list | tuple):
+        return []
+    return [tensor for part in value for tensor in tensors(part)]
 
 
 def with_tensors(value: Any, change: Callable[[Tensor], Any]) -> Any:

@@ -38,13 +38,13 @@ def captures(gpu: PretendGpu) -> list[str]:
 def test_a_graph_follows_every_change(gpu: PretendGpu, clip_mode: str, accumulation: int) -> None:
     gradients = replace(rigs.TIGHT, clip_mode=clip_mode, accumulation=accumulation)  # type: ignore[arg-type]
     ours, cpu = rigs.both(graphs=True, gradients=gradients, spike_action="clip")
-    for seed in range(10):
+    for seed in range(7):
         for trained in (ours, cpu):
-            if seed == 5:
+            if seed == 4:
                 trained.learning_rate = rigs.RATE / 3
-            if seed == 6:
+            if seed == 5:
                 trained.clip_norm = 0.01
-            if seed == 7:
+            if seed == 6:
                 trained.expect_loss_below(1e-6)
         rigs.assert_alike(rigs.step(ours, seed), rigs.step(cpu, seed))
     assert ours.execution == GRAPH and gpu.stream == "default"
@@ -103,7 +103,7 @@ def test_another_capture_follows_what_moves_tensors(gpu: PretendGpu, change: str
             trained.micro_batches = 2
         elif change == "optimizer":
             trained.reset_optimizer()
-    for seed in range(5, 11):
+    for seed in range(5, 9):
         size = 6 if change == "late market" else 4
         rigs.assert_alike(rigs.step(ours, seed, size), rigs.step(cpu, seed, size))
     assert ours.execution == GRAPH and len(captures(gpu)) == 2
