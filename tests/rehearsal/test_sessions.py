@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.domain.events import ForecastMade, StepDone, TrainerEvent, TrainerReady
+from core.domain.events import ForecastMade, Incident, StepDone, TrainerEvent, TrainerReady
 from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import GradientSettings, Settings
 from core.training.commands import ObserveClose, SaveCheckpoint
@@ -21,6 +21,7 @@ from tests.support.candles import random_walk
 from tests.support.driven import Driven, record_of, store_candles
 
 NOISY = replace(rigs.SMALL, gradients=GradientSettings(noise=0.05))
+CHALLENGED = replace(rigs.SMALL, model=replace(rigs.SMALL.model, challengers=("gru", "tcn", "nlinear")))
 OTHER_WALK = random_walk(30, seed=8)
 
 
@@ -40,34 +41,34 @@ def test_a_run_moves_to_the_gpu_and_back(tmp_path: Path, settings: Settings, exe
     for turn, device in enumerate(("cpu", "cuda", "cpu", "cuda")):
         session = rigs.service(tmp_path, on(device, settings))
         ready = opened(session)
-        assert ready.uses_gpu == (device == "cuda") and ready.step == max(0, 12 * turn - 1)
+        assert ready.uses_gpu == (device == "cuda") and ready.step == max(0, 8 * turn - 1)
         assert NAME in ready.device or device == "cpu"
-        rigs.feed(session, rigs.CANDLES[12 * turn : 12 * turn + 12])
+        rigs.feed(session, rigs.CANDLES[8 * turn : 8 * turn + 8])
         engine = session._session.engine
         assert engine.is_finite() and (device == "cpu" or engine.execution == execution)
         session.handle(SaveCheckpoint())
         session.close()
     record = record_of(tmp_path)
-    assert record.runs == 1 and len(record.steps) == len(record.scored_targets_ms) == 47
+    assert record.runs == 1 and len(record.steps) == len(record.scored_targets_ms) == 31
 
 
-def test_forecasts_are_those_of_the_cpu(tmp_path: Path) -> None:
-    ours, theirs = (
-        [event for event in trained_alone(tmp_path / device, device) if isinstance(event, ForecastMade)]
-        for device in ("cuda", "cpu")
-    )
-    assert len(ours) == len(theirs) > 10
+def test_all_four_models_forecast_as_on_the_cpu(tmp_path: Path) -> None:
+    """The transformer, and the others as its challengers."""
+    ours, theirs = (trained(tmp_path / device, on(device, CHALLENGED)) for device in ("cuda", "cpu"))
+    assert len(ours) == len(theirs) > 8
     for one, other in zip(ours, theirs, strict=True):
         assert one.quantiles is not None and other.quantiles is not None
         np.testing.assert_allclose(np.frombuffer(one.quantiles), np.frombuffer(other.quantiles), rtol=1e-3, atol=1e-6)
 
 
-def trained_alone(root: Path, device: str) -> list[TrainerEvent]:
-    session = rigs.service(root, on(device))
-    assert opened(session).uses_gpu == (device == "cuda")
-    events = rigs.feed(session, rigs.CANDLES[:15])
+def trained(root: Path, settings: Settings) -> list[ForecastMade]:
+    session = rigs.service(root, settings)
+    assert opened(session).uses_gpu == (settings.training.device == "cuda")
+    events = rigs.feed(session, rigs.CANDLES[:12])
+    assert [event for event in events if isinstance(event, Incident)] == []
+    assert not any(challenger.is_suspended for challenger in session._session.challengers)
     session.close()
-    return events
+    return [event for event in events if isinstance(event, ForecastMade)]
 
 
 def test_a_late_market_is_learned_from_as_on_the_cpu(tmp_path: Path, gpu: PretendGpu) -> None:
