@@ -61,6 +61,9 @@ class _Stream:
 
     def wait_stream(self, other: _Stream) -> None: ...
 
+    def is_capturing(self) -> bool:
+        return _installed().recording is not None
+
 
 class _Generator(torch.Generator):
     """A generator whose state is a seed and an offset, as on CUDA. A draw begins where those are."""
@@ -185,6 +188,8 @@ def _replacements(gpu: PretendGpu) -> dict[str, Any]:
         "torch.cuda.get_rng_state": lambda *_: _rng_state(gpu),
         "torch.cuda.set_rng_state": lambda *_: gpu.refuse_in_a_capture(),
         "torch.cuda.default_generators": (_Generator("cuda"),),
+        "torch.accelerator.current_accelerator": lambda *_, **__: CUDA,
+        "torch.accelerator.current_stream": lambda *_: _Stream(gpu.stream),
         "torch.cuda.amp.common.amp_definitely_not_available": lambda: False,
         "torch.backends.cuda.is_built": lambda: True,
         "torch.backends.cudnn.is_acceptable": lambda _: False,

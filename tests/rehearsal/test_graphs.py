@@ -9,9 +9,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from core.settings.tree import GradientSettings
+from core.settings.tree import GradientSettings, Settings
 from core.training.engine.cuda_graph import CudaGraphs
 from core.training.engine.engine import TrainingEngine
+from core.training.engine.samples import synthetic_batch, synthetic_reference
+from core.training.hosting.opening import build_engine
 from models.registry import build_model
 from tests.core.training.engine.rigs import REFERENCE, SHAPE
 from tests.rehearsal import rigs
@@ -148,3 +150,18 @@ def test_a_step_that_cannot_be_captured_is_done_once(gpu: PretendGpu, act: Calla
     for seed in range(6):
         rigs.assert_alike(rigs.step(faulty, seed), rigs.step(cpu, seed))
     assert "could not be captured" in faulty.execution and gpu.stream == "default" and ours.execution == "eager"
+
+
+def test_the_counts_in_the_documentation_are_those_of_the_default_model(gpu: PretendGpu) -> None:
+    settings = Settings()
+    ours = build_engine(settings, rigs.CUDA, 0)
+    samples, reference = synthetic_batch(settings.model, 32), synthetic_reference(settings.model)
+    counts = []
+    for _ in range(5):
+        gpu.forget_counts()
+        ours.step(samples, reference)
+        counts.append((gpu.launches.total(), len(gpu.waits), gpu.uploads))
+    gpu.forget_counts()
+    ours.corrections(samples.features[:1], samples.is_real[:1])
+    assert counts[2] == (189, 1, 5) and counts[4] == (8, 1, 5), "see docs/training.md, One step"
+    assert (gpu.launches.total(), len(gpu.waits), gpu.uploads) == (31, 1, 2)
