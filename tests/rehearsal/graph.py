@@ -33,7 +33,7 @@ class _Node:
 
 
 class Recording:
-    """The launches of one capture. In a capture the device does nothing, so `end` undoes what was computed: memory from
+    """The launches of one capture. In a capture the device does nothing, so `end` undoes the computation: memory from
     before has its former values, and the graph's own memory has none (NaN) before the first replay."""
 
     def __init__(self) -> None:

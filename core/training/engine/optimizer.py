@@ -19,7 +19,7 @@ def build_optimizer(flat: FlatParameters, learning_rate: float) -> torch.optim.A
     is_cuda = flat.values.device.type == "cuda"
     rate = torch.tensor(learning_rate, device="cuda") if is_cuda else learning_rate
     optimizer = torch.optim.AdamW(groups, lr=rate, betas=_BETAS, fused=True, capturable=is_cuda)
-    optimizer._warned_capturable_if_run_uncaptured = True  # type: ignore[attr-defined]  # the first steps are eager
+    optimizer._warned_capturable_if_run_uncaptured = True  # the first steps are eager
     return optimizer
 
 
