@@ -171,6 +171,7 @@ def _replacements(gpu: PretendGpu) -> dict[str, Any]:
     return {
         "torch.cuda.is_available": lambda: True,
         "torch.cuda.is_initialized": lambda: True,
+        "torch.cuda._initialized": True,
         "torch.cuda._lazy_init": lambda: None,
         "torch.cuda.device_count": lambda: 1,
         "torch.cuda.current_device": lambda: 0,
