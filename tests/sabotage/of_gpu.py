@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.sabotage.fault import Fault
 
-FAULTS = (
+_REHEARSAL = ("tests/rehearsal/test_steps.py", "tests/rehearsal/test_graphs.py")
+_FAULTS = (
     Fault(
         "rate-as-a-number",
         "core/training/engine/optimizer.py",
@@ -138,3 +141,4 @@ FAULTS = (
         "(torch.arange(length) - real)",
     ),
 )
+FAULTS = tuple(replace(fault, near=_REHEARSAL) for fault in _FAULTS)
