@@ -109,7 +109,8 @@ class CandleTransformer(nn.Module):
         for index, block in enumerate(self.blocks, start=1):
             outputs = 1 if index == len(self.blocks) else self.shape.context  # the head reads only the newest
             if self.shape.recompute and self.training:
-                states = checkpoint(block, states, may_attend, outputs, use_reentrant=False)
+                # No block draws random numbers, and their generator cannot be read while a graph is captured.
+                states = checkpoint(block, states, may_attend, outputs, use_reentrant=False, preserve_rng_state=False)
             else:
                 states = block(states, may_attend, outputs)
         corrections: Tensor = self.head(self.final_norm(states[:, -1]))

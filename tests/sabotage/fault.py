@@ -8,12 +8,16 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """`before` occurs exactly once in the file at `path`, relative to the root; `after` replaces it."""
+    """`before` occurs exactly once in the file at `path`, relative to the root; `after` replaces it.
+
+    near: test files that run first, where imports do not show which are the nearest.
+    """
 
     name: str
     path: str
     before: str
     after: str
+    near: tuple[str, ...] = ()
 
     def applied_to(self, text: str) -> str:
         """The text with the fault. Raises ValueError unless `before` occurs exactly once."""

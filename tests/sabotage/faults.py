@@ -6,10 +6,30 @@ would harm a user or a researcher.
 
 from __future__ import annotations
 
-from tests.sabotage import of_chart, of_commands, of_forecasts, of_market, of_models, of_storage, of_training, of_window
+from tests.sabotage import (
+    of_chart,
+    of_commands,
+    of_forecasts,
+    of_gpu,
+    of_market,
+    of_models,
+    of_storage,
+    of_training,
+    of_window,
+)
 
 FAULTS = tuple(
     fault
-    for module in (of_market, of_forecasts, of_storage, of_training, of_models, of_chart, of_window, of_commands)
+    for module in (
+        of_market,
+        of_forecasts,
+        of_storage,
+        of_training,
+        of_gpu,
+        of_models,
+        of_chart,
+        of_window,
+        of_commands,
+    )
     for fault in module.FAULTS
 )

@@ -117,7 +117,8 @@ class FaultRunner:
         return self._map(faults, run)
 
     def _nearest(self, fault: Fault) -> list[str]:
-        return [near.path for near in self._touched.by([fault.path])[: self._most_files]]
+        by_imports = [near.path for near in self._touched.by([fault.path]) if near.path not in fault.near]
+        return [*fault.near, *by_imports][: self._most_files]
 
     def _map(self, faults: Sequence[Fault], run: Callable[[Fault], FaultResult]) -> dict[str, FaultResult]:
         pool = ThreadPoolExecutor(len(self._copies))

@@ -49,6 +49,7 @@ def test_every_package_has_a_fault() -> None:
 def test_each_fault_has_nearest_tests() -> None:
     touched = Touched()
     assert [fault.name for fault in FAULTS if not touched.by([fault.path])] == []
+    assert [path for fault in FAULTS for path in fault.near if not (ROOT / path).is_file()] == []
 
 
 def test_slow_tests_are_left_out() -> None:

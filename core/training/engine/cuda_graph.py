@@ -74,8 +74,7 @@ class GraphedUpdate:
         """Why no graph is used, after a failed try."""
 
     def __call__(self, batch: DeviceBatch) -> Tensor:
-        """Raises what the eager step raises, and during capture errors that are not the graph's fault: out of memory,
-        an unusable or lost device."""
+        """Raises what the eager step raises, and during capture the errors of an unusable or lost device."""
         shape = tuple(tensor.shape for tensor in batch)
         if shape != self._shape:
             self.forget()
@@ -98,23 +97,30 @@ class GraphedUpdate:
         self._seen = 0
 
     def _verify(self, batch: DeviceBatch) -> Tensor:
-        """Compare one replay with an eager step from the same state; returns the eager result."""
-        before = _copies(self._live())
+        """The step, done once in the end, whatever fails on the way: a graph that cannot be compared is refused."""
+        before: list[Tensor] = []
         try:
-            graphed = self._first_replay(batch)
-        except RuntimeError as error:
-            if classify(error) is not DeviceFault.NONE:
-                raise  # not the graph's fault; nothing was done on the device yet
+            before = _copies(self._live())
+            return self._compare(batch, before)
+        except (RuntimeError, MemoryError) as error:
+            because = _refusal(error)
+        self._refuse(because)  # after the handler, whose traceback holds the memory of what failed
+        if before:
             self._restore(before)
-            self._refuse(f"it could not be captured ({str(error).splitlines()[0]})")
-            return self._update(batch)
+            before.clear()
+        return self._update(batch)
+
+    def _compare(self, batch: DeviceBatch, before: list[Tensor]) -> Tensor:
+        """Compare one replay with an eager step from the same state; returns the eager result."""
+        graphed = self._first_replay(batch)
         graphed_state = _copies(self._live())
         self._restore(before)
         eager = self._update(batch)
-        changes = _changes(before, self._live())
-        if not _agree(graphed, eager) or not _equal_changes(_changes(before, graphed_state), changes, before):
+        changed = zip(before, graphed_state, self._live(), strict=True)
+        if not _agree(graphed, eager) or not all(_is_same_change(*states) for states in changed):
             self._refuse("its step differs from the eager one")
-        self.is_captured = self.refused_because is None and any(bool(change.any()) for change in changes)
+        is_changed = any(bool(_change(*states).any()) for states in zip(before, self._live(), strict=True))
+        self.is_captured = self.refused_because is None and is_changed
         return eager
 
     def _first_replay(self, batch: DeviceBatch) -> Tensor:
@@ -146,28 +152,39 @@ def _copies(tensors: list[Tensor]) -> list[Tensor]:
     return [tensor.clone() for tensor in tensors]
 
 
-def _changes(before: list[Tensor], after: list[Tensor]) -> list[Tensor]:
-    """In float64. Empty places (NaN) count as zero."""
-    return [_change(former.double(), now.double()) for former, now in zip(before, after, strict=True)]
+def _refusal(error: RuntimeError | MemoryError) -> str:
+    """Why the graph is refused. Raises the error if the device is unusable or lost, which no eager step survives."""
+    fault = classify(error)
+    if fault is DeviceFault.OUT_OF_MEMORY:
+        return "there was too little memory to capture it and compare it with an eager step"
+    if fault is not DeviceFault.NONE:
+        raise error
+    return f"it could not be captured ({str(error).splitlines()[0]})"
 
 
 def _change(former: Tensor, now: Tensor) -> Tensor:
+    """What a step did to a tensor. Empty places (NaN) count as zero."""
+    if not former.is_floating_point():
+        return (now - former).double()
     was_empty = former.isnan()
     return torch.where(was_empty & now.isnan(), 0.0, now - torch.where(was_empty, 0.0, former))
+
+
+def _is_same_change(former: Tensor, graphed: Tensor, eager: Tensor) -> bool:
+    """Whether both steps changed a tensor equally, within tolerance and one rounding of its values. A NaN change equals
+    nothing."""
+    one, other = _change(former, graphed), _change(former, eager)
+    rounding = torch.finfo(former.dtype).eps if former.is_floating_point() else 0.0
+    allowed = _CHANGE_TOLERANCE * _norm(other) + rounding * _norm(former.nan_to_num().to(other.dtype))
+    return bool(_norm(one - other) <= allowed)
+
+
+def _norm(tensor: Tensor) -> Tensor:
+    norm: Tensor = torch.linalg.vector_norm(tensor, dtype=torch.float64)
+    return norm
 
 
 def _agree(graphed: Tensor, eager: Tensor) -> bool:
     """Whether the steps' numbers are equal within tolerance."""
     one, other = graphed.double(), eager.double()
     return torch.allclose(one, other, rtol=_NUMBERS_TOLERANCE, atol=_NUMBERS_TOLERANCE, equal_nan=True)
-
-
-def _equal_changes(graphed: list[Tensor], eager: list[Tensor], before: list[Tensor]) -> bool:
-    """Whether each tensor was changed equally, within tolerance and one rounding of its values. A NaN change equals
-    nothing."""
-    for one, other, former in zip(graphed, eager, before, strict=True):
-        rounding = torch.finfo(former.dtype).eps if former.is_floating_point() else 0.0
-        allowed = _CHANGE_TOLERANCE * other.norm() + rounding * former.double().nan_to_num().norm()
-        if not bool((one - other).norm() <= allowed):
-            return False
-    return True

@@ -1,8 +1,8 @@
 """One optimizer step, guarded on the device: no non-finite number ever reaches the parameters.
 
-Nothing waits for the device before a step's end. Whether a step counts is a flag on the device, which the fused
-optimizer, the average and the clip statistics obey; the host reads all numbers of a step in one piece, and waits only
-for that.
+Once the batch is on the device, nothing waits for it before a step's end. Whether a step counts is a flag on the
+device, which the fused optimizer, the average and the clip statistics obey; the host reads all numbers of a step in one
+piece, and waits only for that.
 """
 
 from __future__ import annotations
@@ -263,6 +263,7 @@ class TrainingEngine:
 
     def _update(self, batch: DeviceBatch) -> Tensor:
         """Forward, backward, guard, clip, step, measure. Device work only."""
+        self.is_half_done = False
         parts = self._backward(batch)
         self._flat.collect()
         self._precision.unscale(self.optimizer)

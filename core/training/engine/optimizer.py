@@ -18,7 +18,9 @@ def build_optimizer(flat: FlatParameters, learning_rate: float) -> torch.optim.A
     groups = [{"params": [parameter], "weight_decay": decay} for parameter, decay, _ in flat.groups]
     is_cuda = flat.values.device.type == "cuda"
     rate = torch.tensor(learning_rate, device=flat.values.device) if is_cuda else learning_rate
-    return torch.optim.AdamW(groups, lr=rate, betas=_BETAS, fused=True, capturable=is_cuda)
+    optimizer = torch.optim.AdamW(groups, lr=rate, betas=_BETAS, fused=True, capturable=is_cuda)
+    optimizer._warned_capturable_if_run_uncaptured = True  # the first steps are eager
+    return optimizer
 
 
 def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:

@@ -156,7 +156,11 @@ def _cause_of(error: Exception) -> DeathCause:
     return _FAULT_CAUSES.get(classify(error), DeathCause.ERROR)
 
 
-_FAULT_CAUSES = {DeviceFault.STICKY: DeathCause.STICKY, DeviceFault.GONE: DeathCause.GONE}
+_FAULT_CAUSES = {
+    DeviceFault.OUT_OF_MEMORY: DeathCause.OUT_OF_MEMORY,
+    DeviceFault.STICKY: DeathCause.STICKY,
+    DeviceFault.GONE: DeathCause.GONE,
+}
 _DEVICE_SENTENCES = {
     DeathCause.STICKY: "The GPU reported an error after which a process cannot use it any more",
     DeathCause.GONE: "The GPU no longer responds",

@@ -41,6 +41,10 @@ from core.training.recovery.exit_reasons import DeathCause
 
 _BREAKER_CRASHES = 3
 _BREAKER_WINDOW_S = 600.0
+_BLAMES_DEVICE = frozenset({DeathCause.HUNG, DeathCause.OUT_OF_MEMORY, DeathCause.KILLED})
+"""Causes of a failed start that the CPU may not have: a driver that hangs, a GPU that others fill, and the libraries of
+CUDA, which need memory of the host too (KILLED is most often its out-of-memory killer)."""
+_MOST_FAILED_STARTS = 3
 _REQUESTS = {
     StepOnce: "one extra step",
     SaveCheckpoint: "a checkpoint",
@@ -63,6 +67,10 @@ class CircuitBreaker:
         """Do not count the newest crash: its cause was removed."""
         if self._crashes_s:
             self._crashes_s.pop()
+
+    def reset(self) -> None:
+        """Count no crash so far: their cause was removed."""
+        self._crashes_s.clear()
 
     def record_crash(self) -> bool:
         """Count a crash. True if it was one too many."""
@@ -116,6 +124,12 @@ class Restarts:
         """By market, as they were switched."""
         self._unrecorded: list[Incident] = []
         self._has_run = False
+        self._is_ready = False
+        """Whether the present host has started."""
+        self._failed_starts = 0
+        """In a row, on a device that may be a GPU."""
+        self._is_gpu_named = spec.settings.training.device.startswith("cuda")
+        """Then the CPU does not replace a GPU that does not start."""
         self._had_gpu = False
         self.misses_gpu = False
 
@@ -160,12 +174,14 @@ class Restarts:
 
     def use_device(self, device: DeviceName) -> None:
         """Make the next host on this device."""
+        self._is_ready = False
         self._change("training", device=device)
 
     def ready(self, event: TrainerReady) -> Incident | None:
         """A host has started. An incident if `auto` chose the CPU although a GPU was in use before."""
         self.spec = replace(self.spec, new_run=False)  # a restart continues the run that the first start created
-        self._has_run = True
+        self._has_run = self._is_ready = True
+        self._failed_starts = 0
         if event.uses_gpu:
             self._had_gpu, self.misses_gpu = True, False
         if event.uses_gpu or not self._had_gpu or self.misses_gpu or self.spec.settings.training.device != "auto":
@@ -216,7 +232,13 @@ class Restarts:
         if death.is_final and not is_without_device:
             return self.end(death, unanswered)
         self._take_back(unanswered)
-        if not is_explained and death.cause is not DeathCause.NO_DEVICE and self._breaker.record_crash():
+        is_one_too_many = not is_explained and death.cause is not DeathCause.NO_DEVICE and self._breaker.record_crash()
+        if self._failed_to_start(death):
+            self._failed_starts += 1
+            if not self._is_gpu_named and (is_one_too_many or self._failed_starts >= _MOST_FAILED_STARTS):
+                return RestartDecision((self._give_up_gpu(death),))
+        self._is_ready = False
+        if is_one_too_many:
             return self._pause_training(death)
         if is_without_device:
             return RestartDecision((self._fall_back(death),))
@@ -251,15 +273,29 @@ class Restarts:
         """The host died before it stored these."""
         self._unrecorded[:0] = [command.incident for command in unanswered if isinstance(command, RecordIncident)]
 
+    def _failed_to_start(self, death: HostDiedError) -> bool:
+        """Whether a GPU may be the reason why the host did not start."""
+        is_on_cpu = self.spec.settings.training.device == "cpu"
+        return not (self._is_ready or is_on_cpu) and death.cause in _BLAMES_DEVICE
+
+    def _give_up_gpu(self, death: HostDiedError) -> Incident:
+        self._breaker.reset()
+        self._failed_starts = 0
+        self.use_device("cpu")
+        self.misses_gpu = True
+        happened = f"Training could not be started on this device. The last try: {death.sentence}"
+        return self._incident(IncidentKind.DEVICE_REFUSED, happened, self._on_the_cpu(), _SLOWER, death.details)
+
     def _pause_training(self, death: HostDiedError) -> RestartDecision:
         ended = self._trainer_ended(death, "It was not restarted.", _REPEATED_LATER)
+        by_name = _GPU_NAMED if self._failed_starts else ""
         breaker = self._incident(
             IncidentKind.BREAKER,
             "The trainer ended for the third time in ten minutes.",
-            "Training is paused until you start it again. The chart continues.",
+            f"Training is paused until you start it again. The chart continues.{by_name}",
             "Candles that close until then get no forecast in time; the model learns from them later.",
         )
-        why = " It was the third time in ten minutes, so training is paused."
+        why = f" It was the third time in ten minutes, so training is paused.{by_name}"
         return RestartDecision((ended, breaker), replace(_failed(death, why), by_breaker=True))
 
     def _trainer_ended(self, death: HostDiedError, done: str, cost: str) -> Incident:
@@ -277,7 +313,7 @@ class Restarts:
         if not self.misses_gpu:
             return done
         if self.can_look_for_gpu:
-            return f"{done} The GPU is checked once a minute."
+            return f"{done} {'The' if self._had_gpu else 'Any'} GPU is checked once a minute."
         return f"{done} To use the GPU again, restart the program."
 
     def _change(self, group: str, **values: object) -> None:
@@ -300,6 +336,10 @@ class Restarts:
         return incident
 
 
+_GPU_NAMED = (
+    " The GPU was chosen by name, so the CPU does not take over: free the GPU first, or start the program with "
+    "--device auto or --device cpu."
+)
 _SLOWER = "Steps take longer. Those since that checkpoint are repeated; no forecast and no score is lost."
 
 

@@ -4,6 +4,7 @@ that it was recorded with, as a graph does, and the results must be those of eag
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from types import CellType, FunctionType
 
@@ -14,6 +15,7 @@ from torch import Tensor
 
 from core.benchmark.engine import copy_state
 from core.settings.tree import GradientSettings, TrainingSettings
+from core.training.engine import cuda_graph
 from core.training.engine.cuda_graph import CudaGraphs
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.objective import DeviceBatch
@@ -103,13 +105,39 @@ class Broken(Recorder):
 
 
 class Short(Recorder):
-    """The first capture finds not enough memory."""
+    """Memory runs out at one point of the capture and the comparison. point: a method here, or a function of the
+    module and which of its calls."""
+
+    def __init__(self, point: str) -> None:
+        super().__init__()
+        self.point = point
 
     def capture(self, run: Callable[[], Tensor]) -> Callable[[], Tensor]:
-        if self.captures == 0:
-            self.captures += 1
+        self.fail_at("capture")
+        replay = super().capture(run)
+
+        def short() -> Tensor:
+            self.fail_at("launch")
+            packed = replay()
+            self.fail_at("replay")
+            return packed
+
+        return short
+
+    def fail_at(self, point: str) -> None:
+        if point == self.point:
             raise torch.OutOfMemoryError("CUDA out of memory.")
-        return super().capture(run)
+
+    def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        name, _, number = self.point.partition(" ")
+        original, calls = getattr(cuda_graph, name, None), itertools.count(1)
+
+        def counted(*arguments: object) -> object:
+            self.fail_at(f"{name} {next(calls)}")
+            return original(*arguments)  # type: ignore[misc]
+
+        if number:
+            monkeypatch.setattr(cuda_graph, name, counted)
 
 
 TRAINING = TrainingSettings(learning_rate=RATE, ema_decay=0.9, warmup_steps=5)
@@ -211,19 +239,40 @@ def test_a_skipped_step_does_not_validate_a_graph(kind: type[Recorder]) -> None:
     assert (ours.execution == "CUDA graph") is (kind is Recorder) and recorder.captures == 1
 
 
-def test_out_of_memory_in_a_capture_does_not_reject_the_graph() -> None:
-    """It is for the ladder to answer; the step leaves no trace, and the next capture is tried as the first was."""
-    recorder = Short()
+@pytest.mark.parametrize(
+    "point", ["_copies 1", "capture", "launch", "replay", "_copies 2", "_agree 1", "_change 1", "_norm 3"]
+)
+def test_a_shortage_of_memory_refuses_the_graph_and_the_step_is_done_once(
+    point: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three steps have shown that the batch fits: what does not fit is the graph and its comparison."""
+    recorder = Short(point)
+    recorder.install(monkeypatch)
+    ours, eager = graphed(recorder), engine(ADAPTIVE, TRAINING)
+    for seed in range(8):
+        assert ours.step(batch(seed), REFERENCE) == eager.step(batch(seed), REFERENCE)
+    assert_same(state(eager), state(ours))
+    assert "memory" in ours.execution and ours.micro_batches == 1
+
+
+def test_a_shortage_in_the_eager_step_itself_is_raised_without_a_trace() -> None:
+    """It is for the ladder to answer, and the state is the one before the step."""
+    recorder = Recorder()
     ours = graphed(recorder)
     for seed in range(3):
         ours.step(batch(seed), REFERENCE)
     before = state(ours)
+
+    def short(*_: object) -> None:
+        if recorder.replays:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    handle = ours.model.register_forward_hook(short)
     with pytest.raises(torch.OutOfMemoryError):
         ours.step(batch(3), REFERENCE)
+    handle.remove()
     assert_same(before, state(ours))
-    for seed in range(6):
-        ours.step(batch(seed), REFERENCE)
-    assert ours.execution == "CUDA graph" and recorder.captures == 2
+    assert not ours.is_half_done and ours.execution == "eager so far"
 
 
 def test_a_broken_device_does_not_fall_back_to_eager_steps() -> None:

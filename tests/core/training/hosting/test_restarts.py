@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from core.domain.clock import ManualClock
 from core.domain.events import Incident, TrainerReady, TrainerState
@@ -23,13 +24,16 @@ from core.training.commands import (
     SetLearningRate,
     SetPaused,
 )
-from core.training.hosting.host import HostDiedError
+from core.training.hosting.host import HostDiedError, died
 from core.training.hosting.restarts import RestartDecision, Restarts
 from core.training.recovery.exit_reasons import DeathCause
 from tests.core.training import rigs
 
 CRASH = HostDiedError("It crashed.", cause=DeathCause.CRASHED)
 GONE = HostDiedError("The GPU no longer responds.", cause=DeathCause.GONE)
+HUNG = HostDiedError("It gave no answer for 120 s.", cause=DeathCause.HUNG)
+FULL = died(torch.OutOfMemoryError("CUDA out of memory."))
+KILLED = HostDiedError("It was killed.", cause=DeathCause.KILLED)
 NO_DEVICE = HostDiedError("CUDA cannot be used.", is_final=True, cause=DeathCause.NO_DEVICE)
 AUTO = replace(rigs.SMALL, training=replace(rigs.SMALL.training, device="auto"))
 
@@ -185,6 +189,86 @@ def test_a_process_that_lost_its_gpu_does_not_get_it_again(tmp_path: Path, clock
     restarts.ready(ready("CUDA: a card"))
     assert restarts.after(GONE, ()).failure is None
     assert restarts.spec.settings.training.device == "cpu" and not restarts.can_look_for_gpu
+
+
+@pytest.mark.parametrize("deaths", [(HUNG,) * 3, (FULL,) * 3, (KILLED, FULL, HUNG), (CRASH, HUNG, FULL)])
+@pytest.mark.parametrize("has_run", [False, True])
+def test_a_gpu_on_which_nothing_starts_is_replaced_by_the_cpu(
+    restarts: Restarts, deaths: tuple[HostDiedError, ...], has_run: bool
+) -> None:
+    if has_run:
+        restarts.ready(ready("CUDA: a card"))
+        restarts.after(HostDiedError("Sticky.", cause=DeathCause.STICKY), ())
+        deaths = deaths[1:]  # the one that ended a running trainer counts in the ten minutes
+    for death in deaths[:-1]:
+        assert kinds(restarts.after(death, ())) == [IncidentKind.TRAINER_ENDED]
+        assert restarts.spec.settings.training.device == "auto"
+    last = restarts.after(deaths[-1], ())
+    assert kinds(last) == [IncidentKind.DEVICE_REFUSED] and last.failure is None
+    assert deaths[-1].sentence in last.incidents[0].what_happened
+    assert restarts.spec.settings.training.device == "cpu"
+    assert restarts.ready(ready("CPU, 1 thread")) is None and restarts.can_look_for_gpu
+    assert [restarts.after(CRASH, ()).failure is None for _ in range(3)] == [True, True, False], "counted from zero"
+
+
+def test_starts_that_hang_for_longer_than_the_breaker_remembers_are_counted_too(
+    restarts: Restarts, clock: ManualClock
+) -> None:
+    for _ in range(3):
+        assert restarts.spec.settings.training.device == "auto"
+        clock.advance_ms(660_000)
+        restarts.after(HUNG, ())
+    assert restarts.spec.settings.training.device == "cpu"
+
+
+def test_a_start_that_succeeds_ends_the_count_of_those_that_failed(restarts: Restarts, clock: ManualClock) -> None:
+    for _ in range(4):
+        restarts.after(HUNG, ())
+        clock.advance_ms(300_000)
+        restarts.after(HUNG, ())
+        restarts.ready(ready("CUDA: a card"))
+        clock.advance_ms(301_000)
+    assert restarts.spec.settings.training.device == "auto"
+
+
+def test_a_gpu_that_the_user_returned_to_is_replaced_again(restarts: Restarts) -> None:
+    for _ in range(3):
+        restarts.after(FULL, ())
+    restarts.ready(ready("CPU, 1 thread"))
+    restarts.use_device("cuda")
+    for _ in range(3):
+        assert restarts.after(FULL, ()).failure is None
+    assert restarts.spec.settings.training.device == "cpu" and restarts.can_look_for_gpu
+
+
+@pytest.mark.parametrize("death", [HUNG, FULL])
+def test_a_gpu_that_was_named_is_not_replaced_and_the_incident_names_the_choice(
+    tmp_path: Path, clock: ManualClock, death: HostDiedError
+) -> None:
+    named = replace(AUTO, training=replace(AUTO.training, device="cuda"))
+    restarts = Restarts(rigs.spec(tmp_path, named), clock)
+    decisions = [restarts.after(death, ()) for _ in range(3)]
+    assert kinds(decisions[-1]) == [IncidentKind.TRAINER_ENDED, IncidentKind.BREAKER]
+    assert restarts.spec.settings.training.device == "cuda"
+    failure = decisions[-1].failure
+    assert failure is not None and "--device auto" in failure.sentence
+    assert "--device auto" in decisions[-1].incidents[-1].what_was_done
+
+
+@pytest.mark.parametrize("device", ["auto", "cpu"])
+@pytest.mark.parametrize("death", [HUNG, CRASH])
+def test_training_pauses_where_the_gpu_is_not_the_likely_cause(
+    tmp_path: Path, clock: ManualClock, device: str, death: HostDiedError
+) -> None:
+    settings = replace(AUTO, training=replace(AUTO.training, device=device))  # type: ignore[arg-type]
+    restarts = Restarts(rigs.spec(tmp_path, settings), clock)
+    for number in range(3):
+        if device == "auto" and death is HUNG:
+            restarts.ready(ready("CUDA: a card"))  # a running trainer hangs: its checkpoint starts again
+        decision = restarts.after(death, ())
+        assert (decision.failure is not None) == (number == 2)
+    assert restarts.spec.settings.training.device == device
+    assert "--device" not in decision.incidents[-1].what_was_done
 
 
 def test_candles_that_are_set_aside_name_their_market_where_there_are_several(tmp_path: Path) -> None:
