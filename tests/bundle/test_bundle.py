@@ -57,6 +57,7 @@ def ask(home: Path, *arguments: str) -> dict[str, Any]:
         check=False,
     )
     assert done.stdout, done.stderr
+    assert "This plugin does not support" not in done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 
