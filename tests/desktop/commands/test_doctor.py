@@ -107,3 +107,13 @@ def test_torchs_devices_are_compared_with_the_chosen_device(
     monkeypatch.setattr("shutil.which", lambda name: "nvidia-smi" if has_driver else None)
     found = finding("torch", data_dir, device)
     assert found.state is state and words in found.what + found.advice
+
+
+def test_packages_with_the_programs_names_are_named(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert finding("Python path", data_dir).state is State.OK
+    (data_dir.parent / "models.py").touch()
+    (data_dir.parent / "core").mkdir()
+    monkeypatch.syspath_prepend(data_dir.parent)
+    found = finding("Python path", data_dir)
+    assert found.state is State.WARN and found.advice
+    assert str(data_dir.parent / "models.py") in found.what and str(data_dir.parent / "core") in found.what
