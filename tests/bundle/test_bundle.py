@@ -107,6 +107,15 @@ def test_unneeded_files_are_excluded() -> None:
     assert left in ([], ["torch_shm_manager"]), left
 
 
+def test_the_cuda_build_has_its_compilers_library_and_no_triton() -> None:
+    libraries = [path for path in FOLDER.rglob("libnvrtc*.so.*") if not path.is_symlink()]
+    compilers = [path for path in libraries if path.name.startswith("libnvrtc.so")]
+    if not compilers:
+        pytest.skip("a build without CUDA")
+    assert all(list(path.parent.glob("libnvrtc-builtins.so.*")) for path in compilers)
+    assert not (FOLDER / "_internal" / "triton").exists()
+
+
 def test_a_window_job_reports_progress_and_ends_with_its_stdin(tmp_path: Path) -> None:
     """The packaged window starts its own program again for long work."""
     (sample,) = (FOLDER / "_internal" / "resources").glob("sample_*.csv")
