@@ -12,13 +12,14 @@ PARALLEL := --numprocesses logical --maxprocesses 8 --dist
 TEMPORARY := $(shell df -k --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 2000000 {print "/dev/shm"}')
 FAST := not slow and not venue and not benchmark and not bundle
 BUNDLE := dist/ghostcandle
+DEB := $(lastword $(sort $(wildcard dist/ghostcandle_*.deb)))
 MENU := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/applications
 
 # If the shell sets it, each of hundreds of processes compiles the program and the tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check lint style types test-fast test-slow bench sabotage soak hooks stranger bundle bundle-test menu-entry icons pictures docs golden-review golden-approve translation lock clean
+.PHONY: help setup run test check lint style types test-fast test-slow bench sabotage soak hooks stranger bundle bundle-test menu-entry deb deb-test icons pictures docs golden-review golden-approve translation lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -85,12 +86,21 @@ bundle: setup ## Build the program as a folder: dist/ghostcandle
 bundle-test: setup ## Test the bundle without the checkout's .venv
 	GHOSTCANDLE_TEST_BUNDLE=1 $(PYTEST) -p no:randomly -m bundle --timeout 600
 
-menu-entry: ## Add the bundle to the desktop menu (Linux)
-	@test -x $(BUNDLE)/ghostcandle || { echo "$(BUNDLE) does not exist yet. Run: make bundle"; exit 1; }
+$(BUNDLE)/ghostcandle:
+	@echo "$(BUNDLE) does not exist yet. Run: make bundle"; exit 1
+
+menu-entry: $(BUNDLE)/ghostcandle ## Add the bundle to the desktop menu (Linux)
 	@mkdir -p "$(MENU)"
 	@sed -e 's|^Exec=.*|Exec="$(CURDIR)/$(BUNDLE)/ghostcandle"|' -e 's|^Icon=.*|Icon=$(CURDIR)/$(BUNDLE)/ghostcandle-256.png|' \
 		$(BUNDLE)/ghostcandle.desktop > "$(MENU)/ghostcandle.desktop"
 	@echo "Wrote $(MENU)/ghostcandle.desktop"
+
+deb: $(BUNDLE)/ghostcandle ## Build a Debian package from the bundle: dist/ghostcandle_VERSION_ARCHITECTURE.deb
+	@$(PYTHON) .ci/deb.py $(BUNDLE)
+
+deb-test: ## Install, start and remove the Debian package in a bare Debian (root; minutes)
+	@test -n "$(DEB)" || { echo "There is no package in dist yet. Run: make deb"; exit 1; }
+	.ci/deb_test $(DEB) build/deb-window.png
 
 pictures: setup ## Make the pictures of README and docs from the real window
 	$(BIN)/python -m tests.support.pictures docs/pictures

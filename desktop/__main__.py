@@ -8,6 +8,7 @@ import io
 import multiprocessing
 import os
 import sys
+from pathlib import Path
 
 _INTERRUPTED = 130
 """As in `desktop.commands.errors`, which is not imported yet."""
@@ -41,5 +42,6 @@ def _print_any_character() -> None:
         sys.stdout.reconfigure(errors="replace")
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # python -m desktop
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as in run_ghostcandle.py
     main()

@@ -24,6 +24,7 @@ from desktop.app.terminal_progress import TerminalProgress
 from desktop.services.run_controller import RunController
 from desktop.services.single_instance import SingleInstance
 from desktop.ui.accessible import describe_painted
+from desktop.ui.qt_messages import useful_qt_messages
 
 _log = logging.getLogger("ghostcandle")
 
@@ -45,7 +46,12 @@ def run_application(
     describe_painted()
     report = crashes.begin(left_behind)
     qt.setQuitOnLastWindowClosed(False)  # the trainer's last checkpoint comes after the last window
-    with short_turns(), QEventLoop(qt) as loop, TerminalProgress(is_shown=not is_visible) as progress:
+    with (
+        short_turns(),
+        useful_qt_messages(),
+        QEventLoop(qt) as loop,
+        TerminalProgress(is_shown=not is_visible) as progress,
+    ):
         asyncio.set_event_loop(loop)
         life = loop.create_task(_live(context, qt, instance_lock, None if is_visible else progress, crashes, report))
         try:

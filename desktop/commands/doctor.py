@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.machinery import PathFinder
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from core.storage.folder import DataFolder
 from desktop.commands.options import common_options, data_folder, print_json
 
 _PYTHONS = ((3, 11), (3, 14))
+_OWN_NAMES = ("core", "desktop", "models", "resources")
 _FEWEST_FREE_BYTES = 2 * 1024**3
 _TORCH_WITHIN_S = 120.0
 _SOURCE = Path(__file__).resolve().parents[2]
@@ -67,6 +69,7 @@ def collect(folder: DataFolder, device: str | None = None) -> list[Finding]:
         _fonts,
         lambda: _torch(wanted),
         _ccxt,
+        _own_names,
         lambda: _data_folder(folder),
         lambda: _settings(warnings),
         lambda: _database(folder),
@@ -218,6 +221,18 @@ def _ccxt() -> Finding:
         return Finding("ccxt", State.OK, version("ccxt"))
     except PackageNotFoundError:
         return Finding("ccxt", State.BAD, "not installed", "Run: make setup")
+
+
+def _own_names() -> Finding:
+    """Whether Python would find other packages under the names of the program's; see run_ghostcandle.py."""
+    root = Path(__file__).resolve().parents[2]
+    elsewhere = [folder for folder in sys.path if Path(folder).resolve() != root]
+    specs = [PathFinder.find_spec(name, elsewhere) for name in _OWN_NAMES]
+    places = [spec.origin or next(iter(spec.submodule_search_locations or ())) for spec in specs if spec]
+    if not places:
+        return Finding("Python path", State.OK, "no other packages with Ghostcandle's names")
+    what = f"not used, because a part of Ghostcandle has the same name: {', '.join(places)}"
+    return Finding("Python path", State.WARN, what, "Rename what a model of yours imports from there.")
 
 
 def _data_folder(folder: DataFolder) -> Finding:

@@ -122,16 +122,18 @@ def _paint(context: Context) -> str:
     from PySide6.QtWidgets import QApplication  # noqa: PLC0415 - Qt only for this part
 
     from desktop.app.composition import Application  # noqa: PLC0415
+    from desktop.ui.qt_messages import useful_qt_messages  # noqa: PLC0415
 
     qt = QApplication.instance() or QApplication(["ghostcandle"])
     assert isinstance(qt, QApplication)
     application = Application(context, qt)
     try:
-        application.window.resize(1280, 720)
-        application.database.connect()
-        application.window.show()
-        application.display.show_market(_stored(context)[0].market)
-        image = application.window.grab().toImage()
+        with useful_qt_messages():
+            application.window.resize(1280, 720)
+            application.database.connect()
+            application.window.show()
+            application.display.show_market(_stored(context)[0].market)
+            image = application.window.grab().toImage()
     finally:
         application.window.close()
         application.database.close()

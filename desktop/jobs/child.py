@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,8 @@ from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signa
 
 from desktop.ui.translation import translate
 
+_LAUNCHER = Path(__file__).resolve().parents[2] / "run_ghostcandle.py"
+"""Not `-m desktop`: that would run a `desktop.py` in the working folder."""
 _CONSOLE_PROGRAM = "ghostcandle-console.exe"
 _POLITE_MS = 20_000
 """A trainer finishes its step and writes its last checkpoint first."""
@@ -39,21 +40,9 @@ class Ending:
 def own_program() -> list[str]:
     """The command line that starts this program again, installed or packaged."""
     if not getattr(sys, "frozen", False):
-        return [sys.executable, "-m", "desktop"]
+        return [sys.executable, str(_LAUNCHER)]
     console = Path(sys.executable).with_name(_CONSOLE_PROGRAM)  # a windowed program on Windows has no streams
     return [str(console if console.exists() else sys.executable)]
-
-
-def own_environment(more: Mapping[str, str]) -> QProcessEnvironment:
-    """This process's, in which the same code is found from whatever folder."""
-    environment = QProcessEnvironment.systemEnvironment()
-    if not getattr(sys, "frozen", False):
-        root = str(Path(__file__).resolve().parents[2])
-        found = environment.value("PYTHONPATH")
-        environment.insert("PYTHONPATH", f"{root}{os.pathsep}{found}" if found else root)
-    for name, value in more.items():
-        environment.insert(name, value)
-    return environment
 
 
 class ChildProcess(QObject):
@@ -69,7 +58,10 @@ class ChildProcess(QObject):
     def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], parent: QObject) -> None:
         super().__init__(parent)
         self._process = QProcess(self)
-        self._process.setProcessEnvironment(own_environment(environment))
+        own = QProcessEnvironment.systemEnvironment()
+        for name, value in environment.items():
+            own.insert(name, value)
+        self._process.setProcessEnvironment(own)
         program, *rest = own_program()
         self._process.setProgram(program)
         self._process.setArguments([*rest, *arguments])

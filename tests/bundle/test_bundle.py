@@ -57,6 +57,7 @@ def ask(home: Path, *arguments: str) -> dict[str, Any]:
         check=False,
     )
     assert done.stdout, done.stderr
+    assert "This plugin does not support" not in done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 
@@ -104,6 +105,15 @@ def test_unneeded_files_are_excluded() -> None:
     assert "torch/test" not in shipped and "torch/include" not in shipped
     left = [path.name for path in (FOLDER / "_internal" / "torch" / "bin").glob("*")]
     assert left in ([], ["torch_shm_manager"]), left
+
+
+def test_the_cuda_build_has_its_compilers_library_and_no_triton() -> None:
+    libraries = [path for path in FOLDER.rglob("libnvrtc*.so.*") if not path.is_symlink()]
+    compilers = [path for path in libraries if path.name.startswith("libnvrtc.so")]
+    if not compilers:
+        pytest.skip("a build without CUDA")
+    assert all(list(path.parent.glob("libnvrtc-builtins.so.*")) for path in compilers)
+    assert not (FOLDER / "_internal" / "triton").exists()
 
 
 def test_a_window_job_reports_progress_and_ends_with_its_stdin(tmp_path: Path) -> None:

@@ -167,3 +167,13 @@ def test_a_torch_that_cannot_be_imported_is_bad(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     found = finding("torch", data_dir)
     assert found.state is State.BAD and "libcudart" in found.what and found.advice
+
+
+def test_packages_with_the_programs_names_are_named(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert finding("Python path", data_dir).state is State.OK
+    (data_dir.parent / "models.py").touch()
+    (data_dir.parent / "core").mkdir()
+    monkeypatch.syspath_prepend(data_dir.parent)
+    found = finding("Python path", data_dir)
+    assert found.state is State.WARN and found.advice
+    assert str(data_dir.parent / "models.py") in found.what and str(data_dir.parent / "core") in found.what

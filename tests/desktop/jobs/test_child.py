@@ -9,14 +9,13 @@ import pytest
 from PySide6.QtCore import QByteArray, QObject
 from pytestqt.qtbot import QtBot
 
-from desktop.jobs.child import ChildProcess, Ending, own_environment, own_program
+from desktop.jobs.child import ChildProcess, Ending, own_program
 from desktop.jobs.job_commands import in_fields
 from tests.support.commands import ROOT
 
 
 def test_the_program_is_this_one_installed_or_packaged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert own_program() == [sys.executable, "-m", "desktop"]
-    assert own_environment({}).value("PYTHONPATH").startswith(str(ROOT))
+    assert own_program() == [sys.executable, str(ROOT / "run_ghostcandle.py")]
     program, console = tmp_path / "ghostcandle.exe", tmp_path / "ghostcandle-console.exe"
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setattr(sys, "executable", str(program))
