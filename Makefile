@@ -20,7 +20,7 @@ MENU := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/applications
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check lint style types test-fast test-slow bench sabotage soak hooks stranger bundle bundle-test menu-entry icons pictures docs golden-review golden-approve translation lock clean
+.PHONY: help setup run test check lint style types test-fast test-slow bench sabotage soak hooks stranger bundle bundle-test platforms menu-entry icons pictures docs golden-review golden-approve translation lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -93,6 +93,9 @@ menu-entry: ## Add the bundle to the desktop menu (Linux)
 	@sed -e 's|^Exec=.*|Exec="$(CURDIR)/$(BUNDLE)/ghostcandle"|' -e 's|^Icon=.*|Icon=$(CURDIR)/$(BUNDLE)/ghostcandle-256.png|' \
 		$(BUNDLE)/ghostcandle.desktop > "$(MENU)/ghostcandle.desktop"
 	@echo "Wrote $(MENU)/ghostcandle.desktop"
+
+platforms: ## Test each Python with the lock and the newest packages, in Debians made in folders (root; .ci/platforms)
+	@FAST="$(FAST)" ARGS="$(ARGS)" ONLY="$(ONLY)" .ci/platforms
 
 pictures: setup ## Make the pictures of README and docs from the real window
 	$(BIN)/python -m tests.support.pictures docs/pictures
