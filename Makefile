@@ -1,8 +1,10 @@
 # `make run` and `make test` are enough to begin: each first sets up what is missing.
 
-PYTHON ?= $(shell for name in python3.12 python3.13 python3.11 python3 python; do \
-	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null \
-	&& echo $$name && break; done)
+# ~/.local/bin: where uv puts Pythons (https://docs.astral.sh/uv/concepts/python-versions/); a new PATH may lack it.
+PYTHON ?= $(shell PATH="$$PATH:$$HOME/.local/bin"; \
+	for name in python3.12 python3.13 python3.11 python3.14 python3.15 python3 python; do \
+	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 16))' 2>/dev/null \
+	&& command -v $$name && break; done)
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -19,7 +21,7 @@ MENU := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/applications
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check lint style types test-fast test-slow bench sabotage soak hooks stranger bundle bundle-test menu-entry deb deb-test icons pictures docs golden-review golden-approve translation lock clean
+.PHONY: help setup run test check lint style types test-fast test-slow bench sabotage soak hooks stranger bundle bundle-test menu-entry deb deb-test platforms icons pictures docs golden-review golden-approve translation lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -27,7 +29,7 @@ help: ## List the targets
 setup: $(VENV)/.installed $(VENV)/.system ## Create .venv, install from the lock, check system libraries
 
 $(VENV)/.installed: requirements.lock pyproject.toml
-	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed, and none was found. Install one, or name it: make PYTHON=/path/to/python3.12"; exit 1; }
+	@test -n "$(PYTHON)" || { .ci/no_python; exit 1; }
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@echo "Installing from requirements.lock (the first time this takes minutes)"
 	@$(PIP) install --quiet -r requirements.lock
@@ -102,6 +104,9 @@ deb-test: ## Install, start and remove the Debian package in a bare Debian (root
 	@test -n "$(DEB)" || { echo "There is no package in dist yet. Run: make deb"; exit 1; }
 	.ci/deb_test $(DEB) build/deb-window.png
 
+platforms: ## Test each Python with the lock and the newest packages, in Debians made in folders (root; .ci/platforms)
+	@FAST="$(FAST)" ARGS="$(ARGS)" ONLY="$(ONLY)" .ci/platforms
+
 pictures: setup ## Make the pictures of README and docs from the real window
 	$(BIN)/python -m tests.support.pictures docs/pictures
 
@@ -124,8 +129,8 @@ translation: setup ## Update the texts of a language: make translation LANGUAGE=
 icons: setup ## Render the icon's sizes and formats from resources/icon.svg
 	$(BIN)/python .ci/icons.py
 
-lock: ## Rebuild requirements.lock (needs uv)
-	.ci/lock
+lock: ## Rebuild requirements.lock (needs uv); ARGS=--upgrade for the newest of everything
+	.ci/lock $(ARGS)
 
 clean: ## Remove everything that can be rebuilt
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

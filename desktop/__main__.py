@@ -17,6 +17,7 @@ _INTERRUPTED = 130
 def main() -> None:
     """Start Ghostcandle from a terminal, a double click, or as the frozen program's child process."""
     multiprocessing.freeze_support()  # in a frozen child this runs the child and does not return
+    _load_executor()
     _replace_missing_streams()
     _print_any_character()
     with contextlib.suppress(OSError, ValueError):  # a stderr without a file behind it
@@ -27,6 +28,14 @@ def main() -> None:
         sys.exit(run_command_line())
     except KeyboardInterrupt:  # before click takes it
         sys.exit(_INTERRUPTED)
+
+
+def _load_executor() -> None:
+    """Python 3.15 loads it at the first use (https://peps.python.org/pep-0810/).
+
+    Once PySide6 6.12 is imported, a module hands out such a name unloaded, and `asyncio.to_thread` fails.
+    """
+    from concurrent.futures import ThreadPoolExecutor  # noqa: F401, PLC0415 - not in a spawned child
 
 
 def _replace_missing_streams() -> None:

@@ -20,6 +20,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 
+from concurrent.futures import ThreadPoolExecutor as ThreadPoolExecutor  # before PySide6, as desktop/__main__.py does
+
 import psutil
 import pytest
 from hypothesis import HealthCheck, settings, strategies

@@ -131,7 +131,8 @@ def _forecast_frame(run_id: str, rows: Sequence[Row]) -> pd.DataFrame:
         for each, (quantities, levels) in zip(drawn, shapes.to_numpy(), strict=True)
     ]
     frame["mode"] = frame["mode"].map(MODE_OF).astype(str)
-    frame["checkpoint_id"] = [to_checkpoint_id(run_id, each) for each in frame["checkpoint_id"]]
+    stored_ids = (row[FORECASTS.names.index("checkpoint_id")] for row in rows)  # pandas 3 makes NaN of None in texts
+    frame["checkpoint_id"] = [to_checkpoint_id(run_id, each) for each in stored_ids]
     frame = frame.drop(columns=["id", "run", "quantities", "levels", "digest", "checksum"])
     frame = frame.loc[frame.index.repeat(horizons)]
     frame.insert(1, "horizon", frame.groupby(level=0).cumcount() + 1)

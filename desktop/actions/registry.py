@@ -58,6 +58,7 @@ class ActionRegistry(QObject):
         """Give an action other words and another icon, as Pause becomes Resume. Its keys stay."""
         action = self._actions[action_id]
         action.setText(text)
+        action.setIconText(text.replace("&", ""))  # of a button: since Qt 6.11 the default is without the "…"
         action.setToolTip(paragraphs(_with_shortcut(tooltip, action_id.info.shortcut)))
         action.setIcon(icon(icon_name, self._theme.palette.text))
         action.setProperty("icon_name", icon_name)

@@ -6,6 +6,7 @@ import errno
 import importlib
 import json
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -96,6 +97,7 @@ def _report_fault(error: Exception, as_json: bool) -> int:
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         _log.info("The command ended with an error.", exc_info=error)
         _print_error(f"There is no room left on the disk ({error}). Make room, and try again.", as_json)
+        _drop_unwritable()
         return 1
     file = next((handler for handler in _log.handlers if isinstance(handler, logging.FileHandler)), None)
     if file is None:
@@ -106,6 +108,14 @@ def _report_fault(error: Exception, as_json: bool) -> int:
         where = f"in {file.baseFilename}"
     _print_error(f"Ghostcandle made a mistake ({type(error).__name__}: {error}). The details are {where}.", as_json)
     return 1
+
+
+def _drop_unwritable() -> None:
+    """Of what a full disk behind stdout refused: Python writes it again at exit, and if that fails ends with 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_error(sentence: str, as_json: bool) -> None:

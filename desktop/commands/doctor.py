@@ -28,8 +28,8 @@ from core.storage.database import open_database
 from core.storage.errors import OlderDatabaseError, StorageError
 from core.storage.folder import DataFolder
 from desktop.commands.options import common_options, data_folder, print_json
+from desktop.commands.requirements import misfits, required_packages, required_python
 
-_PYTHONS = ((3, 11), (3, 14))
 _OWN_NAMES = ("core", "desktop", "models", "resources")
 _FEWEST_FREE_BYTES = 2 * 1024**3
 _TORCH_WITHIN_S = 120.0
@@ -63,6 +63,7 @@ def collect(folder: DataFolder, device: str | None = None) -> list[Finding]:
     wanted = device or settings.training.device
     looks: tuple[Callable[[], Finding], ...] = (
         _python,
+        _packages,
         _qt,
         _display,
         _libraries,
@@ -87,9 +88,18 @@ def _build() -> Iterator[Finding]:
 
 def _python() -> Finding:
     what = f"{platform.python_version()} on {platform.system()} {platform.release()} ({platform.machine()})"
-    if _PYTHONS[0] <= sys.version_info[:2] < _PYTHONS[1]:
+    required = required_python()
+    if required.contains(platform.python_version(), prereleases=True):
         return Finding("Python", State.OK, what)
-    return Finding("Python", State.BAD, what, "Use Python 3.11, 3.12 or 3.13: qasync does not run on later ones.")
+    return Finding("Python", State.BAD, what, f"Python {required} is needed. In a checkout run: make setup")
+
+
+def _packages() -> Finding:
+    """By the metadata of each, which the packaged program does not have."""
+    wrong = [] if getattr(sys, "frozen", False) else list(misfits(required_packages()))
+    if wrong:
+        return Finding("Packages", State.WARN, "; ".join(wrong), "In a checkout run: make setup")
+    return Finding("Packages", State.OK, "as the program needs them")
 
 
 def _qt() -> Finding:
@@ -100,8 +110,6 @@ def _qt() -> Finding:
         return Finding("Qt", State.BAD, f"cannot be loaded ({error})", "Run: make setup")
     found = str(PySide6.__version__)
     what = f"PySide6 {found}, platforms: {', '.join(sorted(_platform_plugins())) or 'none'}"
-    if not found.startswith("6.9."):
-        return Finding("Qt", State.WARN, what, "Use 6.9: later ones leak or abort under pyqtgraph.")
     wanted = os.environ.get("QT_QPA_PLATFORM", "").split(":")[0]
     if wanted and wanted not in _platform_plugins():
         advice = "Unset QT_QPA_PLATFORM, or name one of these."

@@ -17,6 +17,7 @@ from core.domain.spans import TimeSpan
 from core.market.history.exporting import export_candles
 from core.market.history.importing import HistoryWriter, plan_import
 from core.market.history.reading import read_candle_table
+from core.market.history.table import exact_floats
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 
@@ -93,7 +94,7 @@ def _bare(source: Path, path: Path) -> None:
             "CREATE TABLE candles (t INTEGER PRIMARY KEY, o REAL, h REAL, l REAL, c REAL, v REAL) STRICT, WITHOUT ROWID"
         )
         connection.execute("BEGIN")
-        for chunk in pd.read_csv(source, header=None, chunksize=100_000, float_precision="round_trip"):
+        for chunk in pd.read_csv(source, header=None, chunksize=100_000, **exact_floats()):
             rows = zip(*(chunk[column].tolist() for column in range(6)), strict=True)
             connection.executemany("INSERT INTO candles VALUES (?, ?, ?, ?, ?, ?)", rows)
         connection.execute("COMMIT")

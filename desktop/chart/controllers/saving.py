@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QBuffer, QIODevice, QObject, QPoint, Slot
 from PySide6.QtGui import QGuiApplication, QImage, QRegion
@@ -164,11 +167,26 @@ def image_of(chart: ChartWidget) -> QImage:
 
 def svg_of(chart: ChartWidget) -> bytes:
     """The same as an SVG drawing, by pyqtgraph's exporter, which has each item draw itself."""
-    from pyqtgraph.exporters import SVGExporter  # noqa: PLC0415 - rarely needed, and it imports all exporters
-
     with chart.at_rest():
-        drawing = bytes(SVGExporter(chart.scene()).export(toBytes=True))
+        drawing = bytes(_svg_exporter().SVGExporter(chart.scene()).export(toBytes=True))
     return _CLIP.sub(rb'\1 stroke="none"', drawing)
+
+
+@functools.cache
+def _svg_exporter() -> Any:
+    """pyqtgraph's module, which since Qt 6.11 meets paths that end with "Z" and takes each part for a pair of numbers.
+    Without it a path is closed too: Qt writes the line back to its start before it."""
+    # Rarely needed, and it imports all exporters.
+    module: Any = importlib.import_module("pyqtgraph.exporters.SVGExporter")
+    correct = module.correctCoordinates
+
+    def correct_without_closing(node: Any, *others: Any) -> None:
+        for path in node.getElementsByTagName("path"):
+            path.setAttribute("d", " ".join(part for part in path.getAttribute("d").split() if part != "Z"))
+        correct(node, *others)
+
+    module.correctCoordinates = correct_without_closing
+    return module
 
 
 def _png(image: QImage) -> bytes:

@@ -204,3 +204,22 @@ runpy.run_module("desktop", run_name="__main__")
     done = subprocess.run(program, capture_output=True, text=True, cwd=commands.ROOT, check=False, timeout=120)
     assert done.returncode == 130 and "Traceback" not in done.stderr
     assert done.stdout == "" if named == "desktop.commands.cli" else "error" in json.loads(done.stdout)
+
+
+def test_threads_of_a_loop_run_after_qt_is_imported() -> None:
+    """On Python 3.15 PySide6 6.12 keeps modules from loading what they load at the first use."""
+    code = """
+import asyncio
+from desktop import __main__
+from desktop.commands import cli
+
+def run_qt_command():
+    import PySide6.QtCore
+    asyncio.run(asyncio.to_thread(print, "done"))
+    return 0
+
+cli.run_command_line = run_qt_command
+__main__.main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=commands.ROOT, check=False)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

@@ -220,6 +220,7 @@ def test_the_import_notice_precedes_older_ones_and_ends_with_the_chart(
     assert banner.text.text() == "The sample is replayed.", "another chart does not show the import notice"
 
 
+@pytest.mark.filterwarnings("ignore:Function. 'QDragEnterEvent:DeprecationWarning")  # of 6.12; before it had no other
 def test_dropped_files_are_offered_for_import(
     qtbot: QtBot, bench: Bench, manager: JobManager, stub: Stub, tmp_path: Path
 ) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
-from core.storage.runs import Run
 from core.training.engine.device import Device
 from core.training.hosting.opening import open_run
 from core.training.online.drift import Rise
@@ -41,21 +41,23 @@ def market(name: str) -> Market:
     return Market(FILE_VENUE, name, MINUTE)
 
 
-def learned(root: Path, candles: dict[str, Sequence[Candle]]) -> dict[str, tuple[Run, RecordReader, Database]]:
+@contextmanager
+def learned(root: Path, candles: dict[str, Sequence[Candle]]) -> Iterator[dict[str, RecordReader]]:
     """By the name of each market."""
     folder = DataFolder(root)
     folder.ensure()
-    db = open_database(folder.database)
-    for name, those in candles.items():
-        CandleStore(db).save(market(name), list(those))
-    first, *others = map(market, candles)
-    spec = SessionSpec(root, first, SETTINGS, others=tuple(others))
-    runs = learn_together(spec, db, ManualClock(START_MS))
-    return {name: (run, RecordReader(db, run.run_id), db) for name, run in zip(candles, runs, strict=True)}
+    with closing(open_database(folder.database)) as db:
+        for name, those in candles.items():
+            CandleStore(db).save(market(name), list(those))
+        first, *others = map(market, candles)
+        spec = SessionSpec(root, first, SETTINGS, others=tuple(others))
+        runs = learn_together(spec, db, ManualClock(START_MS))
+        yield {name: RecordReader(db, run.run_id) for name, run in zip(candles, runs, strict=True)}
 
 
 def digests(root: Path, candles: dict[str, Sequence[Candle]]) -> list[str]:
-    return [reader.forecasts_sha256() for _, reader, _ in learned(root, candles).values()]
+    with learned(root, candles) as readers:
+        return [reader.forecasts_sha256() for reader in readers.values()]
 
 
 @given(st.lists(st.sets(st.integers(0, 30), max_size=20), min_size=1, max_size=5))
@@ -91,12 +93,12 @@ def test_no_forecast_of_any_market_depends_on_later_candles_of_one(tmp_path: Pat
     changed = [*true[: moment + 1], *(replace(each, volume=9.0 * each.volume) for each in other[moment + 1 :])]
     found = []
     for name, candles in (("true", true), ("changed", changed)):
-        runs = learned(tmp_path / name, {"a": random_walk(COUNT), "b": candles})
-        rows = {
-            (market, made.origin_open_time_ms): made.quantiles.shown
-            for market, (_, reader, _) in runs.items()
-            for made in reader.forecasts_after(None)
-        }
+        with learned(tmp_path / name, {"a": random_walk(COUNT), "b": candles}) as readers:
+            rows = {
+                (market, made.origin_open_time_ms): made.quantiles.shown
+                for market, reader in readers.items()
+                for made in reader.forecasts_after(None)
+            }
         found.append(rows)
     until_ms = true[moment].open_time_ms
     early = [key for key in found[0] if key[1] <= until_ms]
@@ -106,12 +108,12 @@ def test_no_forecast_of_any_market_depends_on_later_candles_of_one(tmp_path: Pat
 
 
 def test_each_close_is_one_step_of_all_its_markets_and_belongs_to_the_first(tmp_path: Path) -> None:
-    runs = learned(tmp_path, {"a": random_walk(COUNT), "b": random_walk(COUNT, seed=9)[20:]})
-    (_, first, _), (_, second, _) = runs.values()
-    assert first.counts().steps == COUNT - 1 and second.counts().steps == 0
-    assert [step.samples for step in first.steps(COUNT)][-1] == 1 + rigs.SMALL.training.replay_samples
-    assert second.counts().candles == COUNT - 20
-    assert second.counts().scored == COUNT - 21
+    with learned(tmp_path, {"a": random_walk(COUNT), "b": random_walk(COUNT, seed=9)[20:]}) as readers:
+        first, second = readers.values()
+        assert first.counts().steps == COUNT - 1 and second.counts().steps == 0
+        assert [step.samples for step in first.steps(COUNT)][-1] == 1 + rigs.SMALL.training.replay_samples
+        assert second.counts().candles == COUNT - 20
+        assert second.counts().scored == COUNT - 21
 
 
 @pytest.mark.parametrize(("markets", "samples", "factor"), [(1, 32, 1.0), (4, 8, 2.0), (9, 4, 3.0), (200, 2, 4.0)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -20,15 +22,11 @@ FOREVER_MS = 2**62
 
 
 @pytest.fixture
-def root(tmp_path: Path, session_after: SessionAfter) -> Path:
-    """A run of two full blocks and a few candles, cut off."""
+def reader(tmp_path: Path, session_after: SessionAfter) -> Iterator[RecordReader]:
+    """Of a run of two full blocks and a few candles, cut off."""
     session_after(tmp_path, 2 * BLOCK + 6).close()
-    return tmp_path
-
-
-def reader_of(root: Path) -> RecordReader:
-    db = open_database(DataFolder(root).database)
-    return RecordReader(db, RunStore(db).list()[0].run_id)
+    with closing(open_database(DataFolder(tmp_path).database)) as db:
+        yield RecordReader(db, RunStore(db).list()[0].run_id)
 
 
 def ledger_of(reader: RecordReader) -> ScoreLedger:
@@ -37,8 +35,7 @@ def ledger_of(reader: RecordReader) -> ScoreLedger:
     return ledger
 
 
-def test_each_full_block_is_stored_with_the_sums_of_its_scores(root: Path) -> None:
-    reader = reader_of(root)
+def test_each_full_block_is_stored_with_the_sums_of_its_scores(reader: RecordReader) -> None:
     own = [block for block in reader.evidence(FOREVER_MS) if block.kind == "own"]
     scores = [score for score in reader.scores() if not score.after_gap]
     assert [block.number for block in own] == list(range(len(scores) // BLOCK)) and own
@@ -49,8 +46,7 @@ def test_each_full_block_is_stored_with_the_sums_of_its_scores(root: Path) -> No
         assert block.sums[2, 1] == pytest.approx(sum(score.range_reference_loss for score in part))
 
 
-def test_blocks_give_the_same_verdict_as_all_scores(root: Path) -> None:
-    reader = reader_of(root)
+def test_blocks_give_the_same_verdict_as_all_scores(reader: RecordReader) -> None:
     found, whole = ledger_of(reader).evidence, ScoreLedger(ForecastMode.REPLAY).evidence
     whole.extend(reader.scores(), ForecastMode.REPLAY, FOREVER_MS)
     for one, other in ((found.skills(), whole.skills()), (found.model_gains(), whole.model_gains())):
@@ -58,8 +54,7 @@ def test_blocks_give_the_same_verdict_as_all_scores(root: Path) -> None:
         assert [each.value for each in one] == pytest.approx([each.value for each in other])
 
 
-def test_a_damaged_block_and_its_successors_are_ignored(root: Path) -> None:
-    reader = reader_of(root)
+def test_a_damaged_block_and_its_successors_are_ignored(reader: RecordReader) -> None:
     whole = reader.evidence(FOREVER_MS)
     sums = bytearray(np.ascontiguousarray(whole[0].sums).tobytes())
     sums[6] ^= 1
@@ -70,9 +65,8 @@ def test_a_damaged_block_and_its_successors_are_ignored(root: Path) -> None:
     assert all(block.kind != whole[0].kind for block in reader.evidence(FOREVER_MS))
 
 
-def test_a_record_of_an_older_version_without_blocks_gives_the_same_verdicts(root: Path) -> None:
-    before = ledger_of(reader_of(root)).evidence.skills()
-    reader = reader_of(root)
+def test_a_record_of_an_older_version_without_blocks_gives_the_same_verdicts(reader: RecordReader) -> None:
+    before = ledger_of(reader).evidence.skills()
     with reader._db.conn:
         reader._db.conn.execute("DELETE FROM evidence")
     after = ledger_of(reader).evidence.skills()

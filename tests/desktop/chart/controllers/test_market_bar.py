@@ -80,7 +80,8 @@ def test_the_buttons_open_the_search_and_the_intervals(bench: Bench, qtbot: QtBo
         menu = QApplication.activePopupWidget()
         assert isinstance(menu, QMenu)
         assert [each.text().replace("&", "") for each in menu.actions()][:3] == ["1 minute", "5 minutes", "15 minutes"]
-        QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+        menu.setActiveAction(action)
+        QTest.keyClick(menu, Qt.Key.Key_Return)  # Qt 6.12 ignores a test's click here; it accepts one of a real mouse
 
     qtbot.waitUntil(lambda: bar.interval.isVisible())
     QTimer.singleShot(0, choose)  # the button runs its own event loop until something is chosen

@@ -1,0 +1,75 @@
+"""The command that `make setup` names where no Python fits, by the tools that a machine has."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+NO_PYTHON = ROOT / ".ci" / "no_python"
+APT_OF = {
+    release: {"apt-get": "", "apt-cache": f"echo '  Candidate: {python}'"}
+    for release, python in (("ubuntu 22.04", "3.10.6-1~22.04"), ("ubuntu 26.04", "3.14.3-0ubuntu2"))
+}
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fake tools are shell scripts")
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """A folder of programs, at first those that any system has."""
+    for name in ("sh", "sed", "grep"):
+        (tmp_path / name).symlink_to(str(shutil.which(name)))
+    return tmp_path
+
+
+def install(machine: Path, tools: dict[str, str]) -> None:
+    for name, script in tools.items():
+        (machine / name).write_text(f"#!/bin/sh\n{script}\n")
+        (machine / name).chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("tools", "system", "command"),
+    [
+        (APT_OF["ubuntu 26.04"], "", "sudo apt-get install python3 python3-venv"),
+        (APT_OF["ubuntu 22.04"], "", "curl -LsSf https://astral.sh/uv/install.sh | sh && "),
+        (APT_OF["ubuntu 22.04"] | {"uv": ""}, "", "uv python install 3.13"),
+        ({"brew": ""}, "", "brew install uv && uv python install 3.13"),
+        ({}, "Windows_NT", "winget install --id=astral-sh.uv -e"),
+        ({"dnf": ""}, "", "curl -LsSf https://astral.sh/uv/install.sh | sh && "),
+    ],
+)
+def test_one_command_is_named(machine: Path, tools: dict[str, str], system: str, command: str) -> None:
+    install(machine, tools)
+    done = subprocess.run(
+        [NO_PYTHON], env={"PATH": str(machine), "OS": system}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[1].strip().startswith(command), done.stdout
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
+@pytest.mark.parametrize("version", ["3.10", "3.15"])
+def test_make_looks_for_a_python_where_uv_puts_it(machine: Path, version: str) -> None:
+    """The fake answers as a Python of that version would, and then says that it was chosen."""
+    (machine / "make").symlink_to(str(shutil.which("make")))
+    own = machine / ".local" / "bin"
+    own.mkdir(parents=True)
+    install(own, {"python3.15": f'[ {version} = 3.15 ] && [ "$1" = -c ]'})
+    shutil.copy(ROOT / "Makefile", machine)
+    (machine / ".ci").mkdir()
+    shutil.copy(NO_PYTHON, machine / ".ci")
+    for name in ("requirements.lock", "pyproject.toml"):
+        (machine / name).touch()
+    done = subprocess.run(
+        ["make", "--dry-run", "setup"],
+        env={"PATH": str(machine), "HOME": str(machine)},
+        cwd=machine,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (f"{own}/python3.15 -m venv" in done.stdout) == (version == "3.15"), done.stdout + done.stderr
