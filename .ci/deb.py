@@ -15,6 +15,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import textwrap
 import tomllib
 from email.utils import formatdate
 from pathlib import Path
@@ -136,7 +137,7 @@ def write_control(bundle: Path, root: Path, architecture: str) -> None:
         maintainer=maintainer(),
         size_kb=sum(-(-path.stat().st_size // 1024) for path in files),
         depends=depends(bundle),
-        description=PROJECT["description"],
+        description="\n ".join(textwrap.wrap(PROJECT["description"], 76)),
     )
     (root / "DEBIAN/control").write_text(control, encoding="utf-8")
     sums = [f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(root)}\n" for path in files]
