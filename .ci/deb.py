@@ -38,7 +38,7 @@ FILES = {
 }
 """Of the bundle, where the system looks for them."""
 RENAMED = {"libglib2.0-0": "libglib2.0-0t64 | libglib2.0-0"}
-"""Debian 13 and Ubuntu 24.04 gave it a name of their own, for times of 64 bits; older ones have the other."""
+"""Since Debian 13 and Ubuntu 24.04 the version with 64-bit times has another name."""
 CONTROL = """\
 Package: ghostcandle
 Version: {version}

@@ -11,7 +11,7 @@ _FAULTS = (
     Fault(
         "rate-as-a-number",
         "core/training/engine/optimizer.py",
-        'rate = torch.tensor(learning_rate, device="cuda") if is_cuda else learning_rate',
+        "rate = torch.tensor(learning_rate, device=flat.values.device) if is_cuda else learning_rate",
         "rate = learning_rate",
     ),
     Fault(

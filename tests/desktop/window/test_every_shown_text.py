@@ -210,7 +210,7 @@ def _sentences(event: object) -> Iterator[str]:
 def _of_group(group: object) -> Iterator[str]:
     for name, info in all_field_infos(type(group)).items():
         yield str(getattr(group, name))
-        yield from (str(option) for option in get_args(info.annotation))
+        yield from (str(option) for option in (*get_args(info.annotation), *(info.examples or ())))
 
 
 def _of_study(info: Indicator) -> Iterator[str]:
