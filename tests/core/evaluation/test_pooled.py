@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,10 +86,13 @@ def test_a_restless_market_counts_no_more_than_a_calm_one(tmp_path: Path) -> Non
         replace(each, **{name: 100.0 * (getattr(each, name) / 100.0) ** 20 for name in names})
         for each in random_walk(60, seed=4)
     ]
-    runs = learned(tmp_path, {"calm": calm, "restless": restless})
-    db = runs["calm"][2]
-    alone = [evaluate_run(db, run, HORIZONS)["pinball"] for run, _, _ in runs.values()]
-    pooled = evaluate_pooled(db, [run for run, _, _ in runs.values()], HORIZONS)["pinball"]
+    with learned(tmp_path, {"calm": calm, "restless": restless}):
+        pass
+    with closing(open_database(DataFolder(tmp_path).database, readonly=True)) as db:
+        runs = RunStore(db).list()
+        alone = [evaluate_run(db, run, HORIZONS)["pinball"] for run in runs]
+        pooled = evaluate_pooled(db, runs, HORIZONS)["pinball"]
+    assert len(runs) == 2
     for quantity in ("close", "range"):
         for key in ("skill", "skill_without_model", "model_gain"):
             assert pooled[quantity][key] == pytest.approx(sum(each[quantity][key] for each in alone) / 2)
