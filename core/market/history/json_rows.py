@@ -217,7 +217,9 @@ def _frame(rows: list[Any], names_beside: tuple[str, ...]) -> pd.DataFrame:
         try:
             return _table(names_beside or range(len(rows[0])), zip(*rows, strict=True))
         except (ValueError, TypeError):  # of unequal lengths, or no arrays
-            return pd.DataFrame.from_records([row for row in rows if isinstance(row, list)])
+            lists = [row for row in rows if isinstance(row, list)]
+            width = max(map(len, lists))
+            return pd.DataFrame.from_records([[*row, *[None] * (width - len(row))] for row in lists])
     if any(isinstance(value, dict | list) for value in rows[0].values()):
         rows = [flat for row in rows for flat in _flattened(row)]
     names = list(rows[0])
