@@ -38,7 +38,7 @@ FILES = {
 }
 """Of the bundle, where the system looks for them."""
 RENAMED = {"libglib2.0-0": "libglib2.0-0t64 | libglib2.0-0"}
-"""Since Debian 13 and Ubuntu 24.04 the version with 64-bit times has another name."""
+"""Debian 13 and Ubuntu 24.04 renamed it for times of 64 bits; older ones have only the second name."""
 CONTROL = """\
 Package: ghostcandle
 Version: {version}
@@ -69,8 +69,12 @@ ghostcandle ({version}) unstable; urgency=medium
 """
 OVERRIDES = """\
 # A bundle brings its libraries along, as they were built; PyInstaller's program ends in an archive that strip removes.
+ghostcandle: custom-library-search-path
 ghostcandle: embedded-library
+ghostcandle: library-not-linked-against-libc
+ghostcandle: missing-depends-on-sensible-utils
 ghostcandle: unstripped-binary-or-object
+ghostcandle: wrong-path-for-interpreter
 """
 
 
