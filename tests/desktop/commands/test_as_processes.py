@@ -171,6 +171,7 @@ def test_a_name_that_the_terminal_cannot_show_is_shown_with_question_marks(tmp_p
 def test_a_full_disk_behind_stdout_is_no_mistake_of_ours(tmp_path: Path, as_json: bool) -> None:
     data = commands.configure(tmp_path / "data")
     asked = ["import", str(SAMPLE), "--venue", "file", "--symbol", "A", "--dry-run", "--data-dir", str(data)]
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             commands.command(*asked, *["--json"] * as_json),
@@ -178,6 +179,7 @@ def test_a_full_disk_behind_stdout_is_no_mistake_of_ours(tmp_path: Path, as_json
             stderr=subprocess.PIPE,
             text=True,
             cwd=commands.ROOT,
+            env=buffered,
             check=False,
         )
     assert done.returncode == 1 and "no room" in done.stderr
