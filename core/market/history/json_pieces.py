@@ -61,6 +61,6 @@ def _last_rows(before: bytes, rest: bytes, prefix: str) -> list[Any]:
     """The rows that are left. Raises ijson.JSONError where the text breaks off, also behind the rows."""
     import ijson  # noqa: PLC0415 - for such files only
 
-    if not rest.strip():
+    if not prefix and not rest.strip():
         return []
     return list(ijson.items(BytesIO(before + rest), prefix, use_float=True, multiple_values=True))

@@ -55,6 +55,7 @@ def written(table: list[Any], kind: str) -> str:
     st.booleans(),
 )
 @example([{"t": 1, "o": 2, "h": 3}] * 2, "below", 60, 1, True)
+@example([[1, 2, 3]] * 3, "plain", 11, 8, True)
 def test_pieces_of_any_size_give_what_the_reader_gives_row_by_row(
     tmp_path_factory: pytest.TempPathFactory, table: list[Any], kind: str, piece: int, cut: int, is_cut: bool
 ) -> None:
