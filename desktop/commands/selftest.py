@@ -126,17 +126,17 @@ def _paint(context: Context) -> str:
 
     qt = QApplication.instance() or QApplication(["ghostcandle"])
     assert isinstance(qt, QApplication)
-    application = Application(context, qt)
-    try:
-        with useful_qt_messages():
+    with useful_qt_messages():
+        application = Application(context, qt)
+        try:
             application.window.resize(1280, 720)
             application.database.connect()
             application.window.show()
             application.display.show_market(_stored(context)[0].market)
             image = application.window.grab().toImage()
-    finally:
-        application.window.close()
-        application.database.close()
+        finally:
+            application.window.close()
+            application.database.close()
     colours = {image.pixel(x, y) for x in range(0, image.width(), 4) for y in range(0, image.height(), 4)}
     if len(colours) < _FEWEST_COLOURS:
         raise RuntimeError(f"the window has only {len(colours)} colours: it was not painted")
