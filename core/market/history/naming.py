@@ -23,8 +23,10 @@ _OWN_NAMES = {"XBT": "BTC", "XDG": "DOGE"}
 _JOINED = re.compile(rf"([A-Z0-9]*[A-Z][A-Z0-9]*?)({'|'.join(_QUOTES)})")
 _FEWEST_LETTERS = 2
 _NO_NAME = re.compile(
-    r"(?i)\d{1,3}|(19|20)\d\d|\d{7,}|\d+[a-z]{1,5}|[mhdw]\d+|(min|minute|hour|day|week)s?|hourly|daily|weekly|intraday|candles?|bars?|ohlcv?|"
-    r"k?lines?|trades?|agg|prices?|quotes?|data|history|historical|charts?|exports?|downloads?|csv|json|spot|futures|perp"
+    r"(?i)\d{1,3}|(19|20)\d\d|\d{7,}"
+    r"|\d+[a-z]{1,5}|[mhdw]\d+|(min|minute|hour|day|week)s?|hourly|daily|weekly|intraday"
+    r"|candles?|bars?|ohlcv?|k?lines?|trades?|agg|prices?|quotes?|data|history|historical|charts?"
+    r"|exports?|downloads?|csv|json|spot|futures|perp"
 )
 """Words of file names that are no market: dates, lengths of candles, and what the file holds. Four to six digits may be
 a share of Asia."""

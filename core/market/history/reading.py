@@ -60,7 +60,7 @@ from core.market.history.times import (
     offsets_of,
     read_times,
 )
-from core.market.history.trades import Trades, TradeTableAggregator, integer_ids
+from core.market.history.trades import Trades, TradeTableAggregator, integer_ids, require_interval
 from core.storage.candles import StoredColumns
 
 if TYPE_CHECKING:
@@ -149,7 +149,6 @@ class _Reader:
         numbers = number_columns(chunk, self.roles)
         self.has_numbers = self.has_numbers or bool(np.isfinite(numbers[:4]).any())
         times, is_good, offsets = self._times(chunk, self.roles)
-        self.clocks.update(np.unique(offsets[is_good]).tolist())
         if self.aggregator is not None:
             self._take_trades(chunk, self.aggregator, times, numbers, is_good)
             return
@@ -189,27 +188,13 @@ class _Reader:
         zone = self._zone(self.roles.form)
         self.style = TimeStyle(self._day_first(chunk, self.roles), zone, options.zone is not None)
         if self.roles.are_trades:
-            self.aggregator = TradeTableAggregator(self._interval_of_trades())
+            self.aggregator = TradeTableAggregator(require_interval(options.interval, self.path.name))
 
     def _zone(self, form: Form | None) -> tzinfo:
         """Of times that name none."""
         if self.options.zone is not None:
             return self.options.zone
         return (find(form.zone) if form is not None and form.zone else None) or UTC
-
-    def _interval_of_trades(self) -> Interval:
-        interval = self.options.interval
-        if interval is None:
-            raise CandleFileError(
-                f"{self.path.name} holds trades, not candles. Name with --interval how long the candles made of them "
-                "last, such as 1m."
-            )
-        if DAY_MS % interval.duration_ms:
-            raise CandleFileError(
-                f"Trades are not made into candles of {interval}: where those begin is not the same everywhere. "
-                "Name one that divides a day, such as --interval 1d; the chart joins them to longer ones."
-            )
-        return interval
 
     def _day_first(self, chunk: pd.DataFrame, roles: Roles) -> bool:
         """Whether days come first; if the first rows are ambiguous, the file is read until one is not."""
@@ -241,6 +226,8 @@ class _Reader:
         except TimeColumnError as error:
             raise CandleFileError(f"{self.path.name}: {error}.") from error
         self.zone = Zone.NONE if date is not None else read.zone
+        if self.zone is Zone.FILE:
+            self.clocks.update(np.unique(read.offset_ms[~read.is_bad]).tolist())
         if read.is_bad.any():
             self._note_unreadable(column, int(read.is_bad.argmax()))
             self.left_out.add(UNREADABLE_TIME, chunk, read.is_bad)

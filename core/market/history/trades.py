@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.candle import Interval
+from core.domain.candle import DAY_MS, Interval
+from core.market.history.errors import CandleFileError
 from core.storage.candles import StoredColumns
 
 if TYPE_CHECKING:
@@ -55,6 +56,21 @@ class _Buckets:
     first: NDArray[np.int64]
     last: NDArray[np.int64]
     values: Numbers
+
+
+def require_interval(interval: Interval | None, file_name: str) -> Interval:
+    """The requested one. Raises CandleFileError unless it divides a day."""
+    if interval is None:
+        raise CandleFileError(
+            f"{file_name} holds trades, not candles. Name with --interval how long the candles made of them "
+            "last, such as 1m."
+        )
+    if DAY_MS % interval.duration_ms:
+        raise CandleFileError(
+            f"Trades are not made into candles of {interval}: where those begin is not the same everywhere. "
+            "Name one that divides a day, such as --interval 1d; the chart joins them to longer ones."
+        )
+    return interval
 
 
 @dataclass(slots=True)
