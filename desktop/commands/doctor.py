@@ -233,8 +233,7 @@ def _ccxt() -> Finding:
 
 def _own_names() -> Finding:
     """Whether Python would find other packages under the names of the program's; see run_ghostcandle.py."""
-    root = Path(__file__).resolve().parents[2]
-    elsewhere = [folder for folder in sys.path if Path(folder).resolve() != root]
+    elsewhere = [folder for folder in sys.path if Path(folder).resolve() != _SOURCE]
     specs = [PathFinder.find_spec(name, elsewhere) for name in _OWN_NAMES]
     places = [spec.origin or next(iter(spec.submodule_search_locations or ())) for spec in specs if spec]
     if not places:

@@ -58,18 +58,13 @@ def make_editor(info: FieldInfo) -> FieldEditor:
         number = _number(low, high)
         return _optional(number) if is_optional else number
     if info.examples:
-        return _text_with_examples(info.examples)
+        box = editable(info.examples, "")
+        return FieldEditor(box, box.currentText, box.setCurrentText)
     if annotation is str:
         return _text(is_optional, is_secret=info.json_schema_extra == SECRET)
     if get_origin(annotation) is tuple:
         return _list_of_texts()
     raise TypeError(f"no editor for {info.annotation}")
-
-
-def _text_with_examples(examples: Sequence[str]) -> FieldEditor:
-    box = QComboBox(editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
-    box.addItems(examples)
-    return FieldEditor(box, box.currentText, box.setCurrentText)
 
 
 def field_infos(group: type) -> dict[str, FieldInfo]:

@@ -64,7 +64,7 @@ class Preview:
         unnamed = [each for each in self.files if each.get("unnamed")]
         of_none = f"--venue {FILE_VENUE}"
         if any("venue" in each["unnamed"] for each in unnamed) or any(of_none in text for text in self.refusals):
-            found.append(Answer(no_exchange_title(), "venue", FILE_VENUE))
+            found.append(Answer(no_exchange_title(), "venue", no_exchange_title()))
         names = {each["suggestion"] for each in unnamed if "symbol" in each["unnamed"] and each["suggestion"]}
         found += [Answer(translate("Jobs", "Symbol {0}").format(name), "symbol", name) for name in sorted(names)]
         return list(dict.fromkeys(found))
@@ -174,7 +174,10 @@ def _rows(found: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     """Title, text and whether it is assumed; without those that the account says nothing of."""
     left_out = "\n".join(_left_out(each) for each in found.get("left_out", ()))
     first, last = (candle_text(found[name]) if name in found else "" for name in ("first", "last"))
-    market = "" if found.get("unnamed") else translate("Jobs", "{0} ({1})").format(found["symbol"], _exchange(found))
+    market = ""
+    if not found.get("unnamed"):
+        exchange = no_exchange_title() if found["venue"] == FILE_VENUE else found["venue"]
+        market = translate("Jobs", "{0} ({1})").format(found["symbol"], exchange)
     rows = (
         (translate("Jobs", "Market"), market, False),
         (translate("Jobs", "Form"), found.get("form_read_as", ""), False),
@@ -188,10 +191,6 @@ def _rows(found: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
         (translate("Jobs", "Repeated"), _repeated(found) if found.get("repeated") else "", False),
     )
     return [row for row in rows if row[1]]
-
-
-def _exchange(found: Mapping[str, Any]) -> str:
-    return no_exchange_title().lower() if found["venue"] == FILE_VENUE else str(found["venue"])
 
 
 def _left_out(each: Mapping[str, Any]) -> str:

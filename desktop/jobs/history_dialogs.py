@@ -168,14 +168,12 @@ class ImportDialog(JobDialog):
 
     @Slot(str, str)
     def _answer(self, field: str, value: str) -> None:
-        match field:
-            case "venue":
-                self.venue.setCurrentText(no_exchange_title())
-            case "symbol":
-                self.symbol.setCurrentText(value)
-            case _:
-                box = {"form": self.known_form, "stamp": self.stamp}[field]
-                box.setCurrentIndex(box.findData(value))
+        boxes = {"form": self.known_form, "stamp": self.stamp, "venue": self.venue, "symbol": self.symbol}
+        box = boxes[field]
+        if box.isEditable():
+            box.setCurrentText(value)
+        else:
+            box.setCurrentIndex(box.findData(value))
 
     def _venue(self) -> str:
         named = self.venue.currentText().strip()
