@@ -20,7 +20,7 @@ _READS_OF_REST = 30
 """How long an idle GPU that may sleep is not asked: a question every two seconds keeps it awake, and it falls asleep 6
 to 15 seconds after the last one (measured by others, see `core.machine.gpu_power`)."""
 
-_UNNAMED = "NVIDIA GPU"
+UNNAMED_GPU = "NVIDIA GPU"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class _GpuMeter:
     def _gpu(self, index: int) -> GpuReading:
         handle = _or_none(lambda: pynvml.nvmlDeviceGetHandleByIndex(index))
         if handle is None:  # it fell off the bus, or is another user's
-            return _unread(_UNNAMED)
+            return _unread(UNNAMED_GPU)
         reading = _reading(handle)
         address = _or_none(lambda: pynvml.nvmlDeviceGetPciInfo(handle).busId)
         if address is not None:  # 00000000:01:00.0: NVML's domain has four digits more than Linux's
@@ -134,7 +134,7 @@ class _GpuMeter:
         return reading
 
     def _without_nvml(self, gpu: GpuPower) -> GpuReading:
-        return _unread(self._names.get(gpu.address, _UNNAMED), is_asleep=gpu.is_asleep)
+        return _unread(self._names.get(gpu.address, UNNAMED_GPU), is_asleep=gpu.is_asleep)
 
 
 def _unread(name: str, *, is_asleep: bool = False) -> GpuReading:
@@ -145,7 +145,7 @@ def _reading(handle: Any) -> GpuReading:
     utilisation = _or_none(lambda: pynvml.nvmlDeviceGetUtilizationRates(handle))
     memory = _or_none(lambda: pynvml.nvmlDeviceGetMemoryInfo(handle))
     return GpuReading(
-        name=str(_or_none(lambda: pynvml.nvmlDeviceGetName(handle)) or _UNNAMED),
+        name=str(_or_none(lambda: pynvml.nvmlDeviceGetName(handle)) or UNNAMED_GPU),
         utilisation_percent=None if utilisation is None else float(utilisation.gpu),
         temperature_c=_or_none(lambda: float(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))),
         memory_used_bytes=None if memory is None else int(memory.used),

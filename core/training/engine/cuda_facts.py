@@ -14,6 +14,7 @@ import torch
 
 from core.machine.cuda_setup import CudaFacts, Gpu
 from core.machine.gpu_power import nvidia_gpus
+from core.machine.readings import UNNAMED_GPU
 from core.settings.devices import gpu_name
 from core.training.engine.device import choose_device
 from core.training.engine.device_faults import DeviceError
@@ -86,7 +87,7 @@ def _gpu(index: int) -> Gpu:
         handle = pynvml.nvmlDeviceGetHandleByIndex(index)
         name = str(pynvml.nvmlDeviceGetName(handle))
     except pynvml.NVMLError:  # lost, or another user's
-        return Gpu("NVIDIA GPU", None)
+        return Gpu(UNNAMED_GPU, None)
     with contextlib.suppress(pynvml.NVMLError):
         return Gpu(name, pynvml.nvmlDeviceGetCudaComputeCapability(handle))
     return Gpu(name, None)
