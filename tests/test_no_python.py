@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the fake tools are shel
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """A folder of programs, at first those that any system has."""
+    """A folder of programs, which begins with those that any system has."""
     for name in ("sh", "sed", "grep"):
         (tmp_path / name).symlink_to(str(shutil.which(name)))
     return tmp_path

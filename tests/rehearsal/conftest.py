@@ -7,18 +7,8 @@ import torch
 
 from tests.rehearsal.device import PretendGpu
 from tests.rehearsal.installing import missing, pretend_gpu
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_thread() -> None:
-    """As the trainer sets it up: two threads take six times as long for models of this size on two busy cores."""
-    torch.set_num_threads(1)
-
-
-@pytest.fixture(autouse=True)
-def no_restart_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dead trainer is restarted at once."""
-    monkeypatch.setattr("core.training.hosting.driver._RESTART_PAUSE_S", 0.0)
+from tests.support.trainer_fixtures import no_restart_pause as no_restart_pause
+from tests.support.trainer_fixtures import one_thread as one_thread
 
 
 @pytest.fixture(autouse=True)

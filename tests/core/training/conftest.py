@@ -5,24 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
 
 from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
+from tests.support.trainer_fixtures import no_restart_pause as no_restart_pause
+from tests.support.trainer_fixtures import one_thread as one_thread
 
 SessionAfter = Callable[[Path, int], TrainingService]
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_thread() -> None:
-    """As the trainer sets it up: small models are fastest on one thread, and two would fight over two cores."""
-    torch.set_num_threads(1)
-
-
-@pytest.fixture(autouse=True)
-def no_restart_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dead trainer is restarted at once."""
-    monkeypatch.setattr("core.training.hosting.driver._RESTART_PAUSE_S", 0.0)
 
 
 @pytest.fixture(scope="session")
