@@ -71,6 +71,11 @@ class IncidentKind(StrEnum):
         kind._name_ = kind._value_ = str(value)
         return kind
 
+    def __reduce_ex__(self, protocol: object) -> tuple[type[IncidentKind], tuple[str]]:
+        # By value: until 3.11.4 Python pickles a member by its name, under which an unknown kind cannot be found.
+        # https://github.com/python/cpython/issues/103365
+        return IncidentKind, (self.value,)
+
 
 PAUSES = frozenset({IncidentKind.ROLLBACKS_USED_UP, IncidentKind.STEP_FAILED_AGAIN})
 """After these the trainer has paused; `Resume` continues."""

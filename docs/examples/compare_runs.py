@@ -43,7 +43,9 @@ def judged(folder: Path, run_id: str) -> pd.DataFrame:
 
 def both(folder: Path, other: Path, ours: str, theirs: str) -> pd.DataFrame:
     """The losses of targets that both have, those of a quantity in units of its mean loss of the reference."""
-    joined = judged(folder, ours).join(judged(other, theirs), rsuffix="_other", how="inner")
+    joined = judged(folder, ours).merge(
+        judged(other, theirs), left_index=True, right_index=True, suffixes=("", "_other")
+    )
     for name in QUANTITIES:
         those = [column for column in joined if column.startswith(name)]
         joined[those] /= joined.groupby("horizon")[f"{name}_loss_reference"].transform("mean").to_numpy()[:, None]
