@@ -11,6 +11,7 @@ Python 3.15.
 
 from __future__ import annotations
 
+import platform
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -116,17 +117,24 @@ def filled_in(text: str, facts: CudaFacts) -> str:
         python=facts.python,
         program=facts.program,
         torch=base,
-        torch_cu126=_version_for_older_cards(base),
+        torch_cu126=_version_for_older_cards(base) if base else "",
         usable=next(iter(facts.usable), ""),
         reason=facts.reason.partition(";")[0],
     )
 
 
+def known_fault(cuda: str, driver: str | None, gpus: tuple[Gpu, ...]) -> str:
+    """Why a torch for this CUDA cannot use any of the GPUs, as far as it is known without asking torch; else empty."""
+    facts = CudaFacts(system=platform.system(), torch="", cuda=cuda, driver=driver, gpus=gpus, reason="not asked")
+    is_refused = _needs_driver(facts) or _lacks_older_torch(facts)
+    return filled_in(case_of(facts).problem, facts) if is_refused else ""
+
+
 def _fitting_driver(facts: CudaFacts) -> str:
     if not facts.gpus:
-        return "580 or newer (exactly 580 for GTX 900, GTX 10, Titan V and V100)"
+        return "version 580 or newer (exactly branch 580 for GTX 900, GTX 10, Titan V and V100)"
     is_any_old = any(gpu.capability is not None and gpu.capability < _TURING for gpu in facts.gpus)
-    return "exactly 580: newer ones do not support this GPU" if is_any_old else "580 or newer"
+    return "exactly branch 580: newer ones do not support this GPU" if is_any_old else "version 580 or newer"
 
 
 def _version_for_older_cards(base: str) -> str:
@@ -197,7 +205,7 @@ CASES = (
         "WSL2, no driver or one older than 580",
         lambda facts: facts.is_wsl and _needs_driver(facts),
         problem="{driver}",
-        advice="In Windows, install NVIDIA's driver from nvidia.com/drivers: version {version}. "
+        advice="In Windows, install the driver that nvidia.com/drivers offers for your GPU, {version}. "
         f"Inside WSL2, install none. Then run this in Windows:\n    wsl --shutdown\nOpen WSL2 again, and {_AGAIN}",
     ),
     Case(
@@ -218,14 +226,14 @@ CASES = (
         "Windows, no driver or one older than 580",
         lambda facts: facts.system == "Windows" and _needs_driver(facts),
         problem="{driver}",
-        advice="Install NVIDIA's driver from nvidia.com/drivers: version {version}. "
+        advice="Install the driver that nvidia.com/drivers offers for your GPU, {version}. "
         f"Then restart the computer, and {_AGAIN}",
     ),
     Case(
         "Linux, no driver or one older than 580",
         _needs_driver,
         problem="{driver}",
-        advice="Install NVIDIA's driver, version {version}. On Ubuntu, the command is:\n"
+        advice="Install NVIDIA's driver, {version}. On Ubuntu, the command is:\n"
         f"    sudo ubuntu-drivers install nvidia:580\nThen restart the computer, and {_AGAIN}",
     ),
     Case(

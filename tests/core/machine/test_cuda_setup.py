@@ -74,16 +74,16 @@ def test_no_row_is_hidden_by_those_before_it() -> None:
 @pytest.mark.parametrize(
     ("gpus", "version"),
     [
-        (old(8, 9), "580 or newer."),
-        (old(6, 1), "exactly 580: newer ones do not support this GPU."),
-        (old(6, 1) + old(8, 9), "exactly 580: newer ones do not support this GPU."),
-        ((), "580 or newer (exactly 580 for GTX 900, GTX 10, Titan V and V100)."),
+        (old(8, 9), "version 580 or newer."),
+        (old(6, 1), "exactly branch 580: newer ones do not support this GPU."),
+        (old(6, 1) + old(8, 9), "exactly branch 580: newer ones do not support this GPU."),
+        ((), "version 580 or newer (exactly branch 580 for GTX 900, GTX 10, Titan V and V100)."),
     ],
 )
 @pytest.mark.parametrize("system", ["Linux", "Windows"])
 def test_old_gpus_need_the_last_driver_that_supports_them(system: str, gpus: tuple[Gpu, ...], version: str) -> None:
     facts = replace(REFUSED, system=system, driver="470.256.02" if gpus else None, gpus=gpus, has_card=True)
-    assert f"version {version}" in filled_in(case_of(facts).advice, facts)
+    assert f", {version}" in filled_in(case_of(facts).advice, facts)
 
 
 def test_a_command_is_a_line_without_a_full_stop() -> None:

@@ -120,7 +120,11 @@ ONLY_CPU = "Choose --device cpu, or auto."
         ),
         pytest.param(replace(NEWEST_TORCH, python="3.15.2"), "auto", "warn", "Use Python 3.14", id="GTX 1080, 3.15"),
         pytest.param(
-            FakeMachine(gpus=(GTX_1080,), driver="470.256.02"), "auto", "warn", "exactly 580: newer", id="GTX 1080, 470"
+            FakeMachine(gpus=(GTX_1080,), driver="470.256.02"),
+            "auto",
+            "warn",
+            "exactly branch 580: newer",
+            id="GTX 1080, 470",
         ),
         pytest.param(FakeMachine(driver=""), "auto", "warn", ON_UBUNTU, id="no driver"),
         pytest.param(
@@ -137,7 +141,7 @@ ONLY_CPU = "Choose --device cpu, or auto."
             id="Windows, old driver and CPU wheel",
         ),
         pytest.param(
-            *(replace(WINDOWS, driver=""), "auto", "warn", "Install NVIDIA's driver"),
+            *(replace(WINDOWS, driver=""), "auto", "warn", "Install the driver"),
             id="Windows, no driver",
             marks=pytest.mark.skipif(os.name == "nt", reason="the fake PowerShell is a shell script"),
         ),
