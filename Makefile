@@ -3,7 +3,7 @@
 # ~/.local/bin: where uv puts Pythons (https://docs.astral.sh/uv/concepts/python-versions/); a new PATH may lack it.
 PYTHON ?= $(shell PATH="$$PATH:$$HOME/.local/bin"; \
 	for name in python3.12 python3.13 python3.11 python3.14 python3.15 python3 python; do \
-	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 16))' 2>/dev/null \
+	$$name -c 'import sys, ensurepip, venv; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 16))' 2>/dev/null \
 	&& command -v $$name && break; done)
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
@@ -29,7 +29,7 @@ help: ## List the targets
 setup: $(VENV)/.installed $(VENV)/.system ## Create .venv, install from the lock, check system libraries
 
 $(VENV)/.installed: requirements.lock pyproject.toml
-	@test -n "$(PYTHON)" || { .ci/no_python; exit 1; }
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || test -n "$(PYTHON)" || { .ci/no_python; exit 1; }
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@echo "Installing from requirements.lock (the first time this takes minutes)"
 	@$(PIP) install --quiet -r requirements.lock

@@ -40,6 +40,9 @@ def install(machine: Path, tools: dict[str, str]) -> None:
         (APT_OF["ubuntu 22.04"] | {"uv": ""}, "", "uv python install 3.13"),
         ({"brew": ""}, "", "brew install uv && uv python install 3.13"),
         ({}, "Windows_NT", "winget install --id=astral-sh.uv -e"),
+        (APT_OF["ubuntu 26.04"] | {"python3.14": ""}, "", "sudo apt-get install python3.14-venv"),
+        (APT_OF["ubuntu 26.04"] | {"python3": "", "uv": ""}, "", "sudo apt-get install python3-venv"),
+        (APT_OF["ubuntu 22.04"] | {"python3": "exit 1"}, "", "curl -LsSf https://astral.sh/uv/install.sh | sh && "),
         ({"dnf": ""}, "", "curl -LsSf https://astral.sh/uv/install.sh | sh && "),
     ],
 )
@@ -52,13 +55,16 @@ def test_one_command_is_named(machine: Path, tools: dict[str, str], system: str,
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
-@pytest.mark.parametrize("version", ["3.10", "3.15"])
-def test_make_looks_for_a_python_where_uv_puts_it(machine: Path, version: str) -> None:
+@pytest.mark.parametrize(("version", "has_venv"), [("3.10", True), ("3.15", True), ("3.15", False)])
+def test_make_looks_for_a_python_where_uv_puts_it(machine: Path, version: str, *, has_venv: bool) -> None:
     """The fake answers as a Python of that version would, and then says that it was chosen."""
     (machine / "make").symlink_to(str(shutil.which("make")))
     own = machine / ".local" / "bin"
     own.mkdir(parents=True)
-    install(own, {"python3.15": f'[ {version} = 3.15 ] && [ "$1" = -c ]'})
+    install(
+        own,
+        {"python3.15": f'[ {version} = 3.15 ] && case "$1 $2" in *ensurepip*) {str(has_venv).lower()};; -c*) ;; esac'},
+    )
     shutil.copy(ROOT / "Makefile", machine)
     (machine / ".ci").mkdir()
     shutil.copy(NO_PYTHON, machine / ".ci")
@@ -72,4 +78,4 @@ def test_make_looks_for_a_python_where_uv_puts_it(machine: Path, version: str) -
         text=True,
         check=False,
     )
-    assert (f"{own}/python3.15 -m venv" in done.stdout) == (version == "3.15"), done.stdout + done.stderr
+    assert (f"{own}/python3.15 -m venv" in done.stdout) == (version == "3.15" and has_venv), done.stdout + done.stderr

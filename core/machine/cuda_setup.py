@@ -4,11 +4,14 @@ Sources: CUDA 13 needs driver 580 or newer, CUDA 12 driver 525 (NVIDIA's CUDA to
 compatibility; pytorch/pytorch#162531). torch's CUDA 13 builds are for compute capability 7.5 and newer, its 12.6 build
 for 5.0 and newer (torch/cuda/__init__.py, PYTORCH_RELEASES_CODE_CC); torch 2.14 is the last with a 12.6 build
 (pytorch/pytorch#190385). In WSL2 the driver is that of Windows (NVIDIA's CUDA on WSL user guide). After a suspend CUDA
-may stay away until the module nvidia_uvm is loaded again (pytorch/pytorch#49081).
+may stay away until the module nvidia_uvm is loaded again (pytorch/pytorch#49081). Driver 580 is the last for compute
+capability below 7.5: newer ones ignore these GPUs (NixOS/nixos-hardware#1880). torch 2.15 is the first with a wheel for
+Python 3.15.
 """
 
 from __future__ import annotations
 
+import platform
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,9 +22,12 @@ _DRIVER_OF_CUDA_12 = 525
 _TURING = (7, 5)
 _MAXWELL = (5, 0)
 _LAST_FOR_OLDER_CARDS = (2, 14)
+_LAST_PYTHON_FOR_OLDER_CARDS = (3, 14)
 _INDEX = "https://download.pytorch.org/whl"
 RELOAD_DRIVER = "sudo modprobe -r nvidia_uvm && sudo modprobe nvidia_uvm"
 """Linux: brings CUDA back after a suspend."""
+_AGAIN = "run ghostcandle doctor again."
+_INSTALL = "a download of 2 to 3 GB. Close Ghostcandle first; the command is:\n    {python} -m pip install torch=="
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,11 @@ class CudaFacts:
     system: str
     """Linux, Windows or Darwin."""
     is_wsl: bool = False
+    python_version: tuple[int, ...] = (3, 13)
+    python: str = ".venv/bin/python"
+    """The command that starts this Python, quoted for the system's shell."""
+    program: str = "ghostcandle"
+    """The command that starts Ghostcandle, quoted like it."""
     torch: str
     """Its version with the build, such as 2.13.0+cu130."""
     cuda: str | None
@@ -49,9 +60,11 @@ class CudaFacts:
     """The ones that this build of torch has code for, such as sm_75."""
     driver: str | None = None
     """The version of NVIDIA's driver; None: none answers."""
+    is_driver_replaced: bool = False
+    """The driver was updated, and the computer not restarted since."""
     gpus: tuple[Gpu, ...] = ()
     has_card: bool = False
-    """The PCI devices have an NVIDIA GPU, with or without a driver, or torch counts one."""
+    """The system lists an NVIDIA GPU, with or without a driver, or torch counts one."""
     hidden_by: str | None = None
     """The value of CUDA_VISIBLE_DEVICES."""
     label: str = ""
@@ -65,16 +78,17 @@ class CudaFacts:
 
     @property
     def has_gpu(self) -> bool:
-        return bool(self.gpus) or self.has_card
+        return bool(self.gpus) or self.has_card or self.is_driver_replaced
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One situation: what is found, and the one thing to do. advice: {pip}, {torch}, {torch_cu126} and {usable} are
-    filled in for a machine."""
+    """One situation: what is found, and the one thing to do. problem and advice: names in braces are filled in for a
+    machine, and a line of the advice that is indented is a command."""
 
     found: str
     applies: Callable[[CudaFacts], bool]
+    problem: str
     advice: str
     is_fine: bool = False
     """Nothing is to be done."""
@@ -83,7 +97,7 @@ class Case:
 def facts_from(answer: dict[str, Any]) -> CudaFacts:
     """From their JSON. Raises TypeError and KeyError for another object."""
     gpus = (Gpu(gpu["name"], gpu["capability"] and tuple(gpu["capability"])) for gpu in answer["gpus"])
-    lists = {name: tuple(answer[name]) for name in ("architectures", "usable")}
+    lists = {name: tuple(answer[name]) for name in ("architectures", "usable", "python_version")}
     return CudaFacts(**{**answer, **lists, "gpus": tuple(gpus)})
 
 
@@ -92,18 +106,35 @@ def case_of(facts: CudaFacts) -> Case:
     return next(case for case in CASES if case.applies(facts))
 
 
-def advice_for(case: Case, facts: CudaFacts) -> str:
-    """The case's advice with the command for this machine."""
+def filled_in(text: str, facts: CudaFacts) -> str:
+    """A case's problem or advice, for this machine."""
     base = facts.torch.partition("+")[0]
-    text = case.advice.format(
-        pip=r".venv\Scripts\pip" if facts.system == "Windows" else ".venv/bin/pip",
+    too_old = f"driver {facts.driver} is too old: {DRIVER_OF_CUDA_13} is needed"
+    return text.format(
+        gpu=" and ".join(gpu.name for gpu in facts.gpus) or "the NVIDIA GPU",
+        driver="no working NVIDIA driver" if facts.driver is None else too_old,
+        version=_fitting_driver(facts),
+        python=facts.python,
+        program=facts.program,
         torch=base,
-        torch_cu126=_version_for_older_cards(base),
-        usable=" or ".join(facts.usable),
+        torch_cu126=_version_for_older_cards(base) if base else "",
+        usable=next(iter(facts.usable), ""),
+        reason=facts.reason.partition(";")[0],
     )
-    if facts.is_packaged and "{pip}" in case.advice:
-        return f"This package has another build of torch. Install from source, as in the README, and then: {text}"
-    return text
+
+
+def known_fault(cuda: str, driver: str | None, gpus: tuple[Gpu, ...]) -> str:
+    """Why a torch for this CUDA cannot use any of the GPUs, as far as it is known without asking torch; else empty."""
+    facts = CudaFacts(system=platform.system(), torch="", cuda=cuda, driver=driver, gpus=gpus, reason="not asked")
+    is_refused = _needs_driver(facts) or _lacks_older_torch(facts)
+    return filled_in(case_of(facts).problem, facts) if is_refused else ""
+
+
+def _fitting_driver(facts: CudaFacts) -> str:
+    if not facts.gpus:
+        return "version 580 or newer (exactly branch 580 for GTX 900, GTX 10, Titan V and V100)"
+    is_any_old = any(gpu.capability is not None and gpu.capability < _TURING for gpu in facts.gpus)
+    return "exactly branch 580: newer ones do not support this GPU" if is_any_old else "version 580 or newer"
 
 
 def _version_for_older_cards(base: str) -> str:
@@ -125,86 +156,130 @@ def _needs_driver(facts: CudaFacts) -> bool:
     return number is not None and int(number[0]) < oldest
 
 
+def _lacks_older_torch(facts: CudaFacts) -> bool:
+    return _is_old_card(facts) and facts.cuda != "12.6"
+
+
 CASES = (
     Case(
         "RTX, GTX 16 or newer (compute capability 7.5), driver 580 or newer, torch for CUDA",
         lambda facts: not facts.reason,
-        "Nothing: `--device auto` uses the GPU.",
+        problem="",
+        advice="Nothing: with --device auto, training uses the GPU.",
         is_fine=True,
     ),
     Case(
         "macOS",
         lambda facts: facts.system == "Darwin",
-        "Nothing: training runs on the CPU.",
+        problem="macOS has no CUDA",
+        advice="Nothing: training runs on the CPU.",
         is_fine=True,
     ),
     Case(
         "AMD or Intel GPU, torch for ROCm or XPU",
         lambda facts: bool(facts.other),
-        "Nothing: only NVIDIA GPUs are used, and training runs on the CPU.",
+        problem="only NVIDIA GPUs are used",
+        advice="Nothing: only NVIDIA GPUs are used, and training runs on the CPU.",
         is_fine=True,
     ),
     Case(
         "several GPUs, and another than the first can be used",
         lambda facts: bool(facts.usable),
-        "Name the one to use: `--device {usable}`, or in the Preferences.",
+        problem="the chosen GPU cannot be used, but {usable} can",
+        advice="Choose the GPU that can be used in File › Preferences, or start with:\n"
+        "    {program} run --device {usable}",
     ),
     Case(
-        "`CUDA_VISIBLE_DEVICES` is empty or -1",
+        "CUDA_VISIBLE_DEVICES is empty or -1",
         lambda facts: facts.has_gpu and facts.hidden_by in ("", "-1"),
-        "Unset `CUDA_VISIBLE_DEVICES`: it hides the GPU from torch.",
+        problem="CUDA_VISIBLE_DEVICES hides the GPU",
+        advice="Unset CUDA_VISIBLE_DEVICES: it hides the GPU from torch.",
     ),
     Case(
-        "WSL2",
+        "a driver that was updated, and no restart since",
+        lambda facts: facts.is_driver_replaced,
+        problem="the NVIDIA driver was updated, and needs a restart",
+        advice="Restart the computer.",
+    ),
+    Case(
+        "WSL2, no driver or one older than 580",
         lambda facts: facts.is_wsl and _needs_driver(facts),
-        "Install NVIDIA's driver, 580 or newer, in Windows and none inside WSL2; then `wsl --shutdown` in Windows.",
+        problem="{driver}",
+        advice="In Windows, install the driver that nvidia.com/drivers offers for your GPU, {version}. "
+        f"Inside WSL2, install none. Then run this in Windows:\n    wsl --shutdown\nOpen WSL2 again, and {_AGAIN}",
     ),
     Case(
         "no NVIDIA GPU",
         lambda facts: not facts.has_gpu,
-        "Nothing: training runs on the CPU.",
+        problem="no NVIDIA driver answers",
+        advice="Nothing: training runs on the CPU.",
         is_fine=True,
     ),
     Case(
         "GTX 600 or 700 and other GPUs with compute capability below 5.0",
         lambda facts: _is_old_card(facts, _MAXWELL),
-        "Nothing: no build of this torch is for them, and training runs on the CPU.",
+        problem="{gpu} is too old for this torch",
+        advice="Nothing: no build of this torch is for them, and training runs on the CPU.",
         is_fine=True,
     ),
     Case(
-        "Windows, driver older than 580",
+        "Windows, no driver or one older than 580",
         lambda facts: facts.system == "Windows" and _needs_driver(facts),
-        "Install NVIDIA's newest driver, at least 580, from its site or its app, and restart.",
+        problem="{driver}",
+        advice="Install the driver that nvidia.com/drivers offers for your GPU, {version}. "
+        f"Then restart the computer, and {_AGAIN}",
     ),
     Case(
         "Linux, no driver or one older than 580",
         _needs_driver,
-        "Install NVIDIA's driver, 580 or newer, and restart. On Ubuntu: `sudo ubuntu-drivers install nvidia:580`",
+        problem="{driver}",
+        advice="Install NVIDIA's driver, {version}. On Ubuntu, the command is:\n"
+        f"    sudo ubuntu-drivers install nvidia:580\nThen restart the computer, and {_AGAIN}",
     ),
     Case(
-        "GTX 900, GTX 10, Titan V, V100: compute capability 5.0 to below 7.5",
-        lambda facts: _is_old_card(facts) and facts.cuda != "12.6",
-        f"Install torch for CUDA 12.6: `{{pip}} install torch=={{torch_cu126}}+cu126 --index-url {_INDEX}/cu126`",
+        "the package (bundle or .deb), and its torch is not for the GPU",
+        lambda facts: facts.is_packaged and (facts.cuda is None or _lacks_older_torch(facts)),
+        problem="the torch of this package is not for {gpu}",
+        advice=f"Install Ghostcandle from source, as its README says. There, {_AGAIN}",
+    ),
+    Case(
+        "GTX 900, GTX 10, Titan V, V100, with Python 3.15",
+        lambda facts: _lacks_older_torch(facts) and facts.python_version > _LAST_PYTHON_FOR_OLDER_CARDS,
+        problem="{gpu} needs an older torch, and that needs Python 3.14",
+        advice="Use Python 3.14: install it, delete the folder .venv, and install Ghostcandle again with it, as the "
+        f"README says. Then {_AGAIN}",
+    ),
+    Case(
+        "GTX 900, GTX 10, Titan V, V100 (compute capability 5.0 to below 7.5), driver 525 to 580",
+        _lacks_older_torch,
+        problem="this torch is not for {gpu}",
+        advice=f"Install torch for CUDA 12.6, {_INSTALL}{{torch_cu126}}+cu126 --index-url {_INDEX}/cu126\n"
+        f"Then {_AGAIN}",
     ),
     Case(
         "torch without CUDA, as from the lock on Windows",
         lambda facts: facts.cuda is None,
-        f"Install torch for CUDA 13.0: `{{pip}} install torch=={{torch}}+cu130 --index-url {_INDEX}/cu130`",
+        problem="this torch is for CPUs only, and {gpu} was found",
+        advice=f"Install torch for CUDA 13.0, {_INSTALL}{{torch}}+cu130 --index-url {_INDEX}/cu130\nThen {_AGAIN}",
     ),
     Case(
         "the GPU's memory is full",
         lambda facts: "out of memory" in facts.reason,
-        "Close the program that holds the GPU's memory; `nvidia-smi` lists them.",
+        problem="the GPU's memory is full",
+        advice="Close the program that holds the GPU's memory. This command lists them:\n    nvidia-smi",
     ),
     Case(
         "Linux, CUDA stopped working, as after a suspend",
         lambda facts: facts.system == "Linux" and not facts.is_wsl,
-        f"Run `{RELOAD_DRIVER}`; if that does not help, restart the computer.",
+        problem="CUDA does not work ({reason})",
+        advice="Close Ghostcandle, and load the driver's module again:\n"
+        f"    {RELOAD_DRIVER}\nThen {_AGAIN} If that does not help, restart the computer.",
     ),
     Case(
         "Windows, CUDA stopped working",
         lambda facts: True,
-        "Restart the computer.",
+        problem="CUDA does not work ({reason})",
+        advice="Restart the computer.",
     ),
 )
 """In this order: a case may rely on those before it."""

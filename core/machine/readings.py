@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -33,6 +34,10 @@ class GpuReading:
     memory_used_bytes: int | None
     memory_total_bytes: int | None
     is_asleep: bool = False
+    capability: tuple[int, int] | None = None
+    """Its CUDA compute capability."""
+    driver: str | None = None
+    """The version of its driver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,16 @@ def is_torch_for_cpu_only() -> bool:
         return False
     libraries = Path(found.origin).with_name("lib")
     return libraries.is_dir() and not any(libraries.glob("*torch_cuda*"))
+
+
+def cuda_of_torch() -> str | None:
+    """The CUDA version that the installed torch was built for, read without importing it; None: it is not known, as in
+    the package."""
+    found = find_spec("torch")
+    file = Path(found.origin).with_name("version.py") if found is not None and found.origin is not None else None
+    text = file.read_text(encoding="utf-8") if file is not None and file.exists() else ""
+    match = re.search(r"^cuda\b.*= '([\d.]+)'", text, re.MULTILINE)
+    return match[1] if match else None
 
 
 class MachineProbe:
@@ -150,6 +165,8 @@ def _reading(handle: Any) -> GpuReading:
         temperature_c=_or_none(lambda: float(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))),
         memory_used_bytes=None if memory is None else int(memory.used),
         memory_total_bytes=None if memory is None else int(memory.total),
+        capability=_or_none(lambda: pynvml.nvmlDeviceGetCudaComputeCapability(handle)),
+        driver=_or_none(lambda: str(pynvml.nvmlSystemGetDriverVersion())),
     )
 
 

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from core.machine.cuda_setup import CudaFacts, Gpu, advice_for, case_of, facts_from
+from core.machine.cuda_setup import CudaFacts, Gpu, case_of, facts_from, filled_in
 from core.settings import tree as settings_file
 from core.storage.database import open_database
 from core.storage.errors import OlderDatabaseError, StorageError
@@ -34,6 +34,9 @@ _OWN_NAMES = ("core", "desktop", "models", "resources")
 _FEWEST_FREE_BYTES = 2 * 1024**3
 _TORCH_WITHIN_S = 120.0
 _SOURCE = Path(__file__).resolve().parents[2]
+_SETUP = "In a checkout, run:\n    make setup"
+_CPU_MEANWHILE = "Ghostcandle works now, on the CPU. To use the GPU, do this."
+_OTHER_DEVICE = "hoose --device cpu, or auto."
 
 
 class State(StrEnum):
@@ -46,12 +49,14 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `advice` is empty where there is nothing to do."""
+    """One thing that was looked at. `advice` is empty where there is nothing to do; its indented lines are commands."""
 
     name: str
     state: State
     what: str
     advice: str = ""
+    details: str = ""
+    """What helps somebody who asks further, such as torch's own reason."""
 
 
 def collect(folder: DataFolder, device: str | None = None) -> list[Finding]:
@@ -91,14 +96,14 @@ def _python() -> Finding:
     required = required_python()
     if required.contains(platform.python_version(), prereleases=True):
         return Finding("Python", State.OK, what)
-    return Finding("Python", State.BAD, what, f"Python {required} is needed. In a checkout run: make setup")
+    return Finding("Python", State.BAD, what, f"Python {required} is needed. {_SETUP}")
 
 
 def _packages() -> Finding:
     """By the metadata of each, which the packaged program does not have."""
     wrong = [] if getattr(sys, "frozen", False) else list(misfits(required_packages()))
     if wrong:
-        return Finding("Packages", State.WARN, "; ".join(wrong), "In a checkout run: make setup")
+        return Finding("Packages", State.WARN, "; ".join(wrong), _SETUP)
     return Finding("Packages", State.OK, "as the program needs them")
 
 
@@ -107,7 +112,7 @@ def _qt() -> Finding:
         import PySide6  # noqa: PLC0415 - the doctor also runs where it is broken
         from PySide6 import QtWidgets  # noqa: F401, PLC0415
     except ImportError as error:
-        return Finding("Qt", State.BAD, f"cannot be loaded ({error})", "Run: make setup")
+        return Finding("Qt", State.BAD, f"cannot be loaded ({error})", _SETUP)
     found = str(PySide6.__version__)
     what = f"PySide6 {found}, platforms: {', '.join(sorted(_platform_plugins())) or 'none'}"
     wanted = os.environ.get("QT_QPA_PLATFORM", "").split(":")[0]
@@ -132,9 +137,8 @@ def _display() -> Finding:
     display = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
     if display:
         return Finding("Display", State.OK, display)
-    return Finding(
-        "Display", State.WARN, "none", "The window cannot open here; `ghostcandle run` works in the terminal."
-    )
+    advice = "The window cannot open here. This does the same job in the terminal:\n    ghostcandle run"
+    return Finding("Display", State.WARN, "none", advice)
 
 
 def _libraries() -> Finding:
@@ -144,8 +148,8 @@ def _libraries() -> Finding:
     try:
         ctypes.CDLL(str(_platform_plugins()["xcb"]))
     except (ImportError, KeyError, OSError) as error:
-        advice = "In a checkout run: make setup (it installs them, or prints the command)"
-        return Finding("System libraries", State.WARN, f"not all there ({error})", advice)
+        advice = "In a checkout, this installs them, or prints the command for it:\n    make setup"
+        return Finding("System libraries", State.WARN, "not all there", advice, str(error))
     return Finding("System libraries", State.OK, "all that Qt needs for X11")
 
 
@@ -156,7 +160,7 @@ def _fonts() -> Finding:
     try:
         count = _count_fonts(ctypes.CDLL("libfontconfig.so.1"))
     except OSError as error:
-        return Finding("Fonts", State.WARN, f"not known ({error})", "In a checkout run: make setup")
+        return Finding("Fonts", State.WARN, f"not known ({error})", _SETUP)
     if count:
         return Finding("Fonts", State.OK, f"{count} installed")
     return Finding("Fonts", State.BAD, "none: the window would show boxes", "Install one, such as DejaVu Sans.")
@@ -179,30 +183,47 @@ def _torch(requested: str) -> Finding:
         advice = "A driver that hangs does this. Restart the computer, or choose --device cpu."
         return Finding("torch", State.BAD, f"no answer for {_TORCH_WITHIN_S:.0f} s", advice)
     except (ImportError, OSError, subprocess.SubprocessError, ValueError) as error:
-        return Finding("torch", State.BAD, f"cannot be loaded ({error})", "Run: make setup")
-    case, what = case_of(facts), _torch_text(facts)
-    if not facts.reason or requested == "cpu":
-        return Finding("torch", State.OK, what)
-    if requested != "auto":
-        choice = "" if facts.usable else " Until then choose --device cpu, or auto."
-        return Finding("torch", State.BAD, what, f"{advice_for(case, facts)}{choice}")
-    if case.is_fine or not facts.has_gpu:
-        return Finding("torch", State.OK, what)
-    return Finding("torch", State.WARN, what, advice_for(case, facts))
+        return Finding("torch", State.BAD, f"cannot be loaded ({error})", _SETUP)
+    return _gpu_finding(facts, requested)
 
 
-def _torch_text(facts: CudaFacts) -> str:
+def _gpu_finding(facts: CudaFacts, requested: str) -> Finding:
+    case, details = case_of(facts), _details(facts)
+    if not facts.reason:
+        return Finding("torch", State.OK, f"{facts.torch}; {_working_gpu(facts)}", details=details)
+    problem = f"{facts.torch}; {filled_in(case.problem, facts)}"
+    if requested == "cpu" or (requested == "auto" and (case.is_fine or not facts.has_gpu)):
+        return Finding("torch", State.OK, f"{problem}; training runs on the CPU", details=details)
+    advice = filled_in(case.advice, facts)
+    if requested == "auto":
+        return Finding("torch", State.WARN, problem, f"{_CPU_MEANWHILE}\n{advice}", details)
+    if case.is_fine:
+        advice = f"C{_OTHER_DEVICE}"
+    elif not facts.usable:
+        advice += f"\nUntil then, c{_OTHER_DEVICE}"
+    return Finding("torch", State.BAD, problem, advice, details)
+
+
+def _working_gpu(facts: CudaFacts) -> str:
+    names = [_gpu_text(gpu) for gpu in facts.gpus if facts.label.endswith(gpu.name)]
+    driver = [f"driver {facts.driver}"] if facts.driver else []
+    return "; ".join([f"CUDA: {names[0]}" if names else facts.label, *driver])
+
+
+def _details(facts: CudaFacts) -> str:
     build = f"CUDA {facts.cuda} build" if facts.cuda else f"{facts.other or 'CPU'} build"
-    parts = [f"{facts.torch} ({build})", facts.label or facts.reason]
+    parts = [f"torch {facts.torch} ({build})"]
     parts += [f"driver {facts.driver}"] if facts.driver else []
-    parts += [f"{gpu.name}{_capability_text(gpu)}" for gpu in facts.gpus]
-    if facts.reason and facts.architectures:
+    parts += [_gpu_text(gpu) for gpu in facts.gpus]
+    parts += [facts.reason] if facts.reason else []
+    if facts.architectures and facts.reason and "driver" not in facts.reason:
         parts.append(f"torch has code for {' '.join(facts.architectures)}")
     return "; ".join(parts)
 
 
-def _capability_text(gpu: Gpu) -> str:
-    return "" if gpu.capability is None else f" (compute capability {gpu.capability[0]}.{gpu.capability[1]})"
+def _gpu_text(gpu: Gpu) -> str:
+    capability = gpu.capability and ".".join(map(str, gpu.capability))
+    return f"{gpu.name} (compute capability {capability})" if capability else gpu.name
 
 
 def _facts_from_child(requested: str) -> CudaFacts:
@@ -228,7 +249,7 @@ def _ccxt() -> Finding:
     try:
         return Finding("ccxt", State.OK, version("ccxt"))
     except PackageNotFoundError:
-        return Finding("ccxt", State.BAD, "not installed", "Run: make setup")
+        return Finding("ccxt", State.BAD, "not installed", _SETUP)
 
 
 def _own_names() -> Finding:
@@ -287,11 +308,22 @@ def doctor(as_json: bool, data_dir: Path | None, seed: int | None, device: str |
     if as_json:
         print_json({"ok": ok, "findings": [dataclasses.asdict(finding) for finding in findings]})
     else:
-        sentences = Column(overflow="fold"), Column(overflow="fold")  # paths are in them
-        table = Table(Column(), Column(), *sentences, box=None, pad_edge=False, show_header=False)
-        for finding in findings:
-            style = _STYLES[finding.state]
-            table.add_row(Text(finding.state.value, style=style), finding.name, finding.what, finding.advice)
-        Console(markup=False).print(table)
+        _print_findings(findings)
     if not ok:
         raise SystemExit(1)
+
+
+def _print_findings(findings: Sequence[Finding]) -> None:
+    """A table, and below it the advice, in which a command is one line at any width, so that it can be copied."""
+    console = Console(markup=False, highlight=False)
+    table = Table(Column(), Column(), Column(overflow="fold"), box=None, pad_edge=False, show_header=False)  # paths
+    for finding in findings:
+        table.add_row(Text(finding.state.value, style=_STYLES[finding.state]), finding.name, finding.what)
+    console.print(table)
+    for finding in findings:
+        if finding.advice:
+            console.print(f"\n{finding.name}", style=_STYLES[finding.state])
+            for line in finding.advice.splitlines():
+                console.print(line, soft_wrap=line.startswith(" "))
+            if finding.details:
+                console.print(f"Details: {finding.details}", style="dim")

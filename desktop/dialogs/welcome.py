@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.machine.readings import MachineReading, is_torch_for_cpu_only
+from core.machine.cuda_setup import Gpu, known_fault
+from core.machine.readings import MachineReading, cuda_of_torch, is_torch_for_cpu_only
 from core.settings.tree import Settings
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.stacks import stacked
@@ -225,9 +226,24 @@ def _why_no_cuda(reading: MachineReading) -> str:
         return translate("Dialogs", "CUDA is not available: no NVIDIA driver answers on this computer.")
     if is_torch_for_cpu_only():
         return translate(
-            "Dialogs", "CUDA is not available: {0} was found, but the installed torch is a build for CPUs only."
+            "Dialogs",
+            "CUDA is not available: {0} was found, but the installed torch is a build for CPUs only. The command "
+            "ghostcandle doctor shows how to install the one for it.",
         ).format(reading.gpus[0].name)
+    fault = _known_fault(reading)
+    if fault:
+        return translate(
+            "Dialogs", "CUDA is not available: {0}. The command ghostcandle doctor shows what to do."
+        ).format(fault)
     return ""
+
+
+def _known_fault(reading: MachineReading) -> str:
+    """A driver or a GPU that is too old for the installed torch. GPUs that sleep answer nothing."""
+    cuda, gpus = cuda_of_torch(), reading.gpus
+    if cuda is None or any(gpu.capability is None or gpu.driver is None for gpu in gpus):
+        return ""
+    return known_fault(cuda, gpus[0].driver, tuple(Gpu(gpu.name, gpu.capability) for gpu in gpus))
 
 
 def _translated(choice: Choice) -> Choice:

@@ -19,7 +19,7 @@ import click
 from pydantic.fields import FieldInfo
 from PySide6.QtGui import QKeySequence
 
-from core.machine.cuda_setup import CASES, CudaFacts, advice_for
+from core.machine.cuda_setup import CASES, CudaFacts, filled_in
 from core.market.feeds.ccxt_objects import make_exchange, page_rows_of, timeframes_of
 from core.market.feeds.ccxt_tap import reports_close
 from core.market.feeds.exchange_facts import ExchangeFacts, facts_of
@@ -252,9 +252,12 @@ def cuda() -> str:
     torch = next(line for line in lock.splitlines() if line.startswith("torch==")).removeprefix("torch==").split()[0]
     rows = []
     for case in CASES:
-        system = "Windows" if "Windows" in case.found else "Linux"
-        facts = CudaFacts(system=system, torch=torch, cuda=None, usable=("cuda:1",))
-        rows.append((case.found, advice_for(case, facts)))
+        is_windows = "Windows" in case.found
+        python = r".venv\Scripts\python" if is_windows else ".venv/bin/python"
+        facts = CudaFacts(system="Linux", python=python, torch=torch, cuda=None, usable=("cuda:1",))
+        lines = filled_in(case.advice, facts).splitlines()
+        cells = (f"`{line.strip()}`" if line.startswith(" ") else line for line in lines)
+        rows.append((case.found, "<br>".join(cells)))
     return "\n".join(_table(("you have", "to do"), rows))
 
 

@@ -26,6 +26,10 @@ class LibraryNotFoundError(NVMLError):
     pass
 
 
+class MismatchError(NVMLError):
+    pass
+
+
 class GpuIsLostError(NVMLError):
     pass
 
@@ -53,16 +57,21 @@ class FakeNvml:
     NVMLError = NVMLError
     NVMLError_Uninitialized = UninitializedError
     NVMLError_DriverNotLoaded = DriverNotLoadedError
+    NVMLError_LibRmVersionMismatch = MismatchError
 
-    def __init__(self, gpus: Sequence[FakeGpu], driver: str | None = "580.95.05") -> None:
-        """driver: its version; None: it is not installed."""
-        self._gpus, self._driver = gpus, driver
+    def __init__(
+        self, gpus: Sequence[FakeGpu], driver: str | None = "580.95.05", *, is_driver_replaced: bool = False
+    ) -> None:
+        """driver: its version; None: it is not installed. is_driver_replaced: while an older one is running."""
+        self._gpus, self._driver, self._is_driver_replaced = gpus, driver, is_driver_replaced
         self.is_open = False
         self.starts = 0
 
     def nvmlInit(self) -> None:
         if self._driver is None:
             raise LibraryNotFoundError
+        if self._is_driver_replaced:
+            raise MismatchError
         self.is_open = True
         self.starts += 1
 

@@ -29,7 +29,9 @@ RTX_4070 = Card("NVIDIA GeForce RTX 4070", (8, 9))
 
 @dataclass(frozen=True)
 class FakeMachine:
-    """gpus: as the driver lists them; cuda_order: as torch counts them. driver: empty if there is none."""
+    """gpus: as the driver lists them, or, without one, as the system does; cuda_order: as torch counts them. driver:
+    empty if there is none. is_driver_replaced: by that version, while an older one is running. python: empty for the
+    version that runs."""
 
     system: str = "Linux"
     release: str = "6.8.0-48-generic"
@@ -37,6 +39,8 @@ class FakeMachine:
     cuda: str | None = "13.0"
     hip: str | None = None
     driver: str = "580.95.05"
+    is_driver_replaced: bool = False
+    python: str = ""
     gpus: tuple[Card, ...] = (RTX_4070,)
     cuda_order: tuple[int, ...] = (0,)
 
@@ -61,6 +65,7 @@ def environment(machine: FakeMachine) -> dict[str, str]:
     """The variables for a child process on this machine."""
     return {
         "FAKE_MACHINE": json.dumps(dataclasses.asdict(machine)),
+        "PATH": os.pathsep.join([str(_TOOLS / "bin"), os.environ.get("PATH", "")]),
         "PYTHONPATH": os.pathsep.join([str(_TOOLS), str(_ROOT)]),
     }
 

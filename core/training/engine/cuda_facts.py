@@ -8,6 +8,11 @@ import dataclasses
 import json
 import os
 import platform
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pynvml
 import torch
@@ -19,22 +24,28 @@ from core.settings.devices import gpu_name
 from core.training.engine.device import choose_device
 from core.training.engine.device_faults import DeviceError
 
+_ADAPTERS_WITHIN_S = 20.0
+
 
 def cuda_facts(requested: str) -> CudaFacts:
     """requested: the device of the settings; whether training accepts its GPU is decided as training does."""
     label, reason = _try(gpu_name(requested))
-    driver, gpus = _driver()
+    driver, gpus, is_driver_replaced = _driver()
     numbered = _numbered()
     return CudaFacts(
         system=platform.system(),
         is_wsl="microsoft" in platform.release().lower(),
+        python_version=tuple(int(part) for part in platform.python_version().split(".")[:2]),
+        python=_quoted(sys.executable),
+        program=_quoted(shutil.which("ghostcandle", path=str(Path(sys.executable).parent)) or "ghostcandle"),
         torch=torch.__version__,
         cuda=torch.version.cuda,
         other="ROCm" if torch.version.hip is not None else "XPU" if torch.version.xpu is not None else "",
         architectures=tuple(_architectures()),
         driver=driver,
+        is_driver_replaced=is_driver_replaced,
         gpus=gpus,
-        has_card=bool(nvidia_gpus()) or bool(numbered),
+        has_card=bool(gpus) or bool(numbered) or _has_card(),
         hidden_by=os.environ.get("CUDA_VISIBLE_DEVICES"),
         label=label,
         reason=reason,
@@ -66,17 +77,15 @@ def _architectures() -> list[str]:
     return []
 
 
-def _driver() -> tuple[str | None, tuple[Gpu, ...]]:
-    """The version of NVIDIA's driver and its GPUs; without CUDA, so also where the driver is too old for torch."""
+def _driver() -> tuple[str | None, tuple[Gpu, ...], bool]:
+    """The version of NVIDIA's driver, its GPUs, and whether it was replaced while an older one runs; without CUDA, so
+    also where the driver is too old for torch."""
     try:
         pynvml.nvmlInit()
-    except pynvml.NVMLError:
-        return None, ()
-    try:
         count = pynvml.nvmlDeviceGetCount()
-        return str(pynvml.nvmlSystemGetDriverVersion()), tuple(_gpu(index) for index in range(count))
-    except pynvml.NVMLError:
-        return None, ()
+        return str(pynvml.nvmlSystemGetDriverVersion()), tuple(_gpu(index) for index in range(count)), False
+    except pynvml.NVMLError as error:
+        return None, (), isinstance(error, pynvml.NVMLError_LibRmVersionMismatch)
     finally:
         with contextlib.suppress(pynvml.NVMLError):
             pynvml.nvmlShutdown()
@@ -91,3 +100,22 @@ def _gpu(index: int) -> Gpu:
     with contextlib.suppress(pynvml.NVMLError):
         return Gpu(name, pynvml.nvmlDeviceGetCudaComputeCapability(handle))
     return Gpu(name, None)
+
+
+def _has_card() -> bool:
+    """Also one without a driver. Linux lists PCI devices in files; Windows is asked with its own tool."""
+    if platform.system() != "Windows":
+        return bool(nvidia_gpus())
+    question = "(Get-CimInstance Win32_VideoController).PNPDeviceID"
+    command = ["powershell", "-NoProfile", "-NonInteractive", "-Command", question]
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_ADAPTERS_WITHIN_S, check=False)
+        return "VEN_10DE" in done.stdout.upper()
+    return False
+
+
+def _quoted(path: str) -> str:
+    """As a command of the system's shell; that of Windows is PowerShell."""
+    if platform.system() == "Windows":
+        return f'& "{path}"' if " " in path else path
+    return shlex.quote(path)

@@ -21,6 +21,16 @@ int nvmlDeviceGetName(int *device, char *name, unsigned int length) {
     strncpy(name, *device ? "Little" : "Talkative", length);
     return SUCCESS;
 }
+int nvmlSystemGetDriverVersion(char *version, unsigned int length) {
+    strncpy(version, "580.95.05", length);
+    return SUCCESS;
+}
+int nvmlDeviceGetCudaComputeCapability(int *device, int *major, int *minor) {
+    if (*device) return NOT_SUPPORTED;
+    *major = 8;
+    *minor = 9;
+    return SUCCESS;
+}
 int nvmlDeviceGetUtilizationRates(int *device, Utilisation *rates) {
     if (*device) return NOT_SUPPORTED;
     rates->gpu = 61;

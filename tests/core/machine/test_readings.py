@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import psutil
 import pytest
 import torch
 
-from core.machine.readings import MachineProbe
+from core.machine import readings as machine_readings
+from core.machine.readings import MachineProbe, cuda_of_torch
 
 READ = """
 import dataclasses, json
@@ -40,9 +42,25 @@ def test_cores_and_memory_are_those_of_this_machine() -> None:
 
 
 def test_the_torch_build_is_known_without_importing_torch() -> None:
-    asked = "import sys, core.machine.readings as m; print(m.is_torch_for_cpu_only(), 'torch' in sys.modules)"
+    asked = (
+        "import sys, core.machine.readings as m; "
+        "print(m.is_torch_for_cpu_only(), m.cuda_of_torch(), 'torch' in sys.modules)"
+    )
     printed = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
-    assert printed == [str(torch.version.cuda is None), "False"]
+    assert printed == [str(torch.version.cuda is None), str(torch.version.cuda), "False"]
+
+
+@pytest.mark.parametrize(
+    ("line", "cuda"), [("cuda: Optional[str] = '13.0'", "13.0"), ("cuda: Optional[str] = None", None)]
+)
+def test_the_cuda_of_torch_is_read_from_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, cuda: str | None
+) -> None:
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").touch()
+    (tmp_path / "torch" / "version.py").write_text(f"__version__ = '2.13.0'\n{line}\nhip: Optional[str] = '7.0'\n")
+    monkeypatch.setattr(machine_readings, "find_spec", lambda name: PathFinder.find_spec(name, [str(tmp_path)]))
+    assert cuda_of_torch() == cuda
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +87,14 @@ def test_a_gpu_is_read_through_its_driver(readings: Any) -> None:
         "memory_used_bytes": 3_200_000_000,
         "memory_total_bytes": 24_000_000_000,
         "is_asleep": False,
+        "capability": [8, 9],
+        "driver": "580.95.05",
     }
 
 
 def test_missing_gpu_readings_are_none(readings: Any) -> None:
     assert readings[0][1]["name"] == "Little"
-    assert {value for key, value in readings[0][1].items() if key not in ("name", "is_asleep")} == {None}
+    assert {value for key, value in readings[0][1].items() if key not in ("name", "is_asleep", "driver")} == {None}
 
 
 def test_a_lost_gpu_is_no_error(readings: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import tarfile
 from contextlib import closing
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from core.machine.cuda_setup import CudaFacts
+from core.machine.cuda_setup import CudaFacts, Gpu
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -94,8 +95,15 @@ WINDOWS = replace(CPU_WHEEL, system="Windows", release="11")
 MIXED = FakeMachine(gpus=(GTX_1080, RTX_4070), cuda_order=(0, 1))
 TORCH_FOR_PASCAL = FakeMachine(gpus=(GTX_1080,), torch="2.13.0+cu126", cuda="12.6")
 ROCM = FakeMachine(torch="2.13.0+rocm6.4", cuda=None, hip="6.4", driver="", gpus=())
-NEW_DRIVER = "sudo ubuntu-drivers install nvidia:580"
-FOR_PASCAL = ".venv/bin/pip install torch==2.13.0+cu126 --index-url"
+NEWEST_TORCH = FakeMachine(gpus=(GTX_1080,), torch="2.15.0+cu132", cuda="13.2")
+NO_CARD = replace(CPU_WHEEL, gpus=(), driver="")
+ON_UBUNTU = "    sudo ubuntu-drivers install nvidia:580\nThen restart the computer, and run ghostcandle doctor again."
+NEW_DRIVER = f"580 or newer. On Ubuntu, the command is:\n{ON_UBUNTU}"
+PIP = f"first; the command is:\n    {shlex.quote(sys.executable)} -m pip install torch=="
+FOR_PASCAL = (
+    f"2 to 3 GB. Close Ghostcandle {PIP}2.13.0+cu126 --index-url https://download.pytorch.org/whl/cu126\nThen run"
+)
+ONLY_CPU = "Choose --device cpu, or auto."
 
 
 @pytest.mark.parametrize(
@@ -108,25 +116,46 @@ FOR_PASCAL = ".venv/bin/pip install torch==2.13.0+cu126 --index-url"
         pytest.param(FakeMachine(gpus=(GTX_1080,), driver="550.120"), "auto", "warn", FOR_PASCAL, id="both"),
         pytest.param(TORCH_FOR_PASCAL, "cuda", "ok", "", id="GTX 1080 with its torch"),
         pytest.param(
-            FakeMachine(gpus=(GTX_1080,), torch="2.15.0+cu132", cuda="13.2"),
-            *("auto", "warn", "torch==2.14.0+cu126 "),
-            id="GTX 1080, a torch without a build for it",
+            NEWEST_TORCH, "auto", "warn", "torch==2.14.0+cu126 ", id="GTX 1080, a torch without a build for it"
+        ),
+        pytest.param(replace(NEWEST_TORCH, python="3.15.2"), "auto", "warn", "Use Python 3.14", id="GTX 1080, 3.15"),
+        pytest.param(
+            FakeMachine(gpus=(GTX_1080,), driver="470.256.02"),
+            "auto",
+            "warn",
+            "exactly branch 580: newer",
+            id="GTX 1080, 470",
+        ),
+        pytest.param(FakeMachine(driver=""), "auto", "warn", ON_UBUNTU, id="no driver"),
+        pytest.param(
+            FakeMachine(is_driver_replaced=True), "auto", "warn", "Restart the computer.", id="updated, no restart"
         ),
         pytest.param(FakeMachine(release=UBUNTU_26, driver="595.58.03"), "auto", "ok", "", id="Ubuntu 26.04"),
         pytest.param(
-            *(WINDOWS, "auto", "warn", r".venv\Scripts\pip install torch==2.13.0+cu130 --index-url"),
+            *(WINDOWS, "auto", "warn", f"{PIP}2.13.0+cu130 --index-url https://download.pytorch.org/whl/cu130\n"),
             id="Windows, CPU wheel",
         ),
-        pytest.param(replace(WINDOWS, driver="566.36"), "auto", "warn", "at least 580", id="Windows, old driver"),
+        pytest.param(
+            replace(WINDOWS, driver="566.36"),
+            *("auto", "warn", "580 or newer. Then restart the computer, and run ghostcandle doctor again."),
+            id="Windows, old driver and CPU wheel",
+        ),
+        pytest.param(
+            *(replace(WINDOWS, driver=""), "auto", "warn", "Install the driver"),
+            id="Windows, no driver",
+            marks=pytest.mark.skipif(os.name == "nt", reason="the fake PowerShell is a shell script"),
+        ),
+        pytest.param(replace(WINDOWS, driver="", gpus=()), "auto", "ok", "", id="Windows, no GPU"),
         pytest.param(FakeMachine(release=WSL2, driver="566.36"), "auto", "warn", "wsl --shutdown", id="WSL2"),
-        pytest.param(MIXED, "auto", "warn", "--device cuda:1", id="laptop, two GPUs"),
+        pytest.param(MIXED, "auto", "warn", "ghostcandle run --device cuda:1", id="laptop, two GPUs"),
         pytest.param(MIXED, "cuda", "bad", "--device cuda:1", id="laptop, two GPUs, the first"),
         pytest.param(MIXED, "cuda:1", "ok", "", id="laptop, two GPUs, the second"),
         pytest.param(replace(MIXED, cuda_order=(1, 0)), "auto", "ok", "", id="laptop, the fast one first"),
         pytest.param(FakeMachine(), "cuda:1", "bad", "--device cuda:0", id="a number too many"),
-        pytest.param(replace(CPU_WHEEL, gpus=(), driver=""), "auto", "ok", "", id="no GPU"),
-        pytest.param(replace(WINDOWS, gpus=(), driver="", system="Darwin"), "cuda", "bad", "--device cpu", id="macOS"),
-        pytest.param(ROCM, "cuda", "bad", "--device cpu", id="ROCm"),
+        pytest.param(NO_CARD, "auto", "ok", "", id="no GPU"),
+        pytest.param(NO_CARD, "cuda", "bad", ONLY_CPU, id="no GPU, cuda"),
+        pytest.param(replace(NO_CARD, system="Darwin"), "cuda", "bad", ONLY_CPU, id="macOS"),
+        pytest.param(ROCM, "cuda", "bad", ONLY_CPU, id="ROCm"),
     ],
 )
 def test_what_a_gpu_owner_is_to_do(
@@ -137,26 +166,52 @@ def test_what_a_gpu_owner_is_to_do(
     done = commands.invoke("doctor", "--json", "--device", device, "--data-dir", str(data_dir), **environment(machine))
     found = next(each for each in json.loads(done.stdout)["findings"] if each["name"] == "torch")
     assert found["state"] == state and to_do in found["advice"] and bool(found["advice"]) == bool(to_do), found
-    for gpu in machine.gpus:
-        assert "{} (compute capability {}.{})".format(gpu.name, *gpu.capability) in found["what"]
-    assert machine.driver in found["what"]
+    assert found["advice"].startswith("Ghostcandle works now, on the CPU.") == (state == "warn")
+    assert to_do != ONLY_CPU or found["advice"] == ONLY_CPU
+    for gpu in machine.gpus if machine.driver and not machine.is_driver_replaced else ():
+        assert "{} (compute capability {}.{})".format(gpu.name, *gpu.capability) in found["details"]
+    assert machine.is_driver_replaced or machine.driver in found["details"]
 
 
 @pytest.mark.parametrize(
-    ("machine", "words"),
+    ("machine", "what", "details"),
     [
-        (FakeMachine(driver="550.120"), "driver on your system is too old"),
-        (FakeMachine(gpus=(GTX_1080,)), "torch: Found GPU0 NVIDIA GeForce GTX 1080"),
-        (FakeMachine(gpus=(GTX_1080,)), "torch has code for sm_75"),
+        (FakeMachine(driver="550.120"), "driver 550.120 is too old: 580 is needed", "driver on your system is too old"),
+        (FakeMachine(driver=""), "no working NVIDIA driver", "no CUDA device was found"),
+        (FakeMachine(gpus=(GTX_1080,)), "this torch is not for NVIDIA GeForce GTX 1080", "torch: Found GPU0 NVIDIA"),
+        (FakeMachine(gpus=(GTX_1080,)), "this torch is not for NVIDIA GeForce GTX 1080", "torch has code for sm_75"),
     ],
 )
-def test_torchs_own_reason_is_shown(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch, machine: FakeMachine, words: str
+def test_the_fault_is_short_and_torchs_own_reason_is_in_the_details(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, machine: FakeMachine, what: str, details: str
 ) -> None:
     monkeypatch.setattr(doctor, "_facts_from_child", ASK_A_CHILD)
     for name, value in environment(machine).items():
         monkeypatch.setenv(name, value)
-    assert words in finding("torch", data_dir).what
+    found = finding("torch", data_dir)
+    assert found.what == f"2.13.0+cu130; {what}"
+    assert details in found.details and ("too old" in found.details) == ("too old" in what)
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "200"])
+def test_a_command_can_be_copied_at_any_width(data_dir: Path, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    monkeypatch.setattr(doctor, "_facts_from_child", ASK_A_CHILD)
+    machine = environment(FakeMachine(gpus=(GTX_1080,)))
+    done = commands.invoke("doctor", "--data-dir", str(data_dir), COLUMNS=columns, **machine)
+    pip = f"{shlex.quote(sys.executable)} -m pip install torch==2.13.0+cu126"
+    assert f"    {pip} --index-url https://download.pytorch.org/whl/cu126" in done.stdout.splitlines(), done.stdout
+    assert "Details: torch 2.13.0+cu130" in done.stdout and "sm_75" in done.stdout
+
+
+def test_the_package_works_on_the_cpu_and_has_no_pip(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    card = (Gpu("NVIDIA GeForce RTX 4070", (8, 9)),)
+    facts = CudaFacts(
+        system="Linux", torch="2.13.0+cpu", cuda=None, driver="595.58", gpus=card, reason="no CUDA", is_packaged=True
+    )
+    monkeypatch.setattr(doctor, "_facts_from_child", lambda requested: facts)
+    advice = finding("torch", data_dir).advice
+    assert advice.startswith("Ghostcandle works now, on the CPU.") and "from source" in advice
+    assert "pip" not in advice and advice.count("Install") == 1 and ":" not in advice
 
 
 def test_a_torch_that_cannot_be_imported_is_bad(

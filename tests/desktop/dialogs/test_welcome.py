@@ -68,11 +68,41 @@ def test_cuda_is_offered_only_with_a_working_gpu_else_the_reason_is_shown(
     assert dialog.settings().training.device == "auto", "it has gone"
 
 
+@pytest.mark.parametrize(
+    ("capability", "driver", "cuda", "why_not"),
+    [
+        ((8, 9), "580.95.05", "13.0", ""),
+        ((8, 9), "550.120", "13.0", "driver 550.120 is too old: 580 is needed"),
+        ((6, 1), "580.95.05", "13.0", "this torch is not for RTX"),
+        ((6, 1), "550.120", "12.6", ""),
+        ((3, 5), "470.256", "13.0", "RTX is too old for this torch"),
+        ((6, 1), "550.120", None, ""),
+        (None, None, "13.0", ""),
+    ],
+)
+def test_cuda_is_not_offered_where_it_is_known_not_to_work(
+    dialog: WelcomeDialog,
+    monkeypatch: pytest.MonkeyPatch,
+    capability: tuple[int, int] | None,
+    driver: str | None,
+    cuda: str | None,
+    why_not: str,
+) -> None:
+    monkeypatch.setattr(welcome, "is_torch_for_cpu_only", lambda: False)
+    monkeypatch.setattr(welcome, "cuda_of_torch", lambda: cuda)
+    gpu = GpuReading("RTX", None, None, None, None, capability=capability, driver=driver)
+    dialog.show_machine(MachineReading(3.0, 2**30, 2**33, (gpu,)))
+    note = dialog.devices.note.text()
+    assert dialog.devices.button("GPU (CUDA)").isEnabled() == (not why_not)
+    assert note == "Found: RTX." if not why_not else why_not in note and "ghostcandle doctor" in note
+
+
 def test_a_gpu_is_not_offered_with_a_cpu_build_of_torch(dialog: WelcomeDialog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(welcome, "is_torch_for_cpu_only", lambda: True)
     dialog.show_machine(machine("NVIDIA H200"))
     assert not dialog.devices.button("GPU (CUDA)").isEnabled()
     assert "NVIDIA H200" in dialog.devices.note.text() and "CPUs only" in dialog.devices.note.text()
+    assert "ghostcandle doctor" in dialog.devices.note.text()
 
 
 def test_the_machine_probe_reaches_the_dialog(qtbot: QtBot, dialog: WelcomeDialog) -> None:

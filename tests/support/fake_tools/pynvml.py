@@ -9,4 +9,5 @@ from tests.support.machines import described
 
 _machine = described()
 _gpus = [FakeGpu(gpu.name, gpu.capability) for gpu in _machine.gpus]
-sys.modules[__name__] = FakeNvml(_gpus, _machine.driver or None)  # type: ignore[assignment]
+_nvml = FakeNvml(_gpus, _machine.driver or None, is_driver_replaced=_machine.is_driver_replaced)
+sys.modules[__name__] = _nvml  # type: ignore[assignment]

@@ -57,6 +57,16 @@ def ones(*size: int, device: device) -> _Ones:
 def _is_available() -> bool:
     if _machine.cuda is None and _machine.hip is None:
         return False
+    if _machine.hip is None and not _machine.driver:
+        return False  # without a word, as torch does
+    if _machine.is_driver_replaced:
+        warnings.warn(
+            "CUDA initialization: Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before "
+            "calling NumCudaDevices() that might have already set an error? Error 803: system has unsupported display "
+            "driver / cuda driver combination (Triggered internally at c10/cuda/CUDAFunctions.cpp:109.)",
+            stacklevel=2,
+        )
+        return False
     if _machine.hip is None and _machine.driver_number < _machine.oldest_driver:
         warnings.warn(
             "CUDA initialization: The NVIDIA driver on your system is too old (found version 12040). Please update "
