@@ -34,7 +34,6 @@ _COMMANDS = {
     "share": ("desktop.commands.share", "share", "Write a run's record as one page to share."),
     "checkpoints": ("desktop.commands.checkpoints", "checkpoints", "List, show and verify checkpoints."),
     "backups": ("desktop.commands.backups", "backups", "List, make, verify and restore backups of the database."),
-    "bench": ("desktop.commands.bench", "bench", "Measure how fast training is on this machine."),
     "doctor": ("desktop.commands.doctor", "doctor", "Check this machine, and say how to fix what is wrong."),
     "selftest": ("desktop.commands.selftest", "selftest", "Test each part once: trainer, checkpoint, window, ccxt."),
 }

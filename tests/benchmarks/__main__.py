@@ -1,4 +1,4 @@
-"""For developers: how fast the chart, the browser, the history and the record are. Training: `ghostcandle bench train`.
+"""For developers: how fast training, the chart, the browser, the history and the record are.
 
 python -m tests.benchmarks COMMAND [--json]
 """
@@ -14,7 +14,6 @@ import click
 from core.domain.clock import SystemClock
 from core.settings.tree import Settings
 from desktop.app.interpreter import freeze_imports
-from desktop.commands.bench import read_numbers
 from desktop.commands.options import print_json
 from tests.benchmarks.browser import measure_browser
 from tests.benchmarks.chart.report import print_report
@@ -23,6 +22,8 @@ from tests.benchmarks.chart.run import HOSTS, measure_chart
 from tests.benchmarks.chart.while_training import Host, measure_frames
 from tests.benchmarks.history import measure_history
 from tests.benchmarks.record import measure_record
+from tests.benchmarks.tables import read_numbers
+from tests.benchmarks.training.command import train
 
 _SIZES = "1000,10000,100000,1000000"
 _SECONDS = click.FloatRange(1.0, 120.0)
@@ -33,6 +34,9 @@ _as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object
 def benchmarks() -> None:
     """Measure on this machine, with nothing else running. Progress is written to stderr."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
+
+
+benchmarks.add_command(train)
 
 
 @benchmarks.command()

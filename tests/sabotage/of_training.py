@@ -450,12 +450,6 @@ FAULTS = (
         'reason: str = "periodic"',
     ),
     Fault(
-        "benchmark-in-seconds",
-        "core/benchmark/engine.py",
-        "([1000.0 * pair[side] for pair",
-        "([pair[side] for pair",
-    ),
-    Fault(
         "command-lost-with-its-host",
         "core/training/hosting/driver.py",
         "                self._restarts.remember(command)\n",

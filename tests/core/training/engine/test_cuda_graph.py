@@ -13,13 +13,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from core.benchmark.engine import copy_state
 from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine import cuda_graph
 from core.training.engine.cuda_graph import CudaGraphs
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.objective import DeviceBatch
 from core.training.engine.samples import Batch
+from tests.benchmarks.training.engine import copy_state
 from tests.core.training.engine.rigs import CPU, RATE, REFERENCE, assert_same, batch, engine, model, state
 
 

@@ -7,10 +7,10 @@ import math
 
 import pytest
 
-from core.benchmark.engine import Workload, compare_with_eager, judge_graph
 from core.domain.clock import SystemClock
 from core.settings.tree import ModelSettings, Settings, TrainingSettings
-from desktop.commands.bench import graph_sentence
+from tests.benchmarks.training.command import graph_sentence
+from tests.benchmarks.training.engine import Workload, compare_with_eager, judge_graph
 from tests.core.training.engine.rigs import CPU
 
 GRAPH = "CUDA graph"

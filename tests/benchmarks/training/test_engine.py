@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 
-import pytest
-import torch
-
-from core.benchmark.engine import measure_training, workloads
 from core.domain.clock import ManualClock
 from core.settings.tree import ModelSettings, Settings, TrainingSettings
+from tests.benchmarks.training.engine import measure_training, workloads
 
 SMALL = Settings(
     model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3), training=TrainingSettings(device="cpu")
@@ -27,13 +23,6 @@ class Counting(ManualClock):
 
     def monotonic_s(self) -> float:
         return float(next(self._looks))
-
-
-@pytest.fixture(autouse=True)
-def keep_threads() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
 
 
 def test_each_workload_is_measured_with_our_engine_and_a_plain_loop() -> None:
