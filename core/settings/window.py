@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator
 from pydantic.dataclasses import dataclass
@@ -17,28 +17,21 @@ from core.settings.group import CONFIG, OWN_DIALOG, SECRET, setting
 
 ChartInterval = Literal["market", "1m", "5m", "15m", "1h", "4h", "1d"]
 OverviewCharts = Literal[4, 9, 16]
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_LONGEST_URL = 2_000
+_LONGEST_URLS = 10_000
 
 
 def _indicator(data: dict[str, Any]) -> dict[str, Any]:
     return ShownIndicator.from_json(data).to_json()
 
 
-def _webhook(url: str | None) -> str | None:
-    """No sentence repeats the address: it may hold a secret."""
-    if url is None:
-        return None
-    try:
-        parts = urlsplit(url)
-        host, _port = parts.hostname, parts.port
-    except ValueError:
-        raise ValueError("the webhook's address cannot be read") from None
-    if any(letter.isspace() or not letter.isprintable() for letter in url) or len(url) > _LONGEST_URL:
-        raise ValueError("the webhook's address has spaces or control characters, or is too long")
-    if not host or not (parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK)):
-        raise ValueError("the webhook's address must begin with https://, or with http:// and be on this computer")
-    return url
+def _alert_urls(text: str | None) -> str | None:
+    """Only their form: which of them a service takes is known to apprise, which is slow to import. No sentence repeats
+    a URL: it may hold a secret."""
+    if text is not None and (not text.isprintable() or len(text) > _LONGEST_URLS):
+        raise ValueError("the URLs have control characters, or are too long")
+    if text is not None and not all(re.match(r"[A-Za-z][\w+.-]*://.", url) for url in text.split()):
+        raise ValueError("each URL has to begin with a service and ://, as tgram://, mailto:// or https:// do")
+    return text
 
 
 def _market(text: str) -> str:
@@ -160,7 +153,7 @@ class BrowserSettings:
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class NotificationSettings:
-    """Notifications on the desktop and in the tray, and alerts to a webhook."""
+    """Notifications on the desktop and in the tray, and alerts to chats, mail and webhooks."""
 
     price_alerts: bool = setting(True, "Price alerts", "The price crosses an alert; also shown as a banner.")
     alert_sound: bool = setting(True, "Price alert sound", "Play the system's alert sound for a price alert.")
@@ -191,11 +184,11 @@ class NotificationSettings:
     drift_found: bool = setting(
         True, "Drift found", "The loss of the ghosts has risen for longer than chance explains; also shown as a banner."
     )
-    webhook_url: Annotated[str | None, AfterValidator(_webhook)] = setting(
+    alert_urls: Annotated[str | None, AfterValidator(_alert_urls)] = setting(
         None,
-        "Webhook URL",
-        "Alerts of prices, bands, chances, coverage and drifts are also sent there as JSON: https://, or http:// on "
-        "this computer.",
+        "Alert URLs",
+        "Where alerts of prices, bands, chances, coverage and drifts are also sent: apprise URLs with spaces between "
+        "them, such as tgram://TOKEN/CHAT, discord://, slack://, ntfy:// or mailto://; https:// for a webhook.",
         **SECRET,
     )
     incidents: bool = setting(True, "Incidents", "A warning or an error in training, at most one a minute.")

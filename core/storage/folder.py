@@ -41,7 +41,7 @@ class DataFolder:
     symbols = _Place("symbols")
     """The lists of the exchanges' markets."""
     outbox = _Place("outbox.json")
-    """The alerts that the webhook has not taken yet."""
+    """The alerts that are not sent to every service yet."""
     backups = _Place("backups")
     """Verified copies of the database, one folder each."""
     reports = _Place("reports")

@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
+from core.alerts.service import service_of
 from core.settings.tree import Settings
 from desktop.dialogs.forms import GroupForm, field_infos
 from desktop.dialogs.setting_words import effect, is_at_once, title
@@ -67,7 +68,10 @@ class PreferencesDialog(QDialog):
     def settings(self) -> Settings:
         """The tree as the forms have it. Raises ValueError in a sentence fit for a user."""
         groups = {name: form.value() for name, form in self._forms.items()}
-        return replace(self._settings, **groups)  # type: ignore[arg-type]
+        settings = replace(self._settings, **groups)  # type: ignore[arg-type]
+        if settings.notifications.alert_urls != self._settings.notifications.alert_urls:
+            _check_alert_urls(settings.notifications.alert_urls or "")
+        return settings
 
     def accept(self) -> None:
         try:
@@ -168,6 +172,17 @@ class PreferencesDialog(QDialog):
         one = translate("Dialogs", "1 change will take effect later; its page says when.")
         several = translate("Dialogs", "{0} changes will take effect later; their pages say when.")
         self.message.show_sentence(one if waiting == 1 else several.format(waiting))
+
+
+def _check_alert_urls(text: str) -> None:
+    """Raises ValueError for the first URL that apprise cannot use."""
+    for number, url in enumerate(text.split(), start=1):
+        if service_of(url) is None:
+            words = translate(
+                "Dialogs", "{0}: apprise cannot use URL {1}, {2}://. Its form is on appriseit.com/services."
+            )
+            name = title("alert_urls")
+            raise ValueError(words.format(name, number, url.partition("://")[0]))
 
 
 def _note(group: str) -> str:

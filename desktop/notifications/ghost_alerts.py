@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from PySide6.QtCore import QObject, Slot
 
-from core.alerts.alert import Alert, AlertKind
+from core.alerts.alert import Alert
 from core.alerts.ghost_conditions import (
     LINE_CONDITIONS,
     AlertState,
@@ -15,7 +15,6 @@ from core.alerts.ghost_conditions import (
     after_check,
     is_judged,
 )
-from core.alerts.webhook import Outbox
 from core.domain.candle import Market
 from core.domain.events import DriftFound, Estimate, ForecastMade, Severity
 from core.domain.price_lines import PriceLine
@@ -24,8 +23,8 @@ from core.market.shown_names import shown_market, shown_symbol
 from core.settings.window import NotificationSettings
 from core.storage.folder import DataFolder
 from desktop.notifications.messages import DesktopMessages
+from desktop.services.alert_sender import AlertSender
 from desktop.services.chance_reader import ChanceReader, FoundChances
-from desktop.services.webhook import Webhook
 from desktop.state.database import WindowDatabase
 from desktop.state.markets import MarketRow
 from desktop.state.run_state import RunState
@@ -36,19 +35,18 @@ from desktop.ui.translation import translate
 
 _OF_LINES = "line "
 """What the names of the alerts on lines begin with."""
-_ON_LINES = frozenset({AlertKind.BAND, AlertKind.CHANCE})
 
 
 class GhostAlerts(QObject):
     """Of all markets of the run. What has fired is stored before it is shown, so that a restart does not repeat it.
 
-    They go to the webhook, as price alerts do: `close` before the window is deleted.
+    They go to the services of the settings, as price alerts do: `close` before the window is deleted.
     """
 
     def __init__(
         self, shell: Shell, state: RunState, database: WindowDatabase, messages: DesktopMessages, folder: DataFolder
     ) -> None:
-        """folder: with the database, for a separate connection, and the webhook's outbox."""
+        """folder: with the database, for a separate connection, and the file of alerts that are not sent yet."""
         super().__init__(shell.window)
         self._shell, self._database, self._messages = shell, database, messages
         self._markets, self._clock = state.markets, state.clock
@@ -59,16 +57,18 @@ class GhostAlerts(QObject):
         self._chances = ChanceReader(folder.database, self)
         self._chances.found.connect(self._on_chances)
         self._chances.failed.connect(shell.banner.notify_storage_error)
-        self.webhook = Webhook(lambda: self._wanted.webhook_url, Outbox(folder.outbox), self)
-        messages.alerted.connect(self.webhook.send)
-        self.webhook.trouble.connect(lambda words: shell.banner.notify(words, Severity.WARNING, key="webhook"))
+        self.alert_sender = AlertSender(
+            lambda: (self._wanted.alert_urls or "").split(), folder.outbox, state.clock, self
+        )
+        messages.alerted.connect(self.alert_sender.send)
+        self.alert_sender.failed.connect(lambda text: shell.banner.notify(text, Severity.WARNING, key="alerts"))
         state.markets.changed.connect(self._on_market)
         state.markets.drift_found.connect(self._on_drift)
 
     def close(self) -> None:
         """End both threads and wait."""
         self._chances.close()
-        self.webhook.close()
+        self.alert_sender.close()
 
     @property
     def _wanted(self) -> NotificationSettings:
@@ -139,7 +139,7 @@ class GhostAlerts(QObject):
             shown_symbol(market.venue, market.symbol), condition.name, len(forecast.ghosts), _price_of(line, forecast)
         )
         title = translate("Notifications", "Band alert")
-        self._send(AlertKind.BAND, market, f"band {line.number}", title, " ".join((words, line.text)).strip())
+        self._send(market, f"band {line.number}", title, " ".join((words, line.text)).strip(), is_on_line=True)
 
     def _fire_chance(self, found: FoundChances, condition: ChanceCondition, line: PriceLine) -> None:
         words = translate("Notifications", "{0}: the chance that {1} is touched within {2} is above {3} %.").format(
@@ -150,7 +150,7 @@ class GhostAlerts(QObject):
         )
         title = translate("Notifications", "Chance alert")
         text = " ".join((words, line.text)).strip()
-        self._send(AlertKind.CHANCE, found.market, f"chance {line.number}", title, text)
+        self._send(found.market, f"chance {line.number}", title, text, is_on_line=True)
 
     def _check_coverage(self, row: MarketRow, coverage: Estimate) -> None:
         name = f"coverage {row.run_id}"
@@ -165,7 +165,7 @@ class GhostAlerts(QObject):
             words = translate(
                 "Notifications", "{0}: only {1} of the newest {2} closes were in their 90 % band. It is too narrow."
             ).format(shown_market(row.market), formatting.format_percent(coverage.value, 1), COVERAGE_WINDOW)
-            self._send(AlertKind.COVERAGE, row.market, name, translate("Notifications", "Coverage lost"), words)
+            self._send(row.market, name, translate("Notifications", "Coverage lost"), words)
 
     def _on_drift(self, market: Market, drift: DriftFound) -> None:
         name = f"drift {drift.run_id} {drift.candle_open_time_ms}"
@@ -181,11 +181,11 @@ class GhostAlerts(QObject):
             formatting.format_count(drift.candles),
             drift.what_was_done,
         )
-        self._send(AlertKind.DRIFT, market, name, translate("Notifications", "Drift"), words)
+        self._send(market, name, translate("Notifications", "Drift"), words)
 
-    def _send(self, kind: AlertKind, market: Market, key: str, title: str, text: str) -> None:
-        self._shell.banner.show_notice(Notice(key, Severity.WARNING, f"{title}: {text}", is_alert=kind in _ON_LINES))
-        self._messages.send_alert(Alert(kind, shown_market(market), self._clock.now_ms(), title, text))
+    def _send(self, market: Market, key: str, title: str, text: str, *, is_on_line: bool = False) -> None:
+        self._shell.banner.show_notice(Notice(key, Severity.WARNING, f"{title}: {text}", is_alert=is_on_line))
+        self._messages.send_alert(Alert(shown_market(market), title, text))
 
     def _known(self) -> dict[str, AlertState]:
         if self._states is None:

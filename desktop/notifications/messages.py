@@ -8,7 +8,7 @@ from datetime import tzinfo
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
-from core.alerts.alert import Alert, AlertKind
+from core.alerts.alert import Alert
 from core.domain.events import Severity
 from core.domain.plain_text import plain
 from core.domain.price_lines import Direction, PriceLine
@@ -34,7 +34,7 @@ class DesktopMessages(QObject):
     sounded = Signal()
     """The system's alert sound was asked for."""
     alerted = Signal(object)
-    """Alert: one of the user's, also for the webhook."""
+    """Alert: one of the user's, also for the services of the settings."""
     clicked = Signal()
     """On a message or on the tray: the window is wanted."""
 
@@ -122,7 +122,7 @@ class AlertMessages:
             )
         )
         title = translate("Chart", "Price alert")
-        self._messages.send_alert(Alert(AlertKind.PRICE, market, crossed_at_ms or 0, title, text))
+        self._messages.send_alert(Alert(market, title, text))
         if self._shell.settings.current.notifications.alert_sound:
             self._messages.sound()
 

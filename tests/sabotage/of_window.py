@@ -462,10 +462,10 @@ FAULTS = (
         "if tenth.cases]",
     ),
     Fault(
-        "webhook-follows-redirects",
-        "core/alerts/webhook.py",
-        "allow_redirects=False",
-        "allow_redirects=True",
+        "alert-follows-redirects",
+        "core/alerts/service.py",
+        "http_redirects=False",
+        "http_redirects=True",
     ),
     Fault(
         "drifts-and-incidents-of-the-first-market-alone",

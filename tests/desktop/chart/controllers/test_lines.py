@@ -567,7 +567,9 @@ def test_an_alert_is_shown_before_all_other_banners_with_a_sound(bench: ToolBenc
     bench.key(Qt.Key.Key_Up, SHIFT)
     tick(bench, the_line(bench).price)
     assert window.banner.text.text().startswith("Alert: BTC/USDT rose to ")
-    assert [each.to_json()["text"].partition(" rose")[0] for each in sent] == ["Price alert: BTC/USDT"], "said once"
+    assert [(each.title, each.text.partition(" rose")[0]) for each in sent] == [("Price alert", "BTC/USDT")], (
+        "said once"
+    )
     assert len(sounds) == has_sound
     window.banner.dismiss()
     assert window.banner.text.text() == "The exchange does not answer."
