@@ -87,8 +87,7 @@ class AlertsElsewhere(QObject):
                 crossed.setdefault(key, []).append(line)
         for (venue, symbol), lines in crossed.items():
             quote = quoted.quotes[symbol]
-            closes = () if quote.day is None else quote.day.closes
-            decimals = formatting.decimals_of_prices((*closes, quote.last, *(line.price for line in lines)))
+            decimals = formatting.decimals_of_prices((quote.last, *(line.price for line in lines)))
             show = partial(self._open, (venue, symbol))
             messages = AlertMessages(self._shell, self._messages, translate("Chart", "Show market"), show)
             messages.show(symbol, venue, lines, decimals)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from PySide6.QtCore import QObject, Signal
@@ -62,9 +62,6 @@ class QuoteBook(QObject):
                 self._troubles.pop(event.venue, None)
                 for symbol, quote in event.quotes.items():
                     key = (event.venue, symbol)
-                    former = self._quotes.get(key)
-                    if quote.day is None and former is not None:
-                        quote = replace(quote, day=former.day)
                     self._quotes[key] = quote
                     self._unknown.pop(key, None)
                 for symbol, sentence in event.unknown.items():

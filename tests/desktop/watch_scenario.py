@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from core.domain.candle import SIMULATED_VENUE, Candle, Market
 from core.domain.events import AccuracySummary, Estimate, EventBatch, MarketStatus, MemberRun
 from core.domain.watchlist import WatchedMarket, Watchlist
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.feeds.ticker_poller import PollTrouble, Quoted
-from core.market.feeds.tickers import DayOfPrices, Quote
+from core.market.feeds.tickers import Quote
 from desktop.state.run_state import RunState
 from tests.desktop import scenario
 from tests.desktop.scenario import MINUTE, NOW_MS
@@ -32,14 +30,8 @@ def markets() -> Watchlist:
     )
 
 
-def quote(last: float, change: float, at_ms: int = FRESH_MS, seed: int = 1) -> Quote:
-    """A day of prices that leads to `last` with this change, a fraction."""
-    generator = np.random.default_rng(seed)
-    begin = last / (1.0 + change)
-    walk = np.cumsum(generator.normal(0.0, 0.004, 96))
-    bridge = walk - walk[-1] * np.linspace(0.0, 1.0, 96)
-    closes = (np.linspace(begin, last, 96) * (1.0 + bridge)).tolist()
-    return Quote(last, at_ms, DayOfPrices(tuple(closes), begin))
+def quote(last: float, change: float, at_ms: int = FRESH_MS) -> Quote:
+    return Quote(last, at_ms, change)
 
 
 def fill_quotes(state: RunState) -> None:
@@ -48,14 +40,14 @@ def fill_quotes(state: RunState) -> None:
         Quoted(
             "binance",
             {
-                "BTC/USDT": quote(64_561.31, 0.0123, seed=1),
-                "ETH/USDT": quote(3_214.07, -0.0341, seed=2),
-                "SOL/USDT": quote(151.42, 0.0874, seed=3),
+                "BTC/USDT": quote(64_561.31, 0.0123),
+                "ETH/USDT": quote(3_214.07, -0.0341),
+                "SOL/USDT": quote(151.42, 0.0874),
             },
             {"NOSUCH/USDT": "Binance has no spot market NOSUCH/USDT. Symbols are written like BTC/USDT."},
         )
     )
-    state.quotes.take(Quoted("kraken", {"ETH/EUR": quote(2_961.5, 0.004, OLD_MS, seed=4)}, {}))
+    state.quotes.take(Quoted("kraken", {"ETH/EUR": quote(2_961.5, 0.004, OLD_MS)}, {}))
     state.quotes.take(PollTrouble("kraken", CUT, NOW_MS + 12_000))
 
 

@@ -140,8 +140,8 @@ FAULTS = (
     Fault(
         "change-of-the-day-in-percent",
         "core/market/feeds/tickers.py",
-        "return self.last / self.day.day_ago - 1.0",
-        "return 100.0 * (self.last / self.day.day_ago - 1.0)",
+        "percentage / 100.0 if",
+        "percentage if",
     ),
     Fault(
         "ticker-source-not-closed",

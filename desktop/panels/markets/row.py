@@ -82,17 +82,6 @@ class Row:
         return self.standing.state in _UNCERTAIN
 
     @property
-    def closes(self) -> tuple[float, ...]:
-        """Of a day, with the last price at the end; empty where they are not known."""
-        quote = self.standing.quote
-        return () if quote is None or quote.day is None else (*quote.day.closes, quote.last)
-
-    @property
-    def day_ago(self) -> float | None:
-        quote = self.standing.quote
-        return None if quote is None or quote.day is None else quote.day.day_ago
-
-    @property
     def last(self) -> float | None:
         """The price."""
         return None if self.standing.quote is None else self.standing.quote.last
@@ -113,7 +102,7 @@ class Row:
             return None
         if self.known.decimals is not None:
             return self.known.decimals
-        return decimals_of_prices((*self.closes[-24:], self.last))
+        return decimals_of_prices((self.last,))
 
     @property
     def change_text(self) -> str:
@@ -156,9 +145,8 @@ class Row:
         if self.standing.quote is not None:
             at = format_time(self.standing.quote.at_ms, seconds=True)
             lines.append(translate("Panels", "{0} at {1}").format(self.price_text, at))
-        if self.day_ago is not None:
-            day_ago = translate("Panels", "{0} from a day ago, when it was {1}")
-            lines.append(day_ago.format(self.change_text, format_price(self.day_ago, self.decimals)))
+        if self.change is not None:
+            lines.append(translate("Panels", "{0} in 24 hours").format(self.change_text))
         if self.is_on_chart:
             lines.append(translate("Panels", "On the chart: {0}.").format(state_within(self.feed)))
         lines += [*self._of_ghosts(), self.learning_words]
@@ -280,6 +268,6 @@ def _of_run(known: MarketRow, polled: Standing, now_ms: int) -> Standing:
 
 
 def _standing(price: float, at_ms: int, polled: Standing, *, is_old: bool) -> Standing:
-    """With the polled day."""
-    day = None if polled.quote is None else polled.quote.day
-    return Standing(QuoteState.OLD if is_old else QuoteState.FRESH, Quote(price, at_ms, day))
+    """With the polled change: it is of a day, and the prices are of the same seconds."""
+    change = None if polled.quote is None else polled.quote.change
+    return Standing(QuoteState.OLD if is_old else QuoteState.FRESH, Quote(price, at_ms, change))

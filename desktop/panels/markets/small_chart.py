@@ -1,4 +1,4 @@
-"""The small chart of a row: the newest candles and the ghosts ahead of them, or the closes of a day."""
+"""The small chart of a row: the newest candles and the ghosts ahead of them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPixmap, QPolygonF
 
 from core.domain.candle import Candle, Market
 from core.domain.events import ForecastMade, Ghost
-from desktop.panels.markets.row import Row, change_colour
+from desktop.panels.markets.row import Row
 from desktop.state.markets import MarketRow
 from desktop.ui.theme import Palette, with_alpha
 
@@ -33,8 +33,8 @@ class SmallCharts:
     def picture(self, row: Row, size: QSize, ratio: float, palette: Palette, *, is_selected: bool) -> QPixmap:
         """Of this size in logical pixels, transparent where nothing is."""
         known = row.known
-        shown = (known.candles, known.forming, known.forecast) if known.newest else (row.closes, row.day_ago)
-        key = (shown, row.is_uncertain, size.toTuple(), ratio, palette, is_selected)
+        shown = (known.candles, known.forming, known.forecast, row.is_uncertain)
+        key = (shown, size.toTuple(), ratio, palette, is_selected)
         former = self._kept.get(row.market)
         if former is not None and former[0] == key:
             return former[1]
@@ -52,14 +52,12 @@ class SmallCharts:
 
 
 def paint(painter: QPainter, place: QRectF, row: Row, palette: Palette, *, is_selected: bool) -> None:
-    """What there is to show of a market."""
+    """Nothing of a market whose candles nobody reads."""
     room = place.adjusted(_MARGIN_X, _MARGIN_Y, -_MARGIN_X, -_MARGIN_Y)
     if row.is_uncertain:
         painter.setOpacity(_OPACITY_OF_OLD)
     if row.known.newest is not None:
         _paint_candles(painter, _Scene.of(row.known, room), palette, is_selected=is_selected)
-    elif len(row.closes) > 1:
-        _paint_closes(painter, room.adjusted(0, 3, 0, -3), row, palette, is_selected=is_selected)
 
 
 @dataclass(frozen=True)
@@ -141,28 +139,6 @@ def _paint_one(painter: QPainter, scene: _Scene, candle: Candle | Ghost, colour:
     high, low = round(scene.y(candle.high)), round(scene.y(candle.low))
     painter.fillRect(x + _BODY_PX // 2, high, 1, max(low - high, 1), colour)
     painter.fillRect(x, top, _BODY_PX, max(foot - top, 1), colour)
-
-
-def _paint_closes(painter: QPainter, room: QRectF, row: Row, palette: Palette, *, is_selected: bool) -> None:
-    """The day's closes as a line over the faint one of a day ago."""
-    closes, day_ago = row.closes, row.day_ago
-    prices = (*closes, *([] if day_ago is None else [day_ago]))
-    low, high = min(prices), max(prices)
-    colour = change_colour(row, palette)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    if day_ago is not None:
-        y = height_of(day_ago, low, high, room)
-        painter.setPen(QPen(palette.inverse_text if is_selected else palette.outline, 1.0, Qt.PenStyle.DotLine))
-        painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
-    painter.setPen(QPen(palette.inverse_text if is_selected else colour, 1.4))
-    painter.drawPolyline(spark(closes, room, low, high))
-
-
-def spark(closes: tuple[float, ...], room: QRectF, low: float, high: float) -> QPolygonF:
-    """The closes as a line from the left edge of `room` to the right, `low` at its foot and `high` at its top."""
-    step = room.width() / (len(closes) - 1)
-    points = (QPointF(room.left() + i * step, height_of(close, low, high, room)) for i, close in enumerate(closes))
-    return QPolygonF(list(points))
 
 
 def height_of(price: float, low: float, high: float, room: QRectF) -> float:

@@ -60,7 +60,7 @@ _BY_IMPORTANCE = (
     Column.FEED,
 )
 """Where there is no room for all columns, the last ones go."""
-_MAY_BE_EMPTY = frozenset({Column.CHANGE, Column.SKILL, Column.GAIN})
+_MAY_BE_EMPTY = frozenset({Column.CHART, Column.CHANGE, Column.SKILL, Column.GAIN})
 _BESIDE = {Column.MARKET: BAR_PX + DOT_PX + PADDING_PX, Column.FEED: DOT_PX + PADDING_PX}
 """Beside the texts of a cell, in pixels."""
 _MEASURED = frozenset(Column) - {Column.CHART, Column.LEARNED}
@@ -163,8 +163,12 @@ class MarketsTable(QTableView):
         most = {column: enlarged(width) for column, width in _MOST.items()}
         before, filled = dict(self._widths), set(self._filled)
         for row in rows:
-            numbers = {Column.CHANGE: row.change, Column.SKILL: row.known.skill, Column.GAIN: row.known.model_gain}
-            self._filled |= {column for column, number in numbers.items() if number is not None}
+            known = row.known
+            contents = known.newest, row.change, known.skill, known.model_gain
+            columns_of = Column.CHART, Column.CHANGE, Column.SKILL, Column.GAIN
+            self._filled |= {
+                column for column, content in zip(columns_of, contents, strict=True) if content is not None
+            }
             below = texts_below(row)
             for column in columns:
                 width = max(_widest(metrics, (column.text(row),)), _widest(faint, below.get(column, ())))

@@ -4,11 +4,11 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.market.feeds.ticker_poller import PollTrouble, Quoted
-from core.market.feeds.tickers import DayOfPrices, Quote
+from core.market.feeds.tickers import Quote
 from desktop.state.quotes import STALE_AFTER_MS, QuoteBook, QuoteState
 
 BTC = ("binance", "BTC/USDT")
-QUOTE = Quote(100.0, 1_000, DayOfPrices((90.0, 100.0), 80.0))
+QUOTE = Quote(100.0, 1_000, 0.25)
 
 
 @pytest.fixture
@@ -50,13 +50,6 @@ def test_an_unknown_market_may_appear_later(quotes: QuoteBook) -> None:
     assert state(quotes) is QuoteState.NO_MARKET
     quotes.take(Quoted("binance", {"BTC/USDT": QUOTE}, {}))
     assert state(quotes) is QuoteState.FRESH
-
-
-def test_a_price_without_daily_data_keeps_the_known_day(quotes: QuoteBook) -> None:
-    quotes.take(Quoted("binance", {"BTC/USDT": QUOTE}, {}))
-    quotes.take(Quoted("binance", {"BTC/USDT": Quote(120.0, 2_000)}, {}))
-    quote = quotes.standing(BTC, 2_000, is_polled=True).quote
-    assert quote is not None and quote.change == pytest.approx(0.5)
 
 
 def test_unwatched_markets_are_forgotten(quotes: QuoteBook) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.domain.candle import Interval, Market
 from core.domain.events import Estimate
-from core.market.feeds.tickers import DayOfPrices, Quote
+from core.market.feeds.tickers import Quote
 from desktop.panels.accuracy.words import value_of
 from desktop.panels.markets.model import SORTABLE, Column, arranged
 from desktop.panels.markets.row import Row
@@ -22,9 +22,9 @@ ESTIMATES = st.builds(
     st.sampled_from([None, 0.05]),
 )
 QUOTES = st.builds(
-    lambda last, begin: Quote(last, 0, None if begin is None else DayOfPrices((begin, last), begin)),
+    lambda last, change: Quote(last, 0, change),
     st.sampled_from([1.0, 2.0, 3.0]),
-    st.sampled_from([None, 1.0, 2.0]),
+    st.sampled_from([None, -0.5, 0.0, 1.0]),
 )
 
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 
 from core.domain.candle import Candle
 from desktop.panels.markets.row import Row
-from desktop.panels.markets.small_chart import SmallCharts, ghosts_ahead, paint, spark
+from desktop.panels.markets.small_chart import SmallCharts, ghosts_ahead, paint
 from desktop.state.markets import MarketRow
 from desktop.state.quotes import QuoteState, Standing
 from desktop.ui.theme import Palette, Theme
@@ -94,10 +94,3 @@ def test_a_picture_is_painted_again_only_when_it_differs(theme: Theme) -> None:
     assert picture(row(), QSize(120, 32)) == 3
     assert picture(row(), QSize(120, 32), is_selected=True) == 4
     assert picture(row(state=QuoteState.OLD), QSize(120, 32)) == 5
-
-
-def test_a_spark_line_runs_from_edge_to_edge_and_a_flat_one_through_the_middle() -> None:
-    room = QRectF(10, 20, 100, 50)
-    line = spark((1.0, 3.0, 2.0), room, 1.0, 3.0)
-    assert [line.at(i).toTuple() for i in range(3)] == [(10.0, 70.0), (60.0, 20.0), (110.0, 45.0)]
-    assert {spark((5.0, 5.0), room, 5.0, 5.0).at(i).y() for i in range(2)} == {45.0}
