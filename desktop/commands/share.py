@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from core.evaluation.report.shared_page import shared_page
+from core.evaluation.report.page import shared_page
 from core.evaluation.sharing import read_shared
 from core.files.durable import write_durably
 from core.market.shown_names import shown_market

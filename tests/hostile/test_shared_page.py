@@ -10,7 +10,7 @@ from core.domain.candle import Interval, Market
 from core.domain.events import Incident, Severity
 from core.domain.incident_kinds import IncidentKind
 from core.evaluation.paper import TRADE_COST
-from core.evaluation.report.shared_page import shared_page
+from core.evaluation.report.page import shared_page
 from core.evaluation.sharing import read_shared
 from core.storage.database import open_database
 from core.storage.folder import DataFolder

@@ -128,8 +128,8 @@ FAULTS = (
     Fault(
         "unprintable-letters-on-a-page",
         "core/evaluation/report/page.py",
-        "element.text = words.printable(element.text)",
-        "element.text = str(element.text)",
+        "return words.printable(value) if",
+        "return value if",
     ),
     Fault(
         "loss-without-model-of-the-wrong-sign",

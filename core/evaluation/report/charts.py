@@ -46,7 +46,7 @@ def loss_reduction(timeline: Timeline, name: str) -> Element | None:
     upward = svg.upward([0.0, *(float(value) for _, _, values in curves for value in (values.min(), values.max()))])
     ends = "; ".join(f"{label} ends at {percent(float(values[-1]))}" for label, _, values in curves)
     drawn = [
-        *svg.scale_left(upward, _signed, "of the reference’s whole loss"),
+        *svg.scale_left(upward, _signed, "of its loss"),
         *_scale_of_time(timeline.target_open_time_ms, across),
         svg.line(svg.LEFT, upward.at(0.0), svg.RIGHT, upward.at(0.0), "zero"),
         *(svg.curve(_points(across, upward, rows, values), f"curve {kind}") for _, kind, values in curves),

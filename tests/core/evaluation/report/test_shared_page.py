@@ -16,7 +16,7 @@ from core.domain.quantities import BAND_90
 from core.evaluation.paper import TRADE_COST
 from core.evaluation.report import leaderboard_words, words
 from core.evaluation.report.charts import newest_candles, price_text
-from core.evaluation.report.shared_page import shared_page
+from core.evaluation.report.page import shared_page
 from core.evaluation.sharing import SharedRun, _without, read_shared
 from core.settings.tree import from_dict, to_dict
 from core.storage.candles import CandleStore
