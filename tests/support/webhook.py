@@ -27,7 +27,7 @@ class Webhook(ThreadingHTTPServer):
 
     @property
     def messages(self) -> list[str]:
-        """What was delivered, in order."""
+        """Of the delivered alerts, oldest first."""
         return [body["message"] for body in self.bodies]
 
 

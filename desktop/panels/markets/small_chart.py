@@ -52,7 +52,7 @@ class SmallCharts:
 
 
 def paint(painter: QPainter, place: QRectF, row: Row, palette: Palette, *, is_selected: bool) -> None:
-    """Nothing of a market whose candles nobody reads."""
+    """The candles of a market of the run; of others nothing."""
     room = place.adjusted(_MARGIN_X, _MARGIN_Y, -_MARGIN_X, -_MARGIN_Y)
     if row.is_uncertain:
         painter.setOpacity(_OPACITY_OF_OLD)
