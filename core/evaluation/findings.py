@@ -61,7 +61,7 @@ class QuantityAccuracy:
 class DrawnAccuracy:
     """Another quantity of ghosts: the skill of the shown forecast, over the candles whose score has its loss.
 
-    is_stored: False if candles count, but their scores are older than this quantity.
+    is_stored: False if candles count, but no score of theirs has a loss on this quantity.
     """
 
     quantity: Quantity

@@ -149,7 +149,7 @@ class QuantityLosses:
         return min(able, key=lambda expert: float(self.of(expert).mean())) if len(self) else None
 
     def where_shown(self) -> QuantityLosses:
-        """Of the scores that have the combination's loss: older ones have none of some quantities."""
+        """Of the scores that have the combination's loss: those of corrected candles have none of the volume."""
         known = np.isfinite(self.shown)
         return QuantityLosses(self.shown[known], self.by_row[known], self.quantity, self.experts)
 

@@ -42,7 +42,7 @@ class Record:
     made_at_ms: _Count
     size_bytes: _Count
     sha256: _Sha256
-    steps: tuple[str, ...]
+    schema_version: _Count
     rows: dict[str, _Count]
     checkpoints: tuple[KeptFile, ...] = ()
 

@@ -32,26 +32,26 @@ from core.storage.backup_record import (
     list_backups,
     write_record,
 )
-from core.storage.checkpoints import can_be_best
+from core.storage.checkpoints import CAN_BE_BEST
 from core.storage.database import START_AGAIN, decode
 from core.storage.errors import CorruptDatabaseError, StorageError, explain
 from core.storage.folder import DataFolder
-from core.storage.migrations import is_newer
 from core.storage.row_repair import find_damaged, leave_list, mend
-from core.storage.soundness import UNREADABLE, pages_of, steps_of, tables_of
+from core.storage.schema import VERSION, Origin, origin_of
+from core.storage.soundness import UNREADABLE, pages_of, tables_of
 
 _PAGES = 256
 _PAUSE_S = 0.005
 """Pause after each piece, to leave the disk to others."""
 _MARGIN_BYTES = 32_000_000
 _DAMAGE = "damage-found.txt"
-_RESUMED_FROM = """
+_RESUMED_FROM = f"""
 SELECT file, sha256 FROM checkpoints WHERE is_deleted = 0 AND sequence IN (
     SELECT MAX(sequence) FROM checkpoints WHERE is_deleted = 0 GROUP BY run_id
     UNION SELECT MAX(sequence) FROM checkpoints WHERE is_deleted = 0 AND is_known_good = 1 GROUP BY run_id
     UNION SELECT sequence FROM (
         SELECT sequence, ROW_NUMBER() OVER (PARTITION BY run_id ORDER BY skill DESC, sequence DESC) AS place
-        FROM checkpoints WHERE is_deleted = 0 AND {can_be_best}
+        FROM checkpoints WHERE is_deleted = 0 AND {CAN_BE_BEST}
     ) WHERE place = 1
 ) ORDER BY sequence
 """
@@ -191,13 +191,13 @@ def _copied(folder: DataFolder, target: Path, clock: Clock, go_on: Callable[[int
                 rows = _counted(copy)
             _give_back_room(copy)
         _sync(target)
-        steps = _verified(folder, source, target, rows)
+        _verify(folder, source, target, rows)
         kept = tuple(_kept_checkpoints(folder, source, target.parent / CHECKPOINTS))
     return Record(
         made_at_ms=made_at_ms,
         size_bytes=target.stat().st_size,
         sha256=sha256_of(target),
-        steps=steps,
+        schema_version=VERSION,
         rows=rows,
         checkpoints=kept,
     )
@@ -218,12 +218,12 @@ def _mended(folder: DataFolder, copy: sqlite3.Connection, after_piece: Callable[
     return True
 
 
-def _verified(folder: DataFolder, source: sqlite3.Connection, target: Path, rows: dict[str, int]) -> tuple[str, ...]:
-    """Read the copy back from the disk. Returns its schema's steps. Raises StorageError."""
+def _verify(folder: DataFolder, source: sqlite3.Connection, target: Path, rows: dict[str, int]) -> None:
+    """Read the copy back from the disk. Raises StorageError."""
     with closing(sqlite3.connect(f"{target.as_uri()}?mode=ro&immutable=1", uri=True)) as copy:
         fault = _fault(copy, rows)
         if fault is None:
-            return steps_of(copy)
+            return
     if (damage := _damage(source)) is not None:
         raise _damaged(folder, damage)
     raise StorageError(
@@ -260,8 +260,8 @@ def _fault(copy: sqlite3.Connection, rows: dict[str, int]) -> str | None:
         fault = pages_of(copy, is_thorough=True) or tables_of(copy)
         if fault is not None:
             return fault
-        if is_newer(steps_of(copy)):
-            return "a newer version of Ghostcandle wrote it"
+        if origin_of(copy) is not Origin.THIS_SCHEMA:
+            return "another version of Ghostcandle wrote it"
         copied = _counted(copy)
         odd = sorted(table for table in rows.keys() | copied.keys() if rows.get(table) != copied.get(table))
     except UNREADABLE as error:
@@ -294,8 +294,7 @@ def _kept_checkpoints(folder: DataFolder, source: sqlite3.Connection, into: Path
 
 def _resumed_from(source: sqlite3.Connection) -> list[tuple[str, str]]:
     """File and sha256 of those checkpoints."""
-    columns = {str(row[1]) for row in source.execute("PRAGMA table_info(checkpoints)")}
-    return source.execute(_RESUMED_FROM.format(can_be_best=can_be_best(columns))).fetchall()
+    return source.execute(_RESUMED_FROM).fetchall()
 
 
 def link_or_copy(path: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""Closed candles on disk. Who writes them: `core.storage.migrations`."""
+"""Closed candles on disk. Who writes them: `core.storage.schema`."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,13 +29,11 @@ SELECT {", ".join(f"checkpoints.{column}" for column in CHECKPOINT_COLUMNS)}, {M
 FROM checkpoints LEFT JOIN checkpoint_marks USING (checkpoint_id)
 WHERE is_deleted = 0
 """
-_CAN_BE_BEST = {
-    "is_known_good": "is_known_good = 1",
-    "health": f"health IS NOT '{Disease.DIVERGED}'",
-    "skill": "skill BETWEEN 0.0 AND 1.7976931348623157e308",
-    "model_gain": "(model_gain IS NULL OR model_gain >= 0.0)",
-}
-"""By column: the conditions of `core.checkpoints.best.best_of`."""
+CAN_BE_BEST = (
+    f"is_known_good = 1 AND health IS NOT '{Disease.DIVERGED}' AND skill BETWEEN 0.0 AND 1.7976931348623157e308 "
+    "AND (model_gain IS NULL OR model_gain >= 0.0)"
+)
+"""The conditions of `core.checkpoints.best.best_of`."""
 _NEWEST = """
 SELECT checkpoint_id FROM checkpoints
 WHERE sequence IN (SELECT MAX(sequence) FROM checkpoints WHERE is_deleted = 0 GROUP BY run_id)
@@ -46,15 +44,9 @@ JOIN runs USING (run_id) JOIN markets ON markets.id = runs.market_id
 WHERE is_deleted = 0 AND checkpoint_id = ?
 """
 
-
-def can_be_best(columns: Collection[str] = tuple(_CAN_BE_BEST)) -> str:
-    """The condition, with those of a table's columns that there are: an older version's table lacks some."""
-    return " AND ".join(condition for column, condition in _CAN_BE_BEST.items() if column in columns)
-
-
 _BEST = f"""
 SELECT checkpoint_id FROM checkpoints
-WHERE run_id = ? AND run_id NOT LIKE '{IMPORTED_RUN}%' AND is_deleted = 0 AND {can_be_best()}
+WHERE run_id = ? AND run_id NOT LIKE '{IMPORTED_RUN}%' AND is_deleted = 0 AND {CAN_BE_BEST}
 ORDER BY skill DESC, sequence DESC LIMIT 1
 """
 _FORBIDDEN_IN_TAGS = re.compile(r"[\s,]+")

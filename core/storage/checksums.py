@@ -2,9 +2,6 @@
 
 SQLite notices a damaged page where its structure is broken; a flipped bit in a number is another number to it. The
 checksum is a CRC-32 over the row's id and values: it finds every single flipped bit, and every burst of up to 32.
-
-A column is added later by `ALTER TABLE ... ADD COLUMN` (nullable) in a new step of `migrations`, and at the end of the
-table's `columns` here. Trailing NULLs are not part of the checksum, so old rows stay valid.
 """
 
 from __future__ import annotations
@@ -55,11 +52,8 @@ def _as_stored(value: Any, kind: type) -> object:
 
 
 def _checksum(values: Row) -> int:
-    end = len(values)
-    while end and values[end - 1] is None:
-        end -= 1
     plain, crc = [], 0
-    for value in values[:end]:
+    for value in values:
         if type(value) is bytes:
             crc = zlib.crc32(value, crc)
             plain.append(len(value))

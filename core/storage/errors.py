@@ -18,14 +18,6 @@ class FullDiskError(StorageError):
     """The disk is full; the write can be repeated once there is room."""
 
 
-class NewerDatabaseError(StorageError):
-    """A later version of Ghostcandle has written the file; this one must not touch it."""
-
-
-class OlderDatabaseError(StorageError):
-    """An earlier version of Ghostcandle has written the file; the next start converts it."""
-
-
 def explain(error: Exception, path: Path) -> StorageError | None:
     """The StorageError for an error caused by the environment, or None for one caused by a bug."""
     code = getattr(error, "sqlite_errorcode", None)

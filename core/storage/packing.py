@@ -4,9 +4,7 @@ A forecast has H horizons, Q quantities (the close is the first), L levels (the 
 in C order. Its drawn part is kept permanently, the exact arrays while it is recent.
 
 Scores are one record per horizon. Losses and overlaps are float32, and are so from the moment at which a target is
-scored (`as_stored`): what a trainer has in its memory and what it reads back after a restart are the same numbers. A
-quantity is added as a field of a new form, at the end: `FORMS` only ever grows. Records of older forms are read with
-NaN (None in `StoredScore`) in its place, so that it has to be optional there.
+scored (`as_stored`): what a trainer has in its memory and what it reads back after a restart are the same numbers.
 
 Gradient statistics are float32, NaN in the place of None.
 """
@@ -18,7 +16,6 @@ import math
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -28,7 +25,7 @@ from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFinite
 from core.domain.events import ForecastMode
 from core.storage.records import StoredScore
 
-_FIRST = np.dtype(
+RECORD = np.dtype(
     [
         ("origin_open_time_ms", "<i8"),
         ("horizon", "<u2"),
@@ -45,16 +42,13 @@ _FIRST = np.dtype(
         ("reference_overlap", "<f4"),
         ("twin_loss", "<f4"),
         ("range_twin_loss", "<f4"),
+        ("body_loss", "<f4"),
+        ("upper_wick_loss", "<f4"),
+        ("lower_wick_loss", "<f4"),
+        ("volume_loss", "<f4"),
     ]
 )
-_DRAWN_LOSSES = ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")
-_SECOND = np.dtype([*_FIRST.descr, *((name, "<f4") for name in _DRAWN_LOSSES)])
-"""With the shown forecast's losses on the other drawn quantities."""
-FORMS = {1: _FIRST, 2: _SECOND}
-"""By the number stored with each row."""
-NEWEST_FORM = max(FORMS)
-_RECORD = FORMS[NEWEST_FORM]
-NUMBERS = tuple(name for name in _RECORD.names or () if _RECORD[name] == np.dtype("<f4"))
+NUMBERS = tuple(name for name in RECORD.names or () if RECORD[name] == np.dtype("<f4"))
 """The float fields, named as in `StoredScore`."""
 _REQUIRED = frozenset(NUMBERS[:8])
 MODES = {
@@ -72,14 +66,14 @@ HAS_LOSSES = 8
 """Flag: the expert losses of the record are stored besides it."""
 
 Records = NDArray[np.void]
-"""Records [n] of the newest form."""
+"""[n] of RECORD."""
 _SINGLE = np.dtype("<f4")
 _DOUBLE = np.dtype("<f8")
 _DIGEST_BYTES = 16
 _ORIGINS = (None, *NonFiniteOrigin)
 _HEAD = 6  # norm after, parameter norm, update ratio, loss scale, origin, number of loss parts
 _PER_LAYER = 6
-"""The anchor's loss follows the layers; old steps do not have it."""
+"""The anchor's loss follows the layers."""
 
 
 def pack_drawn(quantiles: NDArray[np.float64]) -> bytes:
@@ -144,27 +138,24 @@ def as_stored(score: StoredScore) -> StoredScore:
 def pack_scores(scores: Sequence[StoredScore]) -> bytes:
     """The scores of one target as bytes. Raises ValueError if a mandatory number is missing."""
     with np.errstate(over="ignore"):
-        return np.array([_record(score) for score in scores], dtype=_RECORD).tobytes()
+        return np.array([_record(score) for score in scores], dtype=RECORD).tobytes()
 
 
-def unpack_scores(packed: Iterable[tuple[int, bytes]]) -> Records:
-    """The rows' records as one array, from their forms and bytes. Raises ValueError for an unknown form."""
-    parts = [
-        np.frombuffer(b"".join(data for _, data in rows), _form(form)) for form, rows in groupby(packed, lambda r: r[0])
-    ]
-    return np.concatenate([_to_newest(part) for part in parts]) if parts else np.empty(0, _RECORD)
+def unpack_scores(packed: Iterable[bytes]) -> Records:
+    """The rows' records as one array."""
+    return np.frombuffer(b"".join(packed), RECORD)
 
 
-def records_in(form: int, packed: bytes) -> int:
+def records_in(packed: bytes) -> int:
     """How many records these bytes hold."""
-    return len(packed) // _form(form).itemsize
+    return len(packed) // RECORD.itemsize
 
 
 def to_score(
     record: np.void, target_open_time_ms: int, version: int, scored_at_ms: int, expert_losses: bytes
 ) -> StoredScore:
     """The inverse of `pack_scores` for one record."""
-    values = dict(zip(_RECORD.names or (), record.item(), strict=True))
+    values = dict(zip(RECORD.names or (), record.item(), strict=True))
     flags, hit = values.pop("flags"), values.pop("direction_hit")
     for name in NUMBERS:
         if math.isnan(values[name]):
@@ -226,23 +217,6 @@ def _number(score: StoredScore, name: str) -> float:
     return math.nan
 
 
-def _form(form: int) -> np.dtype[np.void]:
-    if form not in FORMS:
-        raise ValueError(f"unknown form {form} of scores")
-    return FORMS[form]
-
-
-def _to_newest(records: Records) -> Records:
-    if records.dtype == _RECORD:
-        return records
-    wider = np.zeros(len(records), _RECORD)
-    for name in NUMBERS:
-        wider[name] = np.nan
-    for name in records.dtype.names or ():
-        wider[name] = records[name]
-    return wider
-
-
 def pack_gradients(statistics: GradientStatistics | None) -> bytes | None:
     """The column `gradients` of the table `steps`."""
     if statistics is None:
@@ -270,8 +244,8 @@ def unpack_gradients(data: bytes | None) -> GradientStatistics | None:
     origin, parts = int(values[4]), int(values[5])
     numbers = [value if math.isfinite(value) else None for value in values]
     after, parameters, update, scale = numbers[:4]
-    rest = numbers[_HEAD + parts :]
-    rows = [rest[first : first + _PER_LAYER] for first in range(0, len(rest) - _PER_LAYER + 1, _PER_LAYER)]
+    *of_layers, anchor_loss = numbers[_HEAD + parts :]
+    rows = [of_layers[first : first + _PER_LAYER] for first in range(0, len(of_layers), _PER_LAYER)]
     return GradientStatistics(
         layers=tuple(LayerStatistics(*row) for row in rows),
         norm_after=after,
@@ -280,7 +254,7 @@ def unpack_gradients(data: bytes | None) -> GradientStatistics | None:
         loss_parts=tuple(numbers[_HEAD : _HEAD + parts]),
         loss_scale=scale,
         non_finite=_ORIGINS[origin],
-        anchor_loss=rest[-1] if len(rest) % _PER_LAYER else None,
+        anchor_loss=anchor_loss,
     )
 
 

@@ -300,11 +300,11 @@ class RecordReader:
 
     def _scored_end(self, horizon: int, order: str) -> int | None:
         sql = (
-            f"SELECT target_open_time_ms, form, records FROM {scores_at(horizon).name} WHERE run = {RUN} "
+            f"SELECT target_open_time_ms, records FROM {scores_at(horizon).name} WHERE run = {RUN} "
             f"ORDER BY target_open_time_ms {order} LIMIT ?"
         )
-        for target, form, packed in self._select(sql, _LOOKED_THROUGH):
-            if horizon in unpack_scores([(form, packed)])["horizon"]:
+        for target, packed in self._select(sql, _LOOKED_THROUGH):
+            if horizon in unpack_scores([packed])["horizon"]:
                 return int(target)
         return None
 

@@ -39,7 +39,6 @@ _SCORE_COLUMNS = (
     ("mode", int),
     ("after_gap", int),
     ("scored_at_ms", int),
-    ("form", int),
     ("records", bytes),
 )
 SCORES = SealedTable("scores", _SCORE_COLUMNS)

@@ -52,7 +52,7 @@ class ChallengerWork:
 
 @dataclass(frozen=True, slots=True)
 class ChallengerFigures:
-    """Of a model of a run; None before the first candle, and where an older version has not counted it."""
+    """Of a model of a run; None before the first candle."""
 
     cost_ms: float | None
     """For one candle of one market, with its forecasts and its steps."""
@@ -87,7 +87,7 @@ class StoredScore:
     scored_at_ms: int
     version: int = 1
     expert_losses: bytes = b""
-    """Of every expert, see `core.forecast.experts.pack_losses`; empty in old scores."""
+    """Of every expert, see `core.forecast.experts.pack_losses`; empty for a corrected candle."""
     regime: RegimeProbabilities | None = None
     """The market's regime at the origin; stored with the forecast's conditions, not with the score. None for old
     forecasts."""
@@ -95,11 +95,11 @@ class StoredScore:
     """Of the reference model, to compare with `model_loss`; None without one, and for a corrected candle."""
     range_twin_loss: float | None = None
     body_loss: float | None = None
-    """Of the shown forecast, like `loss` for the close and `range_loss` for the range; also the three below. None in
-    old scores."""
+    """Of the shown forecast, like `loss` for the close and `range_loss` for the range; also the three below."""
     upper_wick_loss: float | None = None
     lower_wick_loss: float | None = None
     volume_loss: float | None = None
+    """None for a corrected candle."""
 
 
 SHOWN_LOSSES: dict[Quantity, str] = {

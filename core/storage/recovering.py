@@ -20,7 +20,7 @@ from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import Watch, open_database, select
 from core.storage.errors import CorruptDatabaseError, StorageError
 from core.storage.folder import DataFolder
-from core.storage.migrations import is_newer, is_too_old
+from core.storage.schema import VERSION, Origin, origin_of
 from core.storage.soundness import UNREADABLE, beginning_of, tables_of
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def open_or_recover(
 
 
 def newest_unchecked(folder: DataFolder, market: Market, count: int) -> StoredColumns | None:
-    """The newest candles of a large database before its check, to be shown meanwhile; None if there are none, or the
-    last owner did not close it. The file is opened as immutable: no lock, no log, no write.
+    """The newest candles of a large database before its check, to be shown meanwhile; None if there are none, the last
+    owner did not close it, or its schema is another. The file is opened as immutable: no lock, no log, no write.
 
     To be called before this process has any connection to the file. Raises one of UNREADABLE, or StorageError.
     """
@@ -91,6 +91,8 @@ def newest_unchecked(folder: DataFolder, market: Market, count: int) -> StoredCo
     if not is_large or log.exists() or beginning_of(path) is not None:
         return None
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        if origin_of(connection) is not Origin.THIS_SCHEMA:
+            return None
         stored = CandleStore(Database(connection, execute_plugins=False)).columns_before(market, None, count)
         return stored if len(stored) else None
 
@@ -230,10 +232,8 @@ def _recovered(folder: DataFolder, damage: CorruptDatabaseError, now_ms: int) ->
 
 
 def _fault(backup: Backup) -> str | None:
-    if is_newer(backup.record.steps):
-        return "a newer version of Ghostcandle made it"
-    if is_too_old(backup.record.steps):
-        return "a version of Ghostcandle that is too old made it"
+    if backup.record.schema_version != VERSION:
+        return "another version of Ghostcandle made it"
     return verify(backup)
 
 

@@ -17,7 +17,6 @@ from core.forecast.experts import Quantiles
 from core.storage.packing import (
     MODE_OF,
     MODES,
-    NEWEST_FORM,
     digest_of,
     pack_drawn,
     pack_exact,
@@ -62,7 +61,6 @@ def score_values(run: int, scores: Sequence[StoredScore]) -> tuple[Row, bytes | 
         MODES[first.mode],
         first.after_gap,
         first.scored_at_ms,
-        NEWEST_FORM,
         pack_scores(scores),
     )
     return values, pack_losses_of(scores) or None

@@ -184,8 +184,8 @@ def _median_before(row: Row, horizon: int) -> float:
 
 
 def _to_block(rows: Sequence[Row], losses: Sequence[bytes | None], read_until_ms: int, is_end: bool) -> ScoreBlock:
-    counts = np.array([records_in(row[7], row[8]) for row in rows], dtype=np.int64)
-    records = unpack_scores((row[7], row[8]) for row in rows)
+    counts = np.array([records_in(row[7]) for row in rows], dtype=np.int64)
+    records = unpack_scores(row[7] for row in rows)
     place = np.repeat(np.arange(len(rows)), counts)
     target, version, at_ms = (np.array([row[column] for row in rows], dtype=np.int64)[place] for column in (2, 3, 6))
     everyones = losses_of(records, place, losses) if any(losses) else [b""] * len(records)

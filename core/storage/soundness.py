@@ -1,4 +1,4 @@
-"""Integrity checks of a database: its pages, its version, and its tables."""
+"""Integrity checks of a database: its pages and its tables."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ import functools
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from core.storage.migrations import schema
-
-if TYPE_CHECKING:
-    from sqlite_utils import Database
+from core.storage.schema import create_tables
 
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError, OverflowError)
 """Exceptions of reading a damaged file: its texts, and messages about them, may not be valid text."""
 _MAGIC = b"SQLite format 3\0"
-_MIGRATIONS = "_sqlite_migrations"
 
 
 def beginning_of(path: Path) -> str | None:
@@ -60,26 +55,10 @@ def tables_of(connection: sqlite3.Connection) -> str | None:
     return None
 
 
-def is_foreign(connection: sqlite3.Connection) -> bool:
-    """Whether there are tables, but no record of our schema's steps: it is not our database."""
-    names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    return bool(names) and _MIGRATIONS not in names
-
-
-def steps_of(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """The names of the schema's steps that were applied."""
-    sql = f"SELECT name FROM {_MIGRATIONS} WHERE migration_set = 'ghostcandle' ORDER BY rowid"
-    return tuple(str(row[0]) for row in connection.execute(sql))
-
-
 @functools.cache
 def _expected() -> dict[str, set[str]]:
-    """The tables and columns of the newest schema, found by running its steps in memory."""
-    from sqlite_utils import Database  # noqa: PLC0415 - see `open_database`
-
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        db: Database = Database(connection, execute_plugins=False)
-        schema().apply(db)
+        create_tables(connection)
         return _columns(connection)
 
 

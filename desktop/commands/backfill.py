@@ -83,9 +83,6 @@ def _sentence(market: Market, report: BackfillReport) -> str:
         parts = [f"Nothing was missing of {market}, {span}."]
     else:
         parts = [f"{report.stored:,} of {report.wanted:,} missing candles of {market} stored, {span}."]
-    if report.rechecked:
-        were = counted(report.rechecked, "candle")
-        parts.append(f"An earlier version had recorded {were} as absent without proof; the exchange was asked again.")
     if report.all_absent:
         now = f" ({report.absent:,} newly found)" if report.absent else ""
         stay = "it stays" if report.all_absent == 1 else "they stay"

@@ -25,7 +25,7 @@ from rich.text import Text
 from core.machine.cuda_setup import CudaFacts, Gpu, advice_for, case_of, facts_from
 from core.settings import tree as settings_file
 from core.storage.database import open_database
-from core.storage.errors import OlderDatabaseError, StorageError
+from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from desktop.commands.options import common_options, data_folder, print_json
 from desktop.commands.requirements import misfits, required_packages, required_python
@@ -265,8 +265,6 @@ def _database(folder: DataFolder) -> Finding:
         if not folder.database.exists():
             return Finding("Database", State.OK, "none yet: it is made at the first start")
         open_database(folder.database, readonly=True, quick_check=True).close()
-    except OlderDatabaseError as error:
-        return Finding("Database", State.WARN, "of an older version", str(error))
     except (OSError, StorageError) as error:
         return Finding("Database", State.BAD, "not usable", str(error))
     return Finding("Database", State.OK, f"whole, {folder.database.stat().st_size / 1e6:.1f} MB")

@@ -46,7 +46,7 @@ class WindowDatabase:
         return opened.notice
 
     def connect(self) -> None:
-        """Open one that was looked at and brought up to date already (`DatabaseOpener`). Raises StorageError."""
+        """Open one that `DatabaseOpener` has checked. Raises StorageError."""
         self._db = open_database(self._folder.database)
 
     @property

@@ -54,8 +54,7 @@ class BackfillReport:
 
     wanted: missing candles; stored: those fetched; absent: those that the exchange turned out not to have; all_absent:
     including those known before; left: still missing, because rejected or out of reach; out_of_reach: of those, the
-    ones that the exchange's list does not reach; rechecked: of the missing ones, those that an earlier version recorded
-    as absent.
+    ones that the exchange's list does not reach.
     """
 
     span: TimeSpan
@@ -66,7 +65,6 @@ class BackfillReport:
     out_of_reach: int
     all_absent: int
     requests: int
-    rechecked: int
     rejected: dict[str, int]
 
 
@@ -109,7 +107,6 @@ class Backfill:
         """
         try:
             span = await self._closed_span(since_ms, until_ms)
-            rechecked = self._forget_unproven(span)
             known = [] if asks_again else self.holes.of_exchange(self.market, span)
             wanted = self._missing(span, known)
             await self._settle(wanted)
@@ -126,18 +123,8 @@ class Backfill:
             out_of_reach=self._out_of_reach,
             all_absent=candles_in(self.holes.missing(self.market, span), interval) - left,
             requests=self._requests,
-            rechecked=rechecked,
             rejected=dict(self._rejected),
         )
-
-    def _forget_unproven(self, span: TimeSpan) -> int:
-        """Have the candles requested again that an earlier version took for absent. Returns their number."""
-        unproven = self.holes.unproven(self.market, span)
-        if not unproven:
-            return 0
-        missing = self.holes.missing(self.market, span)
-        self.writer.remove_unproven_holes(self.market, span)
-        return candles_in(missing, self.market.interval) - candles_in(without(missing, unproven), self.market.interval)
 
     async def _closed_span(self, since_ms: int, until_ms: int | None) -> TimeSpan:
         """From the first candle that opens at or after `since_ms` to the last closed one."""

@@ -176,10 +176,6 @@ class HistoryWriter:
         """Record candles that the exchange does not have."""
         self._change_holes(market, partial(self._holes.add_of_exchange, market, holes, asked_at_ms))
 
-    def remove_unproven_holes(self, market: Market, span: TimeSpan) -> None:
-        """Remove those that an earlier version recorded."""
-        self._change_holes(market, partial(self._holes.remove_unproven, market, span))
-
     def _change_holes(self, market: Market, change: Callable[[], None]) -> None:
         def store() -> int:
             change()

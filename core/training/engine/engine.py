@@ -356,7 +356,7 @@ class TrainingEngine:
             self._clipper.restore(clip)
         if "noise" in tensors:
             done = int(scalars["schedule"]["done"])
-            restore_noise(self._noise, tensors["noise"], scalars.get("noise_device"), self._seed, done)
+            restore_noise(self._noise, tensors["noise"], scalars["noise_device"], self._seed, done)
         is_same_rate = float(scalars["learning_rate"]) == self._learning_rate
         self.rate_factor = float(scalars["rate_factor"]) if is_same_rate else 1.0
         self.schedule.restore(scalars["schedule"])

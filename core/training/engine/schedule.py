@@ -133,16 +133,15 @@ class RateSchedule:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """A state older than windows (its best was one lucky candle) keeps its factor, and starts a window."""
+        """Continue from what `state` returned."""
         self._done, self._plateau = int(state["done"]), float(state["plateau"])
-        self._has_stepped = bool(state.get("has_stepped", False))
-        window_sum, window_count = state.get("window", (0.0, 0))
+        self._has_stepped = bool(state["has_stepped"])
+        window_sum, window_count = state["window"]
         self._sum, self._count = float(window_sum), int(window_count)
-        self._best = state.get("best_mean")
-        self._adaptive.restore(state.get("adaptive"))
-        factor, steps, left = state.get("hurry", (1.0, 1, 0))
+        self._best, self._stuck = state["best_mean"], int(state["stuck"])
+        self._adaptive.restore(state["adaptive"])
+        factor, steps, left = state["hurry"]
         self._boost, self._boost_steps, self._boost_left = float(factor), int(steps), int(left)
-        self._stuck = int(state["stuck"]) if "best_mean" in state else 0
 
 
 class AdaptiveRate:
@@ -211,11 +210,9 @@ class AdaptiveRate:
             "since_look": self._since_test,
         }
 
-    def restore(self, state: dict[str, Any] | None) -> None:
-        """Continue from what `state` returned, or from None as a new one."""
+    def restore(self, state: dict[str, Any]) -> None:
+        """Continue from what `state` returned."""
         self.renew()
-        if state is None:
-            return
         self.factor, self._since_test = float(state["factor"]), int(state["since_look"])
         gain, count = state["block"]
         self._gain, self._count = np.atleast_1d(np.array(gain, dtype=np.float64)), int(count)

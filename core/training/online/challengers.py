@@ -162,7 +162,7 @@ class GuardedChallenger:
                 self._in_a_row = {name: int(stored.get(name, 0)) for name in self._in_a_row}
                 self._quiet = int(scalars["quiet"])
                 if is_same_run:
-                    self._compare_program(str(scalars.get("program", "")))  # older ones have none
+                    self._compare_program(str(scalars["program"]))
         except FAILURES as error:
             self._report_refused(survivable_failure(error))
             self._restore(self._first)

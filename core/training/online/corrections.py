@@ -1,6 +1,6 @@
 """Scores forecasts again when their target candle was corrected later. Nothing is learned from it.
 
-A correction is stored before the trainer is notified (`core.storage.migrations`, candle_corrections), and each run
+A correction is stored before the trainer is notified (`core.storage.schema`, candle_corrections), and each run
 stores how far it has processed them. Corrections that arrived while no trainer ran, or whose command was lost with a
 host that died, are processed at the next start.
 """
@@ -20,7 +20,6 @@ from core.domain.quantities import QUANTITIES, FloatArray, Quantity
 from core.forecast.history import shape_of
 from core.storage.candles import CandleStore
 from core.storage.record_writer import TrainingRecord
-from core.storage.records import StoredScore
 from core.training.online.issued_forecast import Outcome, losses_of, score, stored_forecast
 from core.training.online.ledger import ScoreLedger
 
@@ -36,10 +35,11 @@ _outcome_of = attrgetter(
     "direction_hit",
     "overlap",
     "reference_overlap",
+    "body_loss",
+    "upper_wick_loss",
+    "lower_wick_loss",
 )
-"""The fields of a score that depend on the candle."""
-_newer_fields = attrgetter("body_loss", "upper_wick_loss", "lower_wick_loss")
-"""The same, for fields that older scores do not have (None)."""
+"""The fields of a score that depend on the candle, without those of a corrected candle that are unknown."""
 _log = logging.getLogger("ghostcandle.training")
 
 
@@ -121,16 +121,11 @@ class Corrections:
             now_ms=self._clock.now_ms(),
             version=reader.newest_version(candle.open_time_ms, horizon) + 1,
         )
-        return None if _is_unchanged(outcome.score, before) else outcome
+        return None if _outcome_of(outcome.score) == _outcome_of(before) else outcome
 
 
 def _unique(rows: list[tuple[int, int]]) -> list[int]:
     return list(dict.fromkeys(open_time_ms for _, open_time_ms in rows))
-
-
-def _is_unchanged(score: StoredScore, before: StoredScore) -> bool:
-    since = zip(_newer_fields(score), _newer_fields(before), strict=True)
-    return _outcome_of(score) == _outcome_of(before) and all(was in (None, now) for now, was in since)
 
 
 def natural_of(candle: Candle, origin_close: float) -> FloatArray:

@@ -128,8 +128,8 @@ class ExpertEvidence:
         }
 
     def restore_hits(self, state: Mapping[str, NDArray[np.generic]]) -> None:
-        """What `open_hits` gave, before `resume`. Empty, as in older checkpoints: not known."""
-        if state and state["hits"].shape[1:] == (self._rows - 1, 2, 2):
+        """What `open_hits` gave, before `resume`."""
+        if state["hits"].shape[1:] == (self._rows - 1, 2, 2):
             targets, hits = state["target_open_time_ms"].tolist(), state["hits"].astype(np.float64)
             self._restored_hits = dict(zip(targets, hits, strict=True))
 

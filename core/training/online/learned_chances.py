@@ -34,7 +34,7 @@ of eleven candles, so no time of day is left out."""
 _BATCH = 3 * _PERIOD
 """Candles between two times of learning: the past is sorted once for all of them."""
 _FIRST_FORECASTS = 500
-"""The most that the first batch learns from, in a run of an older version."""
+"""The most that a batch learns from where no earlier one can be read."""
 _SHARED = 0.5
 """Weight of an outcome, as the prices of one forecast lie on the same candles."""
 _FOREVER = 2**63 - 1

@@ -148,9 +148,8 @@ class RecoveryLadder:
     def restore(self, state: dict[str, Any]) -> None:
         self._skipped_in_a_row = int(state["skipped_in_a_row"])
         self._budget.restore(state["rollbacks"])
-        self._spikes.restore(state.get("spikes", ()))
-        if "scale" in state:
-            self._scale.restore(state["scale"])
+        self._spikes.restore(state["spikes"])
+        self._scale.restore(state["scale"])
 
     def _attempt(self, batch: Batch, reference: FloatArray, step: int) -> StepResult:
         """The step, retried while that can help."""

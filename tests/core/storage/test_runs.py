@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from sqlite_utils import Database
@@ -20,7 +18,6 @@ from core.storage.records import ChallengerFigures, ChallengerWork
 from core.storage.runs import Run, RunStore, challenger_figures
 from tests.core.storage.samples import MARKET, checkpoint, create_run
 from tests.support.candles import random_walk
-from tests.support.older_database import add_old_run, open_old_database
 
 SIMULATED = Market("simulated", "BTC/USDT", MARKET.interval)
 
@@ -136,17 +133,6 @@ def test_the_fence_of_a_head_locks_all_runs_of_its_model(db: Database) -> None:
     assert found is not None and found.run_id == all_runs[2].run_id
 
 
-def test_runs_of_older_folders_have_a_model_each(tmp_path: Path) -> None:
-    with closing(open_old_database(tmp_path / "old.sqlite3", "universes")) as db:
-        ids = [add_old_run(db, f"old-{number}", number) for number in (1, 2)]
-    with closing(open_database(tmp_path / "old.sqlite3")) as db:
-        runs = RunStore(db)
-        assert [(run.head_id, run.is_learned) for run in map(runs.get, ids)] == [(id_, True) for id_ in ids]
-        assert [[run.run_id for run in runs.members(id_)] for id_ in ids] == [[id_] for id_ in ids]
-        assert runs.find(runs.get(ids[0]).market, "first") == runs.get(ids[0])
-        assert [runs.take_fence(ids[0]), runs.get(ids[1]).fence] == [1, 0]
-
-
 def invented(seed: int) -> Market:
     return Market("simulated", f"SIM-{seed}", MARKET.interval)
 
@@ -187,10 +173,3 @@ def test_the_work_of_challengers_adds_up(db: Database) -> None:
     assert challenger_figures(db, run.run_id) == {"tcn": ChallengerFigures(2.5, 0.75), "gru": unknown}
     runs.join(run, (SIMULATED,), 1)
     assert challenger_figures(db, run.run_id)["tcn"].cost_ms == 1.25, "for one candle of one market"
-
-
-def test_runs_of_older_folders_have_no_challengers(tmp_path: Path) -> None:
-    with closing(open_old_database(tmp_path / "old.sqlite3", "challengers")) as db:
-        add_old_run(db, "old", 1)
-    with closing(open_database(tmp_path / "old.sqlite3")) as db:
-        assert [run.challengers for run in RunStore(db).list()] == [()]

@@ -50,10 +50,11 @@ def test_a_damaged_database_is_distinguished_from_an_intact_one(data_dir: Path) 
     assert found.state is State.BAD and found.advice
 
 
-def test_a_database_that_the_next_start_converts_is_not_bad(tmp_path: Path) -> None:
+def test_a_database_of_an_older_version_is_bad(tmp_path: Path) -> None:
     with tarfile.open(OLDER_FOLDER) as archive:
         archive.extractall(tmp_path / "data", filter="data")
-    assert finding("Database", tmp_path / "data").state is State.WARN
+    found = finding("Database", tmp_path / "data")
+    assert found.state is State.BAD and "ghostcandle export" in found.advice
 
 
 def test_a_missing_qt_platform_is_named(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

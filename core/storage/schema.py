@@ -1,8 +1,38 @@
-"""The SQL of the schema's steps; like these, it is never edited after its release (`core.storage.migrations`)."""
+"""The schema: one script, and a version in the file's header. A change of a table is a new `VERSION`.
+
+Who writes: the window writes candles (and with them candle_corrections), set_aside_candles, exchange_holes,
+checkpoint_marks, checkpoint_deletions, run_marks, evaluations, chart_lines, drawings and ghost_alerts (without one,
+so do the commands that own the data folder; beside one, history commands write candles and exchange_holes in turns that
+it grants); the trainer writes runs, challengers, steps, forecasts, conditions,
+scores (each with its details), drifts, evidence, checkpoints, setting_sets and incidents; either may be the first to
+name a market.
+What is imported is new to this folder: the window adds its run, its settings and its checkpoint, and no trainer
+continues such a run.
+"""
 
 from __future__ import annotations
 
-CANDLES = """
+import sqlite3
+from enum import Enum
+
+VERSION = 1
+"""In the header as `user_version`. Databases from before 1.0.0 have 0, and a list of their changes instead."""
+_APPLICATION_ID = 0x47_43_44_4C
+"""In the header as well: this is a database of Ghostcandle."""
+_LIST_OF_OLDER = "_sqlite_migrations"
+
+
+class Origin(Enum):
+    """Which version of the program wrote a database."""
+
+    NOBODY = "it is empty"
+    THIS_SCHEMA = "this one, or one with the same schema"
+    OLDER = "an older one"
+    NEWER = "a newer one"
+    FOREIGN = "another program, or the file is damaged"
+
+
+_CANDLES = """
 CREATE TABLE markets (
     id INTEGER PRIMARY KEY,
     venue TEXT NOT NULL,
@@ -30,7 +60,7 @@ CREATE TABLE exchange_holes (
 """
 
 # Written in the transaction that replaces the candle: a correction of the feed, an import, or a back-fill.
-CANDLE_CORRECTIONS = """
+_CANDLE_CORRECTIONS = """
 CREATE TABLE candle_corrections (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     market_id INTEGER NOT NULL REFERENCES markets (id),
@@ -45,7 +75,7 @@ END;
 
 # Candles that the trainer cannot process (`CandleStore.set_aside`). The trigger: the same numbers are never stored
 # again, from any source; a corrected candle is.
-SET_ASIDE_CANDLES = """
+_SET_ASIDE_CANDLES = """
 CREATE TABLE set_aside_candles (
     market_id INTEGER NOT NULL REFERENCES markets (id),
     open_time_ms INTEGER NOT NULL,
@@ -71,7 +101,7 @@ END;
 """
 
 # Which runs are archived is written by the window, so it has a separate table.
-RUNS = """
+_RUNS = """
 CREATE TABLE runs (
     sequence INTEGER PRIMARY KEY,
     run_id TEXT NOT NULL UNIQUE,
@@ -85,9 +115,12 @@ CREATE TABLE runs (
     parameters INTEGER NOT NULL,
     fence INTEGER NOT NULL DEFAULT 0,
     is_simulated INTEGER NOT NULL,
-    corrections_taken INTEGER NOT NULL DEFAULT 0
+    corrections_taken INTEGER NOT NULL DEFAULT 0,
+    head INTEGER REFERENCES runs (sequence),
+    is_learned INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 CREATE INDEX runs_by_market ON runs (market_id, fingerprint);
+CREATE INDEX runs_by_head ON runs (head) WHERE head IS NOT NULL;
 CREATE TABLE run_marks (
     run_id TEXT PRIMARY KEY REFERENCES runs (run_id),
     is_archived INTEGER NOT NULL DEFAULT 0
@@ -106,7 +139,6 @@ CREATE TABLE {name} (
     mode INTEGER NOT NULL,
     after_gap INTEGER NOT NULL,
     scored_at_ms INTEGER NOT NULL,
-    form INTEGER NOT NULL,
     records BLOB NOT NULL,
     checksum INTEGER NOT NULL,
     UNIQUE (run, target_open_time_ms, version)
@@ -117,7 +149,7 @@ BEGIN
     SELECT RAISE(ABORT, 'a stored score is never rewritten');
 END;
 """
-RECORD = f"""
+_RECORD = f"""
 CREATE TABLE forecasts (
     id INTEGER PRIMARY KEY,
     run INTEGER NOT NULL REFERENCES runs (sequence),
@@ -167,7 +199,7 @@ CREATE TABLE step_details (id INTEGER PRIMARY KEY, gradients BLOB NOT NULL, chec
 """
 
 # One row for all horizons of a forecast, separate from its arrays, as the chart reads thousands of them at once.
-CONDITIONS = """
+_CONDITIONS = """
 CREATE TABLE conditions (
     run_id TEXT NOT NULL REFERENCES runs (run_id),
     origin_open_time_ms INTEGER NOT NULL,
@@ -185,7 +217,7 @@ END;
 """
 
 # The same drift is found again if a candle is processed again after a crash, so the candle is the key.
-DRIFTS = """
+_DRIFTS = """
 CREATE TABLE drifts (
     run_id TEXT NOT NULL REFERENCES runs (run_id),
     candle_open_time_ms INTEGER NOT NULL,
@@ -200,7 +232,7 @@ CREATE TABLE drifts (
 """
 
 # The blocks of losses behind proven results (`core.storage.evidence`).
-EVIDENCE = """
+_EVIDENCE = """
 CREATE TABLE evidence (
     run_id TEXT NOT NULL REFERENCES runs (run_id),
     kind TEXT NOT NULL,
@@ -213,7 +245,7 @@ CREATE TABLE evidence (
 """
 
 # A set of settings is stored once for all checkpoints that use it.
-CHECKPOINTS = """
+_CHECKPOINTS = """
 CREATE TABLE checkpoints (
     sequence INTEGER PRIMARY KEY,
     checkpoint_id TEXT NOT NULL UNIQUE,
@@ -262,7 +294,7 @@ CREATE TABLE setting_sets (
 """
 
 # Results of evaluations of checkpoints over candle files. A deleted checkpoint keeps its row, and so these.
-EVALUATIONS = """
+_EVALUATIONS = """
 CREATE TABLE evaluations (
     id INTEGER PRIMARY KEY,
     checkpoint_id TEXT NOT NULL REFERENCES checkpoints (checkpoint_id),
@@ -286,7 +318,7 @@ CREATE INDEX evaluations_by_checkpoint ON evaluations (checkpoint_id);
 """
 
 # Incidents that repeat at each step share one row per episode.
-INCIDENTS = """
+_INCIDENTS = """
 CREATE TABLE incidents (
     id INTEGER PRIMARY KEY,
     run_id TEXT REFERENCES runs (run_id),
@@ -306,7 +338,7 @@ CREATE INDEX incidents_by_run ON incidents (run_id);
 # Alerts and notes at prices; they belong to a symbol, whatever the interval. Numbers are never reused, as a removed
 # line may be restored under its own. known_*: the newest candle when an alert was armed. crossed_within_ms: the candle
 # that fired it, if the exact time is unknown.
-CHART_LINES = """
+_CHART_LINES = """
 CREATE TABLE chart_lines (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     venue TEXT NOT NULL,
@@ -328,7 +360,7 @@ CREATE INDEX chart_lines_by_market ON chart_lines (venue, symbol);
 """
 
 # Trend lines, rectangles and the like; as above. The end is empty for drawings with one anchor.
-DRAWINGS = """
+_DRAWINGS = """
 CREATE TABLE drawings (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     venue TEXT NOT NULL,
@@ -347,21 +379,67 @@ CREATE INDEX drawings_by_market ON drawings (venue, symbol);
 """
 
 # Further models beside that of a run; of several markets, of the head.
-CHALLENGERS = """
+_CHALLENGERS = """
 CREATE TABLE challengers (
     run INTEGER NOT NULL REFERENCES runs (sequence),
     place INTEGER NOT NULL,
     name TEXT NOT NULL,
     candles INTEGER NOT NULL DEFAULT 0,
     cost_ms REAL NOT NULL DEFAULT 0,
+    asked INTEGER NOT NULL DEFAULT 0,
+    answered INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (run, place)
 ) STRICT, WITHOUT ROWID;
 """
 
-GHOST_ALERTS = """
+_GHOST_ALERTS = """
 CREATE TABLE ghost_alerts (
     name TEXT PRIMARY KEY,
     state TEXT NOT NULL CHECK (state IN ('armed', 'fired')),
     changed_at_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 """
+
+_TABLES = (
+    _CANDLES
+    + _CANDLE_CORRECTIONS
+    + _SET_ASIDE_CANDLES
+    + _RUNS
+    + _RECORD
+    + _CONDITIONS
+    + _DRIFTS
+    + _EVIDENCE
+    + _CHECKPOINTS
+    + _EVALUATIONS
+    + _INCIDENTS
+    + _CHART_LINES
+    + _DRAWINGS
+    + _CHALLENGERS
+    + _GHOST_ALERTS
+)
+
+
+def origin_of(connection: sqlite3.Connection) -> Origin:
+    """Raises one of `soundness.UNREADABLE`."""
+    application, version = (
+        int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("application_id", "user_version")
+    )
+    if application == _APPLICATION_ID and version:
+        return Origin.THIS_SCHEMA if version == VERSION else Origin.NEWER if version > VERSION else Origin.OLDER
+    tables = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables:
+        return Origin.NOBODY
+    return Origin.OLDER if _LIST_OF_OLDER in tables else Origin.FOREIGN
+
+
+def create_tables(connection: sqlite3.Connection) -> None:
+    """In the caller's transaction. `Connection.executescript` would commit first; that of sqlite_utils tests after each
+    character whether a statement is complete, which takes half the time of creating a database."""
+    statement = ""
+    for piece in _TABLES.split(";"):
+        statement += f"{piece};"
+        if sqlite3.complete_statement(statement):
+            connection.execute(statement)
+            statement = ""
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
