@@ -15,8 +15,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.columns import reason_text
+from core.checkpoints.row import CheckpointRow
 from core.checkpoints.weight_file import (
     PICKLE_SUFFIXES,
     BadFileError,

@@ -7,8 +7,8 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.evaluation import Evaluation
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import Market
 from core.storage.checkpoints import MARKS
 from core.storage.database import select, write

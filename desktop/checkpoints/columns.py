@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import QLocale
 
 from core.checkpoints.best import is_wrecked
-from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.columns import REASON_TEXTS, reason_text
 from core.checkpoints.evaluation import Evaluation
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import Interval
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Disease
@@ -141,18 +141,18 @@ COLUMNS = (
         lambda k: format_time(k.info.candle_open_time_ms),
         "30 Nov 2026 00:00",
     ),
-    Column("when", "Saved", "When it was saved", lambda k: format_time(k.info.created_at_ms), "30 Nov 2026 00:00"),
+    Column("saved", "Saved", "When it was saved", lambda k: format_time(k.info.created_at_ms), "30 Nov 2026 00:00"),
     _words("reason", "Reason", "Why it was saved", lambda k: why_saved(k.info), "After a restore"),
-    Column("skill", "Score", SCORE_MEANING, lambda k: score_text(k.info, is_short=True), "+1.0 % (−10.5 to 10.4)"),
+    Column("score", "Score", SCORE_MEANING, lambda k: score_text(k.info, is_short=True), "+1.0 % (−10.5 to 10.4)"),
     Column(
-        "model_gain",
+        "model_adds",
         "Model adds",
         "What the model adds to the skill of the ghosts, over the same candles",
         lambda k: format_percent(k.info.model_gain, 2, signed=True),
         "+10.00 %",
     ),
     Column(
-        "shown_skill",
+        "ghost_skill",
         "Ghost skill",
         "Skill of the ghosts, which combine the model's forecast with simpler ones, over the same candles",
         lambda k: format_percent(k.info.shown_skill, 1, signed=True),
@@ -189,7 +189,7 @@ COLUMNS = (
         "100.0 %",
     ),
     _words(
-        "health",
+        "gradients",
         "Gradients",
         "Last diagnosis of the gradients",
         lambda k: k.info.health or MISSING,
@@ -224,7 +224,6 @@ COLUMNS = (
         lambda k: verified_text(k.info),
         "30 Nov 2026 00:00",
         is_number=False,
-        sort="verified_at",
     ),
     _words("name", "Name", "Your name for it", lambda k: k.info.name, "Before the halving"),
     _words("tags", "Tags", "Your tags, to find it by", lambda k: ", ".join(k.info.tags), "one, two"),
@@ -234,7 +233,7 @@ BY_NAME = {column.name: column for column in COLUMNS}
 PLACE = {column.name: place for place, column in enumerate(COLUMNS)}
 MOST_FIRST = frozenset(
     {
-        *("marks", "step", "candle", "when", "skill", "model_gain", "shown_skill", "coverage", "direction"),
+        *("marks", "step", "candle", "saved", "score", "model_adds", "ghost_skill", "coverage", "direction"),
         "size",
         *("pinned", "best", "known_good", "verified"),
     }
@@ -246,9 +245,9 @@ FIRST_COLUMNS = (
     "name",
     "tags",
     "candle",
-    "when",
+    "saved",
     "reason",
-    "skill",
+    "score",
     "evaluated",
     "loss",
     "coverage",
@@ -262,7 +261,7 @@ LEADING = frozenset({"marks", "step", "name"})
 """What a row is known by."""
 WHERE_FILLED = frozenset({"name", "evaluated", "tags"})
 """Of those, which are shown only where some checkpoint has something in them."""
-LEAST_FIRST = ("size", "coverage", "direction", "loss", "reason", "when")
+LEAST_FIRST = ("size", "coverage", "direction", "loss", "reason", "saved")
 """Of those, which go first where there is no room, and come back as soon as there is."""
 
 

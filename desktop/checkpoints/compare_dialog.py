@@ -13,8 +13,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QCheckBox, QDialog, QHeaderView, QTableWidget, QTableWidgetItem, QTabWidget, QWidget
 
-from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.compare import best_index, settings_side_by_side
+from core.checkpoints.row import CheckpointRow
 from core.domain.events import StepDone
 from core.domain.plain_text import plain
 from desktop.checkpoints.columns import BY_NAME, Column
@@ -32,9 +32,9 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 _LONGEST_TITLE = 60
 _SMOOTHED_STEPS = 25
 _METRICS: tuple[Column, ...] = (
-    *(BY_NAME[name] for name in ("symbol", "interval", "run", "when", "reason", "step")),
-    replace(BY_NAME["skill"], text=lambda kept: score_text(kept.info)),
-    *(BY_NAME[name] for name in ("model_gain", "shown_skill")),
+    *(BY_NAME[name] for name in ("symbol", "interval", "run", "saved", "reason", "step")),
+    replace(BY_NAME["score"], text=lambda kept: score_text(kept.info)),
+    *(BY_NAME[name] for name in ("model_adds", "ghost_skill")),
     Column(
         "scored",
         QT_TRANSLATE_NOOP("Checkpoints", "Candles scored"),
@@ -42,9 +42,11 @@ _METRICS: tuple[Column, ...] = (
         lambda kept: format_count(kept.info.scored),
         "300",
     ),
-    *(BY_NAME[name] for name in ("loss", "coverage", "direction", "health", "device", "known_good", "evaluated")),
+    *(BY_NAME[name] for name in ("loss", "coverage", "direction", "gradients", "device", "known_good", "evaluated")),
     *(BY_NAME[name] for name in ("evaluated_on", "tags", "note")),
 )
+_MEASURED = {"score": "skill", "model_adds": "model_gain"}
+"""The field of a CheckpointInfo, where it is not called like its column."""
 _CURVE_STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 
 Steps = Callable[[str], Sequence[StepDone]]
@@ -129,7 +131,8 @@ class CompareDialog(QDialog):
         return page
 
     def _row(self, column: Column) -> Row:
-        best = best_index(column.name, [getattr(each.info, column.name, None) for each in self._kept])
+        name = _MEASURED.get(column.name, column.name)
+        best = best_index(name, [getattr(each.info, name, None) for each in self._kept])
         return translate("Checkpoints", column.title), [column.text(each) for each in self._kept], best
 
     def _fill_settings(self) -> None:

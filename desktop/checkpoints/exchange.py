@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 from PySide6.QtWidgets import QFileDialog
 
 from core.checkpoints import package, weight_file
-from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.row import CheckpointRow
 from core.checkpoints.weight_file import BadFileError
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import JobProgress, Severity

@@ -8,8 +8,8 @@ from dataclasses import replace
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QMenu, QToolButton
 
-from core.checkpoints.catalog import CheckpointRow
-from core.checkpoints.expression import Expression, names_in
+from core.checkpoints.filtering import Filter, FilterError
+from core.checkpoints.row import CheckpointRow
 from core.domain.checkpoint_info import CheckpointInfo
 from core.settings.window import BrowserSettings
 from desktop.actions import ActionId, ActionRegistry, panel_actions
@@ -58,12 +58,12 @@ class CheckpointsPanel(Panel):
     def __init__(self, source: CheckpointSource, theme: Theme) -> None:
         super().__init__(theme)
         self._source = source
-        self._filter: Expression | None = None
+        self._filter: Filter | None = None
         self.table = CheckpointTable(theme)
         self.model = self.table.rows
         self.message = Label(wraps=True)
         theme.follow(self, lambda palette: colour_text(self.message, palette.bad))
-        self.filter = FilterLine(source.clock, self.message)
+        self.filter = FilterLine(self.message)
         self._count = Label()
         mute(self._count)
         self._more = QToolButton()
@@ -83,19 +83,33 @@ class CheckpointsPanel(Panel):
 
     def refresh(self) -> None:
         catalog, is_all = self._source.catalog, self.table.settings.all_runs
-        rows = catalog.rows(self._filter, self._source.clock.now_ms())
-        if is_all and "archived" not in names_in(self._filter):
-            rows = rows[catalog.number("archived")[rows] == 0.0]
-        total = len(catalog)
-        if not is_all:
-            is_of_run = self._source.is_of_run()
-            rows, total = rows[is_of_run[rows]], int(is_of_run.sum())
-        self.table.show_rows(catalog, catalog.ordered(rows, *self.table.sorting))
-        shown = self.model.rowCount()
+        try:
+            rows = self._rows()
+        except FilterError as error:
+            self.filter.show_fault(error)
+            return
+        total = len(catalog) if is_all else len(self._source.checkpoints())
+        self.table.show_rows(catalog, rows)
+        shown = len(rows)
         set_text(self._count, f"{_count_text(shown, total)}{'' if is_all or not total else _of_markets(self._source)}")
         text = translate("Checkpoints", _NONE_SAVED if total == 0 else _NO_MATCH)
         self._empty.update_state(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
         self._update_actions()
+
+    def _rows(self) -> list[CheckpointRow]:
+        """Those that match the filter, in order. Raises FilterError."""
+        is_all, (order_by, is_descending) = self.table.settings.all_runs, self.table.sorting
+        if not is_all and self._source.run_id is None:
+            return []
+        rows = self._source.catalog.rows(
+            self._filter,
+            now_ms=self._source.clock.now_ms(),
+            run_id=None if is_all else self._source.run_id,
+            order_by=order_by,
+            is_descending=is_descending,
+        )
+        hides_archived = is_all and not (self._filter is not None and self._filter.names("archived"))
+        return [row for row in rows if not (hides_archived and row.is_archived)]
 
     def tick(self) -> None:
         self._offer_restore(self.table.selected_rows())  # steps may have been taken since
@@ -211,8 +225,8 @@ class CheckpointsPanel(Panel):
         self.refresh()
         self.arranged.emit(settings)
 
-    def _on_filter(self, expression: Expression | None) -> None:
-        self._filter = expression
+    def _on_filter(self, condition: Filter | None) -> None:
+        self._filter = condition
         self.refresh()
 
     def _to_table(self) -> None:
@@ -340,5 +354,5 @@ def _count_text(shown: int, total: int) -> str:
 
 
 def _filter_of_run(run_id: str, *, is_archived: bool) -> str:
-    """In the language of the filter, which is the same everywhere."""
-    return f'run = "{run_id}"' + (" and archived = yes" if is_archived else "")
+    """The text of a filter."""
+    return f"run = '{run_id}'" + (" and archived" if is_archived else "")

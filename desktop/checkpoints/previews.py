@@ -66,10 +66,9 @@ class CheckpointPreviews(QObject):
     @Slot(str)
     def ask_before_restore(self, checkpoint_id: str) -> None:
         """Show the ghosts of a checkpoint, and offer to restore it."""
-        catalog = self._source.catalog
-        row = catalog.row_of(checkpoint_id)
+        row = self._source.catalog.get(checkpoint_id)
         if row is not None:
-            self._begin([catalog.info(row)], is_restore=True)
+            self._begin([row.info], is_restore=True)
 
     @Slot(object)
     def show(self, infos: Sequence[CheckpointInfo]) -> None:

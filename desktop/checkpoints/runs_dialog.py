@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QWidget
 
-from core.checkpoints.catalog import Catalog, CheckpointRow
+from core.checkpoints.catalog import Catalog
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import Interval, Market
 from core.market.shown_names import symbols_apart
 from desktop.checkpoints.columns import format_bytes, symbols_text
@@ -40,17 +41,20 @@ class RunLine:
 
 def run_lines(catalog: Catalog) -> list[RunLine]:
     """The runs that have checkpoints, the one that saved last first."""
-    by_run: dict[str, list[int]] = {}
-    for row in range(len(catalog)):
-        by_run.setdefault(catalog[row].info.run_id, []).append(row)
-    best = catalog.number("best")
-    lines = []
-    for run_id, rows in by_run.items():
-        newest = max((catalog[row] for row in rows), key=lambda kept: kept.sequence)
-        found = next((catalog[row] for row in rows if best[row]), None)
-        size = sum(catalog[row].info.size_bytes for row in rows)
-        lines.append(RunLine(run_id, newest, found, len(rows), size, newest.is_archived))
-    return sorted(lines, key=lambda line: line.newest.sequence, reverse=True)
+    by_run: dict[str, list[CheckpointRow]] = {}
+    for row in catalog.rows():
+        by_run.setdefault(row.info.run_id, []).append(row)
+    return [
+        RunLine(
+            run_id,
+            newest=rows[0],
+            best=next((row for row in rows if row.info.is_best), None),
+            count=len(rows),
+            size_bytes=sum(row.info.size_bytes for row in rows),
+            is_archived=rows[0].is_archived,
+        )
+        for run_id, rows in by_run.items()
+    ]
 
 
 class RunsDialog(QDialog):
@@ -105,7 +109,7 @@ class RunsDialog(QDialog):
     def _build(self) -> None:
         about = Label(
             translate(
-                "Checkpoints", "“All runs” excludes archived runs. To see their checkpoints, filter by: archived = yes."
+                "Checkpoints", "“All runs” excludes archived runs. To see their checkpoints, filter by: archived."
             ),
             wraps=True,
         )

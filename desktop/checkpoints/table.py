@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-import numpy as np
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QLocale, QRect, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import (
@@ -18,7 +17,8 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
-from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
+from core.checkpoints.catalog import Catalog
+from core.checkpoints.row import CheckpointRow
 from core.settings.window import BrowserSettings
 from desktop.checkpoints.columns import (
     BEST,
@@ -34,7 +34,7 @@ from desktop.checkpoints.columns import (
     WRECKED,
     marks,
 )
-from desktop.checkpoints.model import CheckpointTableModel, stretches
+from desktop.checkpoints.model import CheckpointTableModel
 from desktop.checkpoints.widths import ICON_SIZE, WORDS_INDENT, ColumnWidths
 from desktop.ui.icons import icon
 from desktop.ui.tables import Index, PaintedCell, style_table
@@ -106,43 +106,32 @@ class CheckpointTable(QTableView):
         name = self.settings.sort_by if self.settings.sort_by in BY_NAME else "step"
         return BY_NAME[name].sort or name, self.settings.is_descending
 
-    def show_rows(self, catalog: Catalog, rows: Rows) -> None:
+    def show_rows(self, catalog: Catalog, rows: Sequence[CheckpointRow]) -> None:
         """Show these; rows that remain stay selected."""
-        ids = self.rows.ids(self.selected_rows())
-        current = self.rows.ids([self.currentIndex().row()]) if self.currentIndex().isValid() else []
-        scrolled, sideways = self.verticalScrollBar().value(), self.horizontalScrollBar().value()
         unfilled = _unfilled(catalog)
-        if self._widths.measure(catalog, rows, self.fontMetrics()):
+        if self._widths.measure(rows, self.fontMetrics()):
             self.size_columns()
         if unfilled != self._unfilled:
             self._unfilled = unfilled
             self.fit_columns()
-        if self.rows.show_rows(catalog, rows):
-            self.select_ids(ids, current[0] if current else None)
-            self.verticalScrollBar().setValue(scrolled)
-            self.horizontalScrollBar().setValue(sideways)
+        self.rows.show(rows)
         self._bring_into_view()
 
     def selected_rows(self) -> list[int]:
         """Row numbers, ascending."""
-        selection = self.selectionModel().selection()
-        ranges = (selection.at(number) for number in range(selection.count()))
-        found = [np.arange(each.top(), each.bottom() + 1) for each in ranges]
-        return np.unique(np.concatenate(found)).tolist() if found else []
+        return sorted(index.row() for index in self.selectionModel().selectedRows())
 
-    def select_ids(self, ids: Sequence[str], current: str | None = None) -> list[str]:
+    def select_ids(self, ids: Sequence[str]) -> list[str]:
         """Select those of these that are shown, and no others. Returns their ids."""
-        rows = self.rows.rows_of(ids)
+        rows, last = self.rows.rows_of(ids), len(COLUMNS) - 1
         selection = QItemSelection()
-        last = len(COLUMNS) - 1
-        for first_row, last_row in stretches(rows):
-            selection.select(self.rows.index(first_row, 0), self.rows.index(last_row, last))
-        self.selectionModel().select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
-        at = self.rows.rows_of([current] if current is not None else []) or rows[:1]
-        if at:
-            index = self.rows.index(at[0], PLACE["step"])
-            self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
-        return self.rows.ids(rows)
+        for row in rows:
+            selection.select(self.rows.index(row, 0), self.rows.index(row, last))
+        flags = QItemSelectionModel.SelectionFlag
+        self.selectionModel().select(selection, flags.ClearAndSelect)
+        if rows:
+            self.selectionModel().setCurrentIndex(self.rows.index(rows[0], PLACE["step"]), flags.NoUpdate)
+        return [self.rows.info(row).checkpoint_id for row in rows]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -233,7 +222,7 @@ class CheckpointTable(QTableView):
                 self.setItemDelegateForColumn(number, numbers if column.is_number else words)
         style_table(self, translate("Checkpoints", "Checkpoints"))
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        # Every row is as high as the others: Qt need not ask 100,000 of them.
+        # Every row is as high as the others: Qt need not ask all of them.
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header = self.horizontalHeader()
         header.setSectionsMovable(True)
@@ -271,9 +260,12 @@ class MarksCell(PaintedCell):
 
 def _unfilled(catalog: Catalog) -> frozenset[str]:
     """Of the columns that are shown only where some checkpoint has something in them, those in which none has."""
-    filled = {"evaluated"} if bool(np.isfinite(catalog.number("evaluated_at")).any()) else set()
-    filled |= {name for name in ("name", "tags") if catalog.text(name).has_any()}
-    return WHERE_FILLED - filled
+    has = {
+        "name": any(row.info.name for row in catalog),
+        "tags": any(row.info.tags for row in catalog),
+        "evaluated": any(row.evaluation is not None for row in catalog),
+    }
+    return frozenset(name for name in WHERE_FILLED if not has[name])
 
 
 _ELLIPSIS = "…"

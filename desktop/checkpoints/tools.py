@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Slot
 
-from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.row import CheckpointRow
 from core.domain.events import Severity
 from core.settings.tree import CheckpointSettings
 from core.storage.errors import StorageError

@@ -105,7 +105,7 @@ class Finder(QObject):
     def _entries(self) -> Iterator[Entry]:
         yield from action_entries(self._shell.actions, but=frozenset({ActionId.FIND}))
         yield from self._markets(self._of_this_exchange())
-        yield from checkpoint_entries(self._source.newest(_NEWEST_CHECKPOINTS), self.checkpoint_chosen.emit)
+        yield from checkpoint_entries(self._source.checkpoints()[:_NEWEST_CHECKPOINTS], self.checkpoint_chosen.emit)
         yield from setting_entries(self._shell.settings.current, self.setting_chosen.emit)
 
     def _of_chart(self, typed: str) -> Iterator[Entry]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import FILE_VENUE, Interval, Market
 from core.evaluation.report import words
 from core.market.history.forms.form import Stamp

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, Signal, Slot
 
-from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.evaluation import evaluation_of
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import Market
 from core.domain.dates import calendar_moment
 from core.domain.events import Severity
@@ -178,9 +178,9 @@ class JobManager(QObject):
         """Ask for the checkpoint and the file. chosen: preselected; None: the best of the run."""
         source, catalog, best = self._source, self._source.catalog, self._source.best()
         ids = [] if chosen is None else [chosen.info.checkpoint_id]
-        ids += [info.checkpoint_id for info in (*((best,) if best is not None else ()), *source.newest(_OFFERED))]
-        rows = (catalog.row_of(id_) for id_ in dict.fromkeys(ids))
-        offered = [catalog[row] for row in rows if row is not None]
+        newest = source.checkpoints()[:_OFFERED]
+        ids += [info.checkpoint_id for info in (*((best,) if best is not None else ()), *newest)]
+        offered = [row for id_ in dict.fromkeys(ids) if (row := catalog.get(id_)) is not None]
         first = offered[0].info.checkpoint_id if offered else None
         device = self._shell.settings.current.training.device
         dialog = EvaluateDialog(offered, first, self._folder.reports, self._now(), device, self._shell.window)

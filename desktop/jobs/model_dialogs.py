@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 
-from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import Interval
 from core.market.history.reading import interval_of
 from core.market.shown_names import shown_symbol

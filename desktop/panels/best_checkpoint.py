@@ -72,7 +72,7 @@ class BestCheckpointPanel(Panel):
         if (count := self._source.market_count) != 1:
             alone = translate("Panels", "Model alone, all {0} markets:").format(format_count(count))
         set_text(self._score, f"{alone} {score_text(best)}")
-        set_text(self._unproven, _caution(best, self._source.highest(), self._model_found))
+        set_text(self._unproven, _caution(best, next(iter(self._source.scored()), None), self._model_found))
         set_text(self._of, _of_what(best, self._model_found))
         loss = () if best.loss is None else (translate("Panels", "Loss {0}").format(format_number(best.loss, 4)),)
         candle = translate("Panels", "candle of {0}").format(format_time(best.candle_open_time_ms))
@@ -120,12 +120,13 @@ class BestCheckpointPanel(Panel):
 
     def _why_none(self) -> str:
         """Why there is no best: the highest score, which the table shows too, and what rules it out."""
-        highest = self._source.highest()
-        if highest is None or highest.skill is None:
+        scored = self._source.scored()
+        if not scored:
             return translate("Panels", _NONE_SCORED)
+        highest = scored[0]
         text = (
             translate("Panels", "No best checkpoint yet.\nThe only score is {0}, at step {1}, but {2}.")
-            if self._source.score_count() == 1
+            if len(scored) == 1
             else translate("Panels", "No best checkpoint yet.\nThe highest score is {0}, at step {1}, but {2}.")
         )
         return text.format(score_text(highest), format_count(highest.step), _fault(highest, self._model_found))

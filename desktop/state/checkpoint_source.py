@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import isfinite
 from typing import TypeVar
 
-import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from core.checkpoints.catalog import Catalog, CheckpointRow, Mask, Rows
+from core.checkpoints.best import is_worse_than_none
+from core.checkpoints.catalog import Catalog
+from core.checkpoints.row import CheckpointRow
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
 from core.storage.errors import StorageError
@@ -53,7 +55,6 @@ class CheckpointSource(QObject):
         self._oldest: int | None = None
         self._is_stale = True
         self._infos: tuple[int, str | None, tuple[CheckpointInfo, ...]] = (-1, None, ())
-        self._newest_ids: tuple[int, frozenset[str]] = (-1, frozenset())
         self.undo_stack = QUndoStack(self, undoLimit=_UNDONE_AT_MOST)
         # By way of this object: at the end the stack speaks while it is being taken down, and others would ask it.
         self.undo_stack.indexChanged.connect(self._on_undo_stack)
@@ -106,75 +107,42 @@ class CheckpointSource(QObject):
 
     def checkpoints(self) -> tuple[CheckpointInfo, ...]:
         """Those of the watched run, the newest first. Empty before there is a run, or when it cannot be read."""
-        catalog, run_id = self.catalog, self.run_id
-        if self._infos[:2] != (catalog.version, run_id):
-            infos = tuple(catalog.info(int(row)) for row in catalog.ordered(self.rows_of_run(), "sequence", True))
-            self._infos = (catalog.version, run_id, infos)
+        rows, run_id = self.catalog, self.run_id
+        if self._infos[:2] != (rows.version, run_id):
+            infos = tuple(row.info for row in rows.of_run(run_id))
+            self._infos = (rows.version, run_id, infos)
         return self._infos[2]
-
-    def newest(self, count: int) -> list[CheckpointInfo]:
-        """At most so many of the watched run, the newest first."""
-        catalog = self.catalog
-        rows = catalog.ordered(self.rows_of_run(), "sequence", is_descending=True)
-        return [catalog.info(int(row)) for row in rows[:count]]
 
     def nearest(self, step: int, checkpoint_id: str | None) -> CheckpointInfo | None:
         """This one; where it is not kept, the one of the watched run saved nearest to this step. None where there is
         none."""
-        catalog, rows = self.catalog, self.rows_of_run()
-        own = None if checkpoint_id is None else catalog.row_of(checkpoint_id)
-        if own is None and len(rows):
-            own = int(rows[np.abs(catalog.number("step")[rows] - step).argmin()])
-        return None if own is None else catalog.info(own)
+        own = self.catalog.get(checkpoint_id)
+        if own is not None:
+            return own.info
+        return min(self.checkpoints(), key=lambda info: abs(info.step - step), default=None)
 
     def best(self) -> CheckpointInfo | None:
         """The one of the watched run with the highest skill; None where none is better than no model."""
-        run_id = self.run_id
-        return None if run_id is None else self.catalog.best_of(run_id)
+        return next((info for info in self.checkpoints() if info.is_best), None)
 
-    def highest(self) -> CheckpointInfo | None:
-        """The one of the watched run with the highest score, though it may be no best; None where none has a score."""
-        run_id = self.run_id
-        return None if run_id is None else self.catalog.highest_of(run_id)
-
-    def score_count(self) -> int:
-        """How many checkpoints of the watched run have a score."""
-        run_id = self.run_id
-        return 0 if run_id is None else self.catalog.score_count_of(run_id)
+    def scored(self) -> list[CheckpointInfo]:
+        """The ones of the watched run that have a score, sound or not, the highest first."""
+        found = [info for info in self.checkpoints() if info.skill is not None and isfinite(info.skill)]
+        return sorted(found, key=lambda info: info.skill or 0.0, reverse=True)
 
     def is_the_model(self, info: CheckpointInfo) -> bool:
         """Whether the model is this one, with no step since: there is nothing to go back to."""
         return info.is_in_use and (self._state.step or 0) <= info.step
 
     def bests(self) -> list[CheckpointInfo]:
-        """Of the watched run, those that were the best when they were saved, and the one that is. An older version took
-        also those for it that are worse than no model."""
-        catalog = self.catalog
-        was_best = (catalog.text("reason").where(lambda reason: reason == "best")) & (catalog.number("worse") == 0.0)
-        chosen = was_best | (catalog.number("best") > 0.0)
-        return [catalog.info(int(row)) for row in self.rows_of_run() if chosen[row]]
+        """Of the watched run, those that were the best when they were saved, and the one that is."""
+        infos = reversed(self.checkpoints())
+        return [info for info in infos if info.is_best or (info.reason == "best" and not is_worse_than_none(info))]
 
     def newest_ids(self) -> frozenset[str]:
         """The newest checkpoint of each run: the trainer always keeps it."""
-        catalog = self.catalog
-        if self._newest_ids[0] != catalog.version:
-            runs, sequences = catalog.text("run").codes, catalog.number("sequence")
-            order = np.argsort(sequences, kind="stable")
-            newest = dict(zip(runs[order].tolist(), order.tolist(), strict=True))
-            ids = frozenset(catalog[row].info.checkpoint_id for row in newest.values())
-            self._newest_ids = (catalog.version, ids)
-        return self._newest_ids[1]
-
-    def rows_of_run(self) -> Rows:
-        """Rows of the catalog that belong to the watched run, ascending."""
-        return np.flatnonzero(self.is_of_run())
-
-    def is_of_run(self) -> Mask:
-        """Which rows of the catalog belong to the watched run: bool [n]."""
-        run_id = self.run_id
-        if run_id is None:
-            return np.zeros(len(self._catalog), dtype=np.bool_)
-        return self._catalog.text("run").where(lambda run: run == run_id.casefold())
+        newest = {row.info.run_id: row.info.checkpoint_id for row in self.catalog.rows(is_descending=False)}
+        return frozenset(newest.values())
 
     @property
     def is_loading(self) -> bool:
@@ -206,13 +174,11 @@ class CheckpointSource(QObject):
 
     def is_archived(self, run_id: str) -> bool:
         """Whether a run that has checkpoints is put away."""
-        of_run = self.catalog.text("run").where(lambda run: run == run_id.casefold())
-        return bool((of_run & (self._catalog.number("archived") > 0.0)).any())
+        return any(row.is_archived for row in self.catalog.of_run(run_id))
 
     def set_archived(self, run_ids: Sequence[str], is_archived: bool) -> None:
         """Put runs away, or take them out again; nothing of them is deleted."""
-        chosen = set(run_ids)
-        own = [kept for kept in self.catalog.take(np.arange(len(self._catalog))) if kept.info.run_id in chosen]
+        own = [row for run_id in run_ids for row in self.catalog.of_run(run_id)]
         before = {kept.info.run_id: kept.is_archived for kept in own}
 
         def put_away(values: dict[str, bool]) -> None:
@@ -261,9 +227,7 @@ class CheckpointSource(QObject):
         self._do(translate("Checkpoints", "delete {0}").format(_named(ids)), ids, ask, take_back)
 
     def _infos_of(self, ids: Sequence[str]) -> list[CheckpointInfo]:
-        catalog = self.catalog
-        rows = (catalog.row_of(checkpoint_id) for checkpoint_id in ids)
-        return [catalog.info(row) for row in rows if row is not None]
+        return [row.info for id_ in ids if (row := self.catalog.get(id_)) is not None]
 
     def _change(
         self, text: str, write: Callable[[str, T], object], before: Mapping[str, T], after: Mapping[str, T]

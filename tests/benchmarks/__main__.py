@@ -72,7 +72,7 @@ def frames(host: Host, seconds: float) -> None:
 
 
 @benchmarks.command()
-@click.option("--rows", type=click.IntRange(100, 1_000_000), default=100_000, show_default=True, help="Checkpoints.")
+@click.option("--rows", type=click.IntRange(100, 1_000_000), default=10_000, show_default=True, help="Checkpoints.")
 @_as_json
 def browser(rows: int, as_json: bool) -> None:
     """The checkpoint browser over stored checkpoints, from what is typed to the painted rows."""

@@ -27,12 +27,12 @@ from desktop.state.run_state import RunState
 from desktop.ui.theme import Theme
 
 FILTERS = (
-    "skill > 0.01 and step > 500",
-    "not (pinned or best) and coverage >= 88 %",
-    "note contains 12 or tag = kept",
+    "score > 1 and step > 500",
+    "not (pinned or best) and coverage >= 88",
+    "note like '%12%' or tags like '%kept%'",
     "periodic 1200",
 )
-SORTED_BY = ("skill", "loss", "health", "parent", "note")
+SORTED_BY = ("score", "loss", "gradients", "parent", "note")
 _REPEATS = 5
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import Candle, Interval, Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Diagnosis, Disease, GradientStatistics, LayerStatistics, SettingChange

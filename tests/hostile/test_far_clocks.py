@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from core.checkpoints.expression import Moment, parse
 from core.domain.clock import ManualClock, SystemClock
 from core.logs.crashes import CrashLog
 from core.logs.reading import LogTail
@@ -93,8 +92,3 @@ def test_history_is_requested(make_bench: MakeBench, year: int) -> None:
     window = make_bench(scenario.checkpoints()).window
     dialog = BackfillDialog(window.shell.settings.current.market, YEARS_MS[year], window)
     assert parse_moment(dialog.since.text()) < YEARS_MS[year]
-
-
-@pytest.mark.parametrize("name", ["today", "yesterday", "this week", "last week", "this month", "last month"])
-def test_a_time_filter_works(name: str, year: int) -> None:
-    parse(f'when = "{name}"', Moment(YEARS_MS[year]))

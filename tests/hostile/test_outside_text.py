@@ -136,7 +136,7 @@ def test_the_tooltip_of_a_row_shows_the_name_as_plain_text(bench: Bench, qtbot: 
 
 def test_dialogs_show_it_as_plain_text(bench: Bench) -> None:
     window = bench.window
-    kept = [bench.source.catalog[row] for row in range(len(bench.source.catalog))]
+    kept = list(bench.source.catalog)
     settings = [{"model": {"name": NAME}}, {"model": {"name": LONG}}]
     dialogs = [
         CompareDialog(kept, settings, lambda _run: list(scenario.steps()), bench.theme.palette, window),
@@ -155,7 +155,7 @@ def test_dialogs_show_it_as_plain_text(bench: Bench) -> None:
 
 def test_legend_and_curve_label_use_no_markup_or_template(bench: Bench) -> None:
     source = bench.source
-    kept = [source.catalog[row] for row in range(len(source.catalog))]
+    kept = list(source.catalog)
     dialog = CompareDialog(kept, [None, None], lambda _run: list(scenario.steps()), bench.theme.palette, bench.window)
     legend = dialog.plot.getPlotItem().legend
     assert {label.text for _, label in legend.items} == {"&lt;img src=&#x27;/dev/zero&#x27;&gt;", "other"}

@@ -157,15 +157,21 @@ FAULTS = (
     ),
     Fault(
         "unproven-checkpoint-is-best",
-        "core/checkpoints/catalog.py",
-        'is_sound = (self.number("wrecked") == 0.0) & ',
-        "is_sound = ",
+        "core/checkpoints/best.py",
+        "if not is_worse_than_none(info)), None)",
+        "if info is not None), None)",
     ),
     Fault(
-        "not-equal-includes-the-unknown",
-        "core/checkpoints/catalog.py",
-        "(values != value) & ~np.isnan(values)",
-        "values != value",
+        "a-filter-may-call-any-function",
+        "core/checkpoints/filtering.py",
+        "action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS",
+        "action == sqlite3.SQLITE_FUNCTION",
+    ),
+    Fault(
+        "a-filter-may-read-any-table",
+        "core/checkpoints/filtering.py",
+        'action == sqlite3.SQLITE_READ and first == "checkpoints"',
+        "action == sqlite3.SQLITE_READ",
     ),
     Fault(
         "larger-loss-is-better",

@@ -62,8 +62,8 @@ FAULTS = (
     Fault(
         "selection-of-other-rows",
         "desktop/checkpoints/model.py",
-        "self._place[rows] = np.arange(len(rows))",
-        "self._place[rows] = rows",
+        "if row.info.checkpoint_id in wanted]",
+        "if row.info.checkpoint_id not in wanted]",
     ),
     Fault(
         "time-left-is-time-spent",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import Interval, Market
 from core.settings.tree import CheckpointSettings, MarketSettings
 from core.storage.folder import DataFolder

@@ -39,7 +39,7 @@ KEPT = {
     "core.domain.diagnosis.LayerStatistics": 4_000,
     "core.logs.reading.LogEntry": 5_100,
     "core.domain.events.CheckpointInfo": 200,
-    "core.checkpoints.catalog.CheckpointRow": 200,
+    "core.checkpoints.row.CheckpointRow": 200,
 }
 """Records of a run are bounded; within a day they may grow up to these limits."""
 

@@ -195,9 +195,9 @@ async def _browser(application: Application, folder: Path) -> None:
     source.set_pinned(chosen, True)
     source.set_name(chosen[0], "Calm evening")
     source.set_tags(chosen, ["keep"], [])
-    shown = ("marks", "name", "step", "when", "skill", "coverage", "direction", "loss", "health", "device", "tags")
+    shown = ("marks", "name", "step", "saved", "score", "coverage", "direction", "loss", "gradients", "device", "tags")
     panel.show_settings(BrowserSettings(columns=shown))
-    panel.filter.setText("score > −20 % and step > 50")
+    panel.filter.setText("score > -20 and step > 50")
     for theme in THEMES:
         appearance = dataclasses.replace(window.shell.settings.current.appearance, theme=theme)
         window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))

@@ -19,7 +19,7 @@ from safetensors.torch import save
 from sqlite_utils import Database
 
 from core.checkpoints import package
-from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.row import CheckpointRow
 from core.checkpoints.weight_file import BadFileError, expected_shapes, look_into, read_whole, verify
 from core.domain.events import Incident
 from core.domain.quantities import LEVELS, QUANTITIES

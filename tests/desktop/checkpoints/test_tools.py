@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from core.checkpoints import package
-from core.checkpoints.catalog import CheckpointRow
+from core.checkpoints.row import CheckpointRow
 from core.domain.checkpoint_info import CheckpointInfo
 from core.training.commands import ApplyRetention
 from desktop.actions import ActionId
@@ -212,9 +212,9 @@ def test_a_checkpoint_cleaned_up_during_an_export_is_exported_whole(
     async def story(application: Application) -> None:
         (chosen,) = await some(application, gate, 1, is_training=False)
         exchange, source = application.browser.exchange, application.source
-        row = source.catalog.row_of(chosen.checkpoint_id)
+        row = source.catalog.get(chosen.checkpoint_id)
         assert row is not None
-        exchange.export([source.catalog[row]], place)
+        exchange.export([row], place)
         application._context.folder.absolute(chosen.file).unlink()  # as the trainer's keeper does
         may_read.set()
         await until(lambda: not exchange.is_busy, "the export")
@@ -234,9 +234,9 @@ def test_an_export_of_which_one_fails_says_how_many_did_not(
     async def story(application: Application) -> None:
         first, second = await some(application, gate, 2, is_training=False)
         exchange, source = application.browser.exchange, application.source
-        rows = [source.catalog.row_of(info.checkpoint_id) for info in (first, second)]
+        rows = [source.catalog.get(info.checkpoint_id) for info in (first, second)]
         application._context.folder.absolute(first.file).unlink()
-        exchange.export([source.catalog[row] for row in rows if row is not None], place)
+        exchange.export([row for row in rows if row is not None], place)
         await until(lambda: not exchange.is_busy, "the export")
         assert f"1 of 2 checkpoints exported to {place}." in application.window.banner.text.text()
 

@@ -119,9 +119,9 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_keeps_the_result(qapp: Q
         assert done.state is JobState.DONE, done.result
         assert f"step {info.step}" in done.result and "kept learning" in done.result
         assert done.page is not None and info.checkpoint_id in done.page.read_text(encoding="utf-8")
-        row = application.source.catalog.row_of(info.checkpoint_id)
+        row = application.source.catalog.get(info.checkpoint_id)
         assert row is not None
-        found = application.source.catalog[row].evaluation
+        found = row.evaluation
         assert found is not None and found.file == "later.csv" and found.candles == 80 and found.judged > 60
         panel.refresh()
         assert panel.reveal(info.checkpoint_id)

@@ -15,8 +15,8 @@ from PySide6.QtGui import QAction, QColor
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QToolBar, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.columns import REASON_TEXTS, reason_text
+from core.checkpoints.row import CheckpointRow
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.drawings import Anchor, Drawing, DrawingKind
 from core.domain.venue_names import venue_name
@@ -162,8 +162,7 @@ def _date(bench: Bench) -> QWidget:
 
 
 def _kept(bench: Bench) -> list[CheckpointRow]:
-    catalog = bench.source.catalog
-    return [catalog[row] for row in range(len(catalog))]
+    return bench.source.catalog.rows()
 
 
 def _clean_up(bench: Bench) -> QWidget:
