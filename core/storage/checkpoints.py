@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.checkpoints.best import best_of
-from core.checkpoints.provenance import IMPORTED_RUN, is_imported
+from core.checkpoints.provenance import is_imported
 from core.domain.candle import Interval
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Disease
@@ -35,7 +35,7 @@ _CAN_BE_BEST = {
     "skill": "skill BETWEEN 0.0 AND 1.7976931348623157e308",
     "model_gain": "(model_gain IS NULL OR model_gain >= 0.0)",
 }
-"""By column: the conditions of `core.checkpoints.best.best_of`."""
+"""By column: the conditions of `core.checkpoints.best.best_of`, for the backup of an older version's table."""
 _NEWEST = """
 SELECT checkpoint_id FROM checkpoints
 WHERE sequence IN (SELECT MAX(sequence) FROM checkpoints WHERE is_deleted = 0 GROUP BY run_id)
@@ -52,22 +52,17 @@ def can_be_best(columns: Collection[str] = tuple(_CAN_BE_BEST)) -> str:
     return " AND ".join(condition for column, condition in _CAN_BE_BEST.items() if column in columns)
 
 
-_BEST = f"""
-SELECT checkpoint_id FROM checkpoints
-WHERE run_id = ? AND run_id NOT LIKE '{IMPORTED_RUN}%' AND is_deleted = 0 AND {can_be_best()}
-ORDER BY skill DESC, sequence DESC LIMIT 1
-"""
 _FORBIDDEN_IN_TAGS = re.compile(r"[\s,]+")
 
 
 class CheckpointRows:
-    """Stored checkpoints. `is_best` is computed here; only the trainer knows `is_in_use`, so it is False."""
+    """Stored checkpoints. Only the trainer knows `is_in_use`, so it is False."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def list(self, run_id: str) -> list[CheckpointInfo]:
-        """All stored checkpoints, newest first."""
+        """All stored checkpoints, newest first, with the best of them marked."""
         rows = select(self._db, f"{_SELECT} AND run_id = ? ORDER BY sequence DESC", (run_id,))
         infos = [to_checkpoint(row) for row in rows]
         best = best_of([info for info in infos if not is_imported(info.run_id)])
@@ -81,12 +76,9 @@ class CheckpointRows:
         return next((info for info in self.list(run_id) if info.is_best), None)
 
     def by_id(self, checkpoint_id: str) -> CheckpointInfo | None:
+        """One stored checkpoint, without a look at the others: `is_best` is False."""
         rows = select(self._db, f"{_SELECT} AND checkpoint_id = ?", (checkpoint_id,))
-        if not rows:
-            return None
-        info = to_checkpoint(rows[0])
-        best = select(self._db, _BEST, (info.run_id,))
-        return replace(info, is_best=bool(best) and best[0][0] == checkpoint_id)
+        return to_checkpoint(rows[0]) if rows else None
 
     def deleted_step(self, checkpoint_id: str) -> int | None:
         """The step of a checkpoint that was deleted; None if it was not, or never existed."""

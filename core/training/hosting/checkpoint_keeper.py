@@ -11,12 +11,11 @@ from typing import Any
 
 from torch import Tensor
 
-from core.checkpoints.best import is_worse_than_none
+from core.checkpoints.best import best_of
 from core.checkpoints.provenance import learned_until_ms
 from core.checkpoints.retention import checkpoints_to_delete, rules_of, with_rules
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.clock import Clock
-from core.domain.diagnosis import Disease
 from core.domain.events import CheckpointsChanged, Estimate
 from core.settings.tree import CheckpointSettings, ModelSettings, Settings
 from core.storage.checkpoints import CheckpointRows
@@ -86,14 +85,10 @@ class CheckpointKeeper:
         self._saved_state: _State | None = None
         self._newest_state: _State | None = None
         """State at the newest checkpoint, also a resumed one; None if scores have changed since."""
-        self._best_skill: float | None = None
         self.held_open: frozenset[str] = frozenset()
         """Open in the window: they stay until they are closed."""
         self.circumstances: Callable[[], Circumstances]
         """Called for each checkpoint and deletion; to be set before the first."""
-        best = rows.best(self._run_id)
-        if best is not None:
-            self._best_skill = best.skill
 
     @property
     def _run_id(self) -> str:
@@ -226,7 +221,6 @@ class CheckpointKeeper:
         scores = score_together(pairs, session.engine, self._model.context)
         skill = _finite(scores.model)
         direction, coverage = hits_together([market.scores for market in session.markets])
-        is_sound = session.ladder.is_sound and around.health != Disease.DIVERGED
         checkpoint_id = f"{self._run_id}-{session.step:08d}-{secrets.token_hex(3)}"
         path = self._folder.checkpoints(self._run_id) / f"step-{session.step:08d}-{checkpoint_id[-6:]}{_SUFFIX}"
         tensors, metadata = pack(session, self._model)
@@ -262,16 +256,9 @@ class CheckpointKeeper:
             device=around.device,
             health=around.health,
         )
-        return self._marked_if_best(info) if is_sound else info
-
-    def _marked_if_best(self, info: CheckpointInfo) -> CheckpointInfo:
-        """`core.checkpoints.best.best_of` for one more."""
-        if info.skill is None or is_worse_than_none(info):
+        if best_of([info, *self.kept()]) is not info:
             return info
-        if self._best_skill is not None and info.skill <= self._best_skill:
-            return info
-        self._best_skill = info.skill
-        return replace(info, is_best=True, reason="best" if info.reason == "periodic" else info.reason)
+        return replace(info, is_best=True, reason="best" if reason == "periodic" else reason)
 
 
 def _state_of(session: TrainingSession) -> _State:

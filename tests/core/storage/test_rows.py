@@ -190,7 +190,7 @@ def test_checkpoints(shared: Database, given: CheckpointInfo, note: str, is_pinn
     is_best = given.skill is not None and given.is_known_good and not is_worse_than_none(given)
     expected = replace(given, note=note, is_pinned=is_pinned, is_in_use=False, is_best=is_best)
     assert rows.list(run_id) == [expected]
-    assert rows.by_id(given.checkpoint_id) == expected
+    assert rows.by_id(given.checkpoint_id) == replace(expected, is_best=False)
     assert [kept.info for kept in BrowsedRows(shared).of([given.checkpoint_id])] == [replace(expected, is_best=False)]
 
 
