@@ -121,15 +121,11 @@ class ApplyDeletions:
 
 
 @dataclass(frozen=True, slots=True)
-class HoldCheckpoints:
-    """These are open in the window: clean-up and requested deletions spare them. Replaces the former ones."""
-
-    checkpoint_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ForecastWith:
-    """Forecast a market with these checkpoints. Nothing is learned, stored or changed."""
+    """Forecast a market with these checkpoints. Nothing is learned, stored or changed.
+
+    Clean-up and requested deletions spare them until the next such command, which may name none, or a restore.
+    """
 
     checkpoint_ids: tuple[str, ...]
     market: int = 0
@@ -165,7 +161,7 @@ class StopSession:
     """Write a last checkpoint and end."""
 
 
-BrowserCommand = ApplyDeletions | ForecastWith | ApplyRetention | HoldCheckpoints
+BrowserCommand = ApplyDeletions | ForecastWith | ApplyRetention
 """Commands of the checkpoint browser."""
 TrainerCommand = (
     ObserveClose

@@ -13,7 +13,7 @@ from core.settings.tree import CheckpointSettings
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
-from core.training.commands import ApplyRetention, HoldCheckpoints, TrainerCommand
+from core.training.commands import ApplyRetention, TrainerCommand
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.clean_up_dialog import CleanUpData, CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
@@ -54,11 +54,6 @@ class CheckpointTools(QObject):
         panel.clean_up_requested.connect(self.ask_for_rules)
         shell.settings.changed.connect(self._on_settings)
         self._rules = shell.settings.current.checkpoints
-        source.held_changed.connect(self._hold)
-
-    @Slot(object)
-    def _hold(self, ids: tuple[str, ...]) -> None:
-        self._send(HoldCheckpoints(ids))
 
     @Slot(object)
     def compare(self, kept: Sequence[CheckpointRow]) -> CompareDialog | None:
@@ -81,7 +76,7 @@ class CheckpointTools(QObject):
         dialog = CleanUpDialog(self._clean_up_data, self._shell.settings.current.checkpoints, self._shell.window)
         dialog.kept_by.connect(self._apply_retention)
         state, source = self._state, self._source
-        for change in (source.changed, source.held_changed, state.status_changed, state.diagnosis_changed):
+        for change in (source.changed, state.status_changed, state.diagnosis_changed):
             change.connect(dialog.refresh)
         return open_dialog(dialog)
 
@@ -93,7 +88,7 @@ class CheckpointTools(QObject):
             self._clock.now_ms(),
             is_training=self._state.has_answering_trainer,
             offered=None if way is None else way.checkpoint_id,
-            held=self._source.held,
+            held=self.previews.ids,
         )
 
     @Slot(object, bool)

@@ -143,8 +143,6 @@ class JobManager(QObject):
         child.said.connect(lambda sentence: self._on_said(job_id, sentence))
         child.over.connect(lambda ending: self._on_over(job_id, ending))
         self._children[job_id] = (child, order)
-        if order.checkpoint_id is not None:
-            self._source.hold(job_id, [order.checkpoint_id])
         self._idle.clear()
         self._state.jobs.begin(job_id, order.title)
         self._state.jobs_changed.emit()
@@ -184,8 +182,6 @@ class JobManager(QObject):
         first = offered[0].info.checkpoint_id if offered else None
         device = self._shell.settings.current.training.device
         dialog = EvaluateDialog(offered, first, self._folder.reports, self._now(), device, self._shell.window)
-        self._source.hold(_KEY, [each.info.checkpoint_id for each in offered])
-        dialog.finished.connect(lambda _result: self._source.hold(_KEY, ()))
         return self._ask(dialog)
 
     @Slot()
@@ -285,7 +281,6 @@ class JobManager(QObject):
 
     def _on_over(self, job_id: str, ending: Ending) -> None:
         child, order = self._children.pop(job_id)
-        self._source.hold(job_id, ())
         child.deleteLater()
         shutil.rmtree(self._folder.jobs / job_id.replace(" ", "-"), ignore_errors=True)
         state, result, market = self._outcome(order, ending)

@@ -40,8 +40,6 @@ class CheckpointSource(QObject):
     """What can be taken back is something else now."""
     deletion_requested = Signal()
     """Requests to delete were stored: the trainer can be notified."""
-    held_changed = Signal(object)
-    """Tuple of ids: these are open in the window now, and must not be deleted."""
 
     def __init__(self, database: WindowDatabase, state: RunState, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -50,7 +48,6 @@ class CheckpointSource(QObject):
         self._catalog = Catalog()
         self._gone: set[str] = set()
         """Requested to be deleted, and still in the catalog."""
-        self._held: dict[object, tuple[str, ...]] = {}
         self._newest: int | None = None
         self._oldest: int | None = None
         self._is_stale = True
@@ -63,7 +60,6 @@ class CheckpointSource(QObject):
         state.checkpoints_deleted.connect(self._gone.update)
         state.checkpoints_changed.connect(self._on_change)
         state.run_changed.connect(self._on_run)
-        state.ready.connect(self._on_ready)
 
     @property
     def clock(self) -> Clock:
@@ -87,23 +83,6 @@ class CheckpointSource(QObject):
             self._guard(self._catch_up)
         self._catalog.use(self._state.checkpoint_in_use)
         return self._catalog
-
-    def hold(self, holder: object, ids: Sequence[str]) -> None:
-        """Checkpoints that a preview, a dialog or a job has open; they replace the former ones of the same holder."""
-        before = self._held.get(holder, ())
-        self._held[holder] = tuple(ids)
-        if before != tuple(ids):
-            self.held_changed.emit(self.held)
-
-    @property
-    def held(self) -> tuple[str, ...]:
-        """Ids of those that are open in the window."""
-        return tuple(dict.fromkeys(id_ for ids in self._held.values() for id_ in ids))
-
-    def _on_ready(self) -> None:
-        """A new trainer knows of none."""
-        if held := self.held:
-            self.held_changed.emit(held)
 
     def checkpoints(self) -> tuple[CheckpointInfo, ...]:
         """Those of the watched run, the newest first. Empty before there is a run, or when it cannot be read."""

@@ -27,10 +27,11 @@ _RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 class Notice:
     """One thing to know. A notice with the same `key` replaces the former. `details` go into the tooltip.
 
-    on_action: called by the button named `action`, which also takes the notice away. on_dismiss: called when the user
-    takes it away otherwise. is_answer: it answers what the user has just asked for, so it comes before graver ones
-    that were there already. is_alert: a price alert of the user's, which comes above all else. passes: it says what
-    was done, or refused: it goes after half a minute on the screen, and with the market that was on the chart.
+    on_action: called by the button named `action`, which also takes the notice away. on_option: called by the button
+    named `option`, which leaves it. on_dismiss: called when the user takes it away otherwise. is_answer: it answers
+    what the user has just asked for, so it comes before graver ones that were there already. is_alert: a price alert
+    of the user's, which comes above all else. passes: it says what was done, or refused: it goes after half a minute
+    on the screen, and with the market that was on the chart.
     """
 
     key: str
@@ -39,6 +40,8 @@ class Notice:
     details: str = ""
     action: str = ""
     on_action: Callable[[], object] | None = None
+    option: str = ""
+    on_option: Callable[[], object] | None = None
     is_answer: bool = False
     is_alert: bool = False
     on_dismiss: Callable[[], object] | None = None
@@ -49,6 +52,8 @@ class BannerRow(QWidget):
     """One notice, and the number of notices behind it."""
 
     acted = Signal()
+    chosen = Signal()
+    """The other button was pressed."""
     dismissed = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -59,14 +64,15 @@ class BannerRow(QWidget):
         mute(self._more)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.action = QPushButton()
+        self.option, self.action = QPushButton(), QPushButton()
+        self.option.clicked.connect(self.chosen)
         self.action.clicked.connect(self.acted)
         self.dismiss_button = QToolButton(autoRaise=True)
         self.dismiss_button.setToolTip(translate("Panels", "Dismiss this notice"))
         self.dismiss_button.setAccessibleName(translate("Panels", "Dismiss"))
         enlarge_icons(self.dismiss_button, 16)
         self.dismiss_button.clicked.connect(self.dismissed)
-        parts = (self._icon, self.text, self._more, self.action, self.dismiss_button)
+        parts = (self._icon, self.text, self._more, self.option, self.action, self.dismiss_button)
         beside(self, *parts, stretched=self.text, margins=(12, 5, 6, 5), spacing=8)
 
     def show_notice(self, notice: Notice | None, waiting: int) -> None:
@@ -82,6 +88,8 @@ class BannerRow(QWidget):
         self.dismiss_button.setIcon(icon("close", palette.text))
         self.action.setText(notice.action)
         self.action.setVisible(bool(notice.action) and notice.on_action is not None)
+        self.option.setText(notice.option)
+        self.option.setVisible(bool(notice.option) and notice.on_option is not None)
         self._more.setText(translate("Panels", "{0} more").format(waiting))
         self._more.setVisible(waiting > 0)
         self.update()
@@ -114,6 +122,7 @@ class Banner(QWidget):
         self.alert_row.acted.connect(lambda: self._act(self._alert))
         self.alert_row.dismissed.connect(lambda: self._dismiss(self._alert))
         self.other_row.acted.connect(lambda: self._act(self._other))
+        self.other_row.chosen.connect(self._choose)
         self.other_row.dismissed.connect(lambda: self._dismiss(self._other))
         theme.changed.connect(self._show)
         self._show()
@@ -204,6 +213,11 @@ class Banner(QWidget):
         if notice is not None and notice.on_action is not None:
             self.withdraw(notice.key)
             notice.on_action()
+
+    def _choose(self) -> None:
+        """Price alerts have no second button."""
+        if (notice := self._other) is not None and notice.on_option is not None:
+            notice.on_option()
 
     def _pass(self) -> None:
         """Not while nobody can have read it, nor under the mouse or with the keyboard's focus in it: both may be on

@@ -85,8 +85,8 @@ class CheckpointKeeper:
         self._saved_state: _State | None = None
         self._newest_state: _State | None = None
         """State at the newest checkpoint, also a resumed one; None if scores have changed since."""
-        self.held_open: frozenset[str] = frozenset()
-        """Open in the window: they stay until they are closed."""
+        self.previewed: frozenset[str] = frozenset()
+        """Their forecasts are shown in the window: they stay until others are, or none."""
         self.circumstances: Callable[[], Circumstances]
         """Called for each checkpoint and deletion; to be set before the first."""
 
@@ -145,14 +145,14 @@ class CheckpointKeeper:
         known = self._rows.list(self._run_id)
         rules, now_ms = rules_of(self._settings), self._clock.now_ms()
         offered = self.circumstances().recovery_checkpoint_id
-        return self.delete(checkpoints_to_delete(known, rules, now_ms, in_use | self.held_open, offered))
+        return self.delete(checkpoints_to_delete(known, rules, now_ms, in_use | self.previewed, offered))
 
     def apply_requests(self, in_use: set[str]) -> tuple[str, ...]:
         """Carry out deletions that the window requested, of any run, once they can no longer be undone. Checkpoints
         that are in use, open or recommended, and the newest of each run, stay."""
         until_ms = self._clock.now_ms() - self._settings.undo_minutes * _MINUTE_MS
         offered = self.circumstances().recovery_checkpoint_id
-        kept = {*in_use, *self.held_open, *self._rows.newest_ids(), offered}
+        kept = {*in_use, *self.previewed, *self._rows.newest_ids(), offered}
         return self.delete(id_ for id_ in self._rows.requested_deletions(until_ms) if id_ not in kept)
 
     def delete(self, ids: Iterable[str]) -> tuple[str, ...]:

@@ -23,7 +23,6 @@ from core.training.commands import (
     ApplyDeletions,
     ApplyRetention,
     ForecastWith,
-    HoldCheckpoints,
     RecordIncident,
     RestoreCheckpoint,
     SaveCheckpoint,
@@ -50,7 +49,6 @@ _REQUESTS = {
     SaveCheckpoint: "a checkpoint",
     RestoreCheckpoint: "going back to a checkpoint",
     ApplyDeletions: "deleting checkpoints",
-    ForecastWith: "the forecast of a checkpoint",
     ApplyRetention: "cleaning up checkpoints",
 }
 _AFTER_A_SUSPEND = f" After a suspend this can bring it back: {RELOAD_DRIVER}" if sys.platform == "linux" else ""
@@ -118,8 +116,7 @@ class Restarts:
         self._breaker = CircuitBreaker(clock)
         self._candle_deaths = CandleDeaths()
         self._is_paused = False
-        self._held: tuple[str, ...] = ()
-        """Checkpoints that are open in the window."""
+        self._preview = ForecastWith(())
         self._learned: dict[int, bool] = {}
         """By market, as they were switched."""
         self._unrecorded: list[Incident] = []
@@ -137,8 +134,8 @@ class Restarts:
         """Commands that restore in a restarted host what neither checkpoint nor settings hold."""
         incidents = (RecordIncident(incident) for incident in self.take_unrecorded_incidents())
         switches = (SetLearned(is_learned, market) for market, is_learned in self._learned.items())
-        held = (HoldCheckpoints(self._held),) if self._held else ()
-        return (*incidents, *switches, *held, *((SetPaused(True),) if self._is_paused else ()))
+        preview = (self._preview,) if self._preview.checkpoint_ids else ()
+        return (*incidents, *switches, *preview, *((SetPaused(True),) if self._is_paused else ()))
 
     def take_unrecorded_incidents(self) -> tuple[Incident, ...]:
         """The incidents that no host has received."""
@@ -162,8 +159,10 @@ class Restarts:
                 settings = self.spec.settings
                 changed = replace(settings, checkpoints=with_rules(settings.checkpoints, rules))
                 self.spec = replace(self.spec, settings=changed)
-            case HoldCheckpoints(checkpoint_ids):
-                self._held = checkpoint_ids
+            case ForecastWith():
+                self._preview = command
+            case RestoreCheckpoint():
+                self._preview = ForecastWith(())
             case SetLearned(is_learned, market):
                 self._learned[market] = is_learned
 

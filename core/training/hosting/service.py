@@ -41,7 +41,6 @@ from core.training.commands import (
     ApplyRetention,
     BrowserCommand,
     ForecastWith,
-    HoldCheckpoints,
     ObserveClose,
     RecordIncident,
     RescoreCandle,
@@ -330,7 +329,7 @@ class TrainingService:
                 return self._save(reason)
             case RestoreCheckpoint(checkpoint_id, set_back):
                 return self._restore(checkpoint_id, {change.name for change in set_back})
-            case ApplyDeletions() | ForecastWith() | ApplyRetention() | HoldCheckpoints():
+            case ApplyDeletions() | ForecastWith() | ApplyRetention():
                 return self._on_browser_command(command)
             case RecordIncident(incident):
                 with self._record.write():
@@ -397,6 +396,7 @@ class TrainingService:
             unpack_learned(self._session, tensors, metadata)
         except CheckpointError as error:
             return (self._incident(checkpoint_incidents.restore_refused(str(error))),)
+        self._keeper.previewed = frozenset()
         self._session.note_new_weights(checkpoint_id, learned_until_ms)
         verdict = self._health.forget(is_other_model=True)
         now = self._session.engine
@@ -410,14 +410,12 @@ class TrainingService:
         return done, verdict, *self._save(RESTORE)
 
     def _on_browser_command(self, command: BrowserCommand) -> Sequence[TrainerEvent]:
-        if isinstance(command, HoldCheckpoints):
-            self._keeper.held_open = frozenset(command.checkpoint_ids)
-            return ()
         if isinstance(command, ApplyDeletions):
             return self._delete(self._keeper.apply_requests)
         if isinstance(command, ApplyRetention):
             self._keeper.apply_retention(command.rules)
             return self._delete(self._keeper.clean_up) if command.at_once else ()
+        self._keeper.previewed = frozenset(command.checkpoint_ids)
         market, settings = self._session.markets[command.market], self._spec.settings
         return [preview(self._session, market, self._keeper, settings, id_) for id_ in command.checkpoint_ids]
 

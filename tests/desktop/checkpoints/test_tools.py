@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from core.checkpoints import package
 from core.checkpoints.row import CheckpointRow
 from core.domain.checkpoint_info import CheckpointInfo
-from core.training.commands import ApplyRetention
+from core.training.commands import ApplyRetention, RestoreCheckpoint, TrainerCommand
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
@@ -64,7 +64,7 @@ def _has_trained_all(application: Application) -> bool:
 
 
 async def still_there_after_a_clean_up(application: Application, chosen: CheckpointInfo) -> None:
-    """Unpinned for the moment, it is kept because its preview is open."""
+    """Unpinned for the moment, it is kept because it may be restored."""
     source, state = application.source, application.state
     answers: list[bool] = []
     state.checkpoints_changed.connect(lambda: answers.append(True))
@@ -76,37 +76,48 @@ async def still_there_after_a_clean_up(application: Application, chosen: Checkpo
     source.set_pinned([chosen.checkpoint_id], True)
 
 
-def test_a_preview_shows_ghosts_until_its_notice_is_dismissed_or_restored(
+def test_a_restore_is_asked_for_with_a_preview_that_ends_with_the_answer(
     qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
     async def story(application: Application) -> None:
         (chosen,) = await some(application, gate, 1)
-        tools, banner = application.browser, application.window.banner
-        restore = application.window.panels.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE]
-        restore.trigger()
-        await until(lambda: bool(tools.previews.layer.shown) and banner.action.text() == "Restore", "its ghosts")
+        previews, banner = application.browser.previews, application.window.banner
+        preview, restore = banner.other_row.option, banner.other_row.action
+        sent: list[TrainerCommand] = []
+        send = previews._send
+        previews._send = lambda command: (sent.append(command), send(command))
+        ask = application.window.panels.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger
+        ask()
+        assert f"{chosen.step}?" in banner.text.text().replace(",", "")
+        assert (preview.text(), restore.text()) == ("Preview", "Restore")
         await still_there_after_a_clean_up(application, chosen)
+        assert previews.layer.shown == (), "nothing is drawn before it is asked for"
+        QTest.mouseClick(preview, Qt.MouseButton.LeftButton)
+        await until(lambda: bool(previews.layer.shown), "its ghosts")
+        assert preview.isHidden() and restore.isVisible()
         QTest.mouseClick(banner.other_row.dismiss_button, Qt.MouseButton.LeftButton)
-        assert tools.previews.layer.shown == () and not tools.previews.is_shown, "they go with their notice"
+        assert previews.layer.shown == () and not previews.is_shown, "they go with the question"
         newest = step_of(application)
         gate.release(1)
         await until(lambda: step_of(application) > newest, "the next candle")
-        assert tools.previews.layer.shown == (), "they do not come back"
-        restore.trigger()
-        await until(lambda: bool(tools.previews.layer.shown), "its ghosts again")
-        (preview,) = tools.previews.layer.shown
-        assert preview.forecast.step == chosen.step and preview.forecast.checkpoint_id == chosen.checkpoint_id
-        assert f"{chosen.step}" in banner.text.text().replace(",", "") and banner.action.text() == "Restore"
+        assert previews.layer.shown == (), "they do not come back"
+        ask()
+        QTest.mouseClick(preview, Qt.MouseButton.LeftButton)
+        await until(lambda: bool(previews.layer.shown), "its ghosts again")
+        (drawn,) = previews.layer.shown
+        assert drawn.forecast.step == chosen.step and drawn.forecast.checkpoint_id == chosen.checkpoint_id
         assert not any(each.kind == "restored" for each in application.state.incidents)
-        origin_ms = preview.forecast.origin_open_time_ms
+        origin_ms = drawn.forecast.origin_open_time_ms
         gate.release(1)
         await until(
-            lambda: any(each.forecast.origin_open_time_ms > origin_ms for each in tools.previews.layer.shown),
+            lambda: any(each.forecast.origin_open_time_ms > origin_ms for each in previews.layer.shown),
             "ghosts from the next candle on",
         )
-        QTest.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+        sent.clear()
+        QTest.mouseClick(restore, Qt.MouseButton.LeftButton)
+        assert sent == [RestoreCheckpoint(chosen.checkpoint_id)]
         await until(lambda: any(each.kind == "restored" for each in application.state.incidents), "the restore")
-        assert tools.previews.layer.shown == () and not tools.previews.is_shown
+        assert previews.layer.shown == () and not previews.is_shown
 
     run_window(qapp, context(tmp_path), story)
 

@@ -130,18 +130,6 @@ def test_an_older_versions_best_that_is_worse_than_no_model_is_not_best(
     assert [info.skill for info in source.bests() if info.reason == "best"] == [0.01]
 
 
-def test_what_is_open_is_held_once_and_announced_to_a_new_trainer(source: CheckpointSource, state: RunState) -> None:
-    held: list[tuple[str, ...]] = []
-    source.held_changed.connect(held.append)
-    state.apply(scenario.ready())
-    source.hold("preview", ["a", "b"])
-    source.hold("preview", ["a", "b"])
-    source.hold("job", ["b", "c"])
-    state.apply(scenario.ready())
-    source.hold("preview", [])
-    assert held == [("a", "b"), ("a", "b", "c"), ("a", "b", "c"), ("b", "c")]
-
-
 def test_the_score_of_a_restored_checkpoint_is_marked_as_the_old_ones() -> None:
     """Regression: the row looked as if the restored model had scored already."""
     info = scenario.checkpoint(12_345)

@@ -29,7 +29,6 @@ from core.training.commands import (
     ApplyDeletions,
     ApplyRetention,
     ForecastWith,
-    HoldCheckpoints,
     RestoreCheckpoint,
     SaveCheckpoint,
     SetPaused,
@@ -248,21 +247,22 @@ def test_a_preview_of_the_model_in_use_is_the_stored_forecast(tmp_path: Path, se
     assert seen.forecast is not None and seen.forecast.ghosts == made.ghosts
 
 
-def test_what_is_open_in_the_window_is_not_deleted_until_it_is_closed(
-    tmp_path: Path, session_after: SessionAfter
+@pytest.mark.parametrize("is_restored", [False, True])
+def test_a_previewed_checkpoint_is_not_deleted_until_the_preview_ends(
+    tmp_path: Path, session_after: SessionAfter, is_restored: bool
 ) -> None:
     """Regression: clean-up deleted a checkpoint whose preview was open."""
     session = session_after(tmp_path, 41)
     run_id = session.status().run_id
     open_id = rows(tmp_path, run_id)[-1].checkpoint_id
-    session.handle(HoldCheckpoints((open_id,)))
+    session.handle(ForecastWith((open_id,)))
     with closing(open_database(DataFolder(tmp_path).database)) as window:
         CheckpointRows(window).request_deletion([open_id], 1)
     rules = dataclasses.replace(rigs.SMALL.checkpoints, keep_newest=2, keep_best=1)
     for command in (ApplyDeletions(), ApplyRetention(rules, at_once=True)):
         session.handle(command)
     assert open_id in {info.checkpoint_id for info in rows(tmp_path, run_id)}
-    session.handle(HoldCheckpoints(()))
+    session.handle(RestoreCheckpoint(rows(tmp_path, run_id)[1].checkpoint_id) if is_restored else ForecastWith(()))
     session.handle(ApplyDeletions())
     assert open_id not in {info.checkpoint_id for info in rows(tmp_path, run_id)}
     (seen,) = (each for each in session.handle(ForecastWith((open_id,))) if isinstance(each, CheckpointForecast))

@@ -15,7 +15,7 @@ from core.market.shown_names import shown_market
 from core.storage.candles import SetAside
 from core.training.commands import (
     ApplyRetention,
-    HoldCheckpoints,
+    ForecastWith,
     RecordIncident,
     RestoreCheckpoint,
     SetClipNorm,
@@ -23,6 +23,7 @@ from core.training.commands import (
     SetLearned,
     SetLearningRate,
     SetPaused,
+    TrainerCommand,
 )
 from core.training.hosting.host import HostDiedError, died
 from core.training.hosting.restarts import RestartDecision, Restarts
@@ -108,11 +109,13 @@ def test_rules_of_retention_hold_for_the_next_host(restarts: Restarts) -> None:
     assert restarts.spec.settings.checkpoints == replace(now, keep_newest=9), "when they are written does not change"
 
 
-def test_checkpoints_open_in_the_window_are_held_by_the_next_host(restarts: Restarts) -> None:
-    for held in (("a", "b"), ("b",)):
-        restarts.remember(HoldCheckpoints(held))
-    assert restarts.take_commands() == (HoldCheckpoints(("b",)),) == restarts.take_commands()
-    restarts.remember(HoldCheckpoints(()))
+@pytest.mark.parametrize("end", [ForecastWith(()), RestoreCheckpoint("b")])
+def test_the_next_host_previews_the_same_checkpoints(restarts: Restarts, end: TrainerCommand) -> None:
+    """And so does not delete them."""
+    for command in (ForecastWith(("a", "b")), ForecastWith(("b",), 1)):
+        restarts.remember(command)
+    assert restarts.take_commands() == (ForecastWith(("b",), 1),) == restarts.take_commands()
+    restarts.remember(end)
     assert not restarts.take_commands()
 
 
