@@ -47,8 +47,6 @@ class DataFolder:
     reports = _Place("reports")
     jobs = _Place("jobs")
     """Temporary files of jobs; empty while none runs."""
-    exporting = _Place("exporting")
-    """Hard links to weight files during an export; else empty."""
     owner_lock = _Place("owner.lock")
     owner = _Place("owner.json")
     quarantine = _Place("quarantine")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 FILES_JOB = _NOTICE = "checkpoint files"
 _ENDS_WITHIN_MS = 30_000
 _NAMED_AT_MOST = 3
-_PERCENT = 100
 
 Done = tuple[str, object]
 """A checkpoint's id or a folder's name, and the result."""
@@ -124,28 +122,12 @@ class CheckpointExchange(QObject):
         return self._ask(translate("Checkpoints", "Import an exported checkpoint: choose its folder"), self.import_from)
 
     def export(self, kept: Sequence[CheckpointRow], place: Path) -> None:
-        """Write these into folders in `place`. Each is kept from clean-up until it was read."""
-        if self.is_busy:
-            self._show_busy()
-            return
+        """Write these into folders in `place`."""
         tasks = []
         for each in kept:
-            file = self._held(self._folder.absolute(each.info.file))
-            settings = settings_with(self._database.db, each.info)
+            file, settings = self._folder.absolute(each.info.file), settings_with(self._database.db, each.info)
             tasks.append((each.info.checkpoint_id, partial(package.export, each, file, settings, place)))
         self._begin(translate("Checkpoints", "Exporting checkpoints"), tasks, self._on_exported)
-
-    def _held(self, file: Path) -> Path:
-        """A hard link to the file, which keeps its bytes if clean-up deletes the checkpoint before it is read; without
-        support for hard links, the file itself."""
-        held = self._folder.exporting / file.name
-        try:
-            held.parent.mkdir(exist_ok=True)
-            held.unlink(missing_ok=True)
-            held.hardlink_to(file)
-        except OSError:
-            return file
-        return held
 
     def import_from(self, place: Path) -> None:
         """Check the folder `place`, and import its checkpoint."""
@@ -157,21 +139,12 @@ class CheckpointExchange(QObject):
         from core.storage.database import open_database  # noqa: PLC0415 - after the first paint
         from core.storage.importing_checkpoints import take_in  # noqa: PLC0415
 
+        found = package.read(place)
         try:
-            found = package.read(place, lambda done, total: self._watch(done, 2 * total))
             with closing(open_database(self._folder.database)) as db:
-                now_ms = self._clock.now_ms()
-                watch = lambda done, total: self._watch(total + done, 2 * total)  # noqa: E731
-                return take_in(db, self._folder, found, now_ms, watch)
+                return take_in(db, self._folder, found, self._clock.now_ms())
         except StorageError as error:
             raise BadFileError(str(error)) from error
-
-    def _watch(self, done: int, total: int) -> None:
-        """Progress of the current file. Raises BadFileError once it is cancelled."""
-        work = self._work
-        if work is None or work.isInterruptionRequested():
-            raise BadFileError(translate("Checkpoints", "Cancelled."))
-        work.progressed.emit(_PERCENT * done // max(total, 1), _PERCENT)
 
     def _ask(self, title: str, on_folder: Callable[[Path], object]) -> QFileDialog:
         dialog = QFileDialog(self._shell.window, title, str(self._place), fileMode=QFileDialog.FileMode.Directory)
@@ -188,9 +161,8 @@ class CheckpointExchange(QObject):
         self, title: str, tasks: Sequence[tuple[str, Callable[[], object]]], on_over: Callable[[Sequence[Done]], object]
     ) -> None:
         if self.is_busy:
-            self._show_busy()
-            return
-        if not tasks:
+            words = translate("Checkpoints", "Checkpoint files are still being read or written. Try again in a moment.")
+            self._notify(words, is_bad=True)
             return
         self._results = []
         self._work = FileWork(tasks, self)
@@ -200,15 +172,10 @@ class CheckpointExchange(QObject):
         self._state.apply(JobProgress(_NOTICE, title, 0, len(tasks)))
         self._work.start()
 
-    def _show_busy(self) -> None:
-        words = translate("Checkpoints", "Checkpoint files are still being read or written. Try again in a moment.")
-        self._notify(words, is_bad=True)
-
     def _on_finished(self, title: str, count: int, on_over: Callable[[Sequence[Done]], object]) -> None:
         assert self._work is not None
         self._work.deleteLater()
         self._work = None
-        shutil.rmtree(self._folder.exporting, ignore_errors=True)  # with the hard links of a window that crashed
         self._state.apply(JobProgress(_NOTICE, title, len(self._results), count, is_over=True))
         if self._database.is_open and self._results:
             on_over(self._results)

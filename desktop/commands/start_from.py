@@ -10,7 +10,7 @@ from typing import Any
 
 from core.checkpoints import package
 from core.checkpoints.provenance import learned_until_ms
-from core.checkpoints.weight_file import BadFileError, look_into, read_whole
+from core.checkpoints.weight_file import BadFileError, read_model_description, read_whole
 from core.domain.candle import Interval, Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.market.history.files import read_candle_file
@@ -67,7 +67,7 @@ def find(wanted: str, folder: DataFolder) -> Chosen:
             return _kept(wanted, folder)
         found = package.read(place)
         market = Market(found.card.venue, found.card.symbol, Interval.parse(found.card.interval))
-        return _chosen(found.card, market, place / package.WEIGHTS, found.weights, found.card.settings)
+        return _chosen(found.card, market, place / package.WEIGHTS, found.card.settings)
     except BadFileError as error:
         raise UserError(f"{error} Nothing was evaluated.") from error
 
@@ -116,13 +116,14 @@ def _kept(checkpoint_id: str, folder: DataFolder) -> Chosen:
         market = RunStore(db).get(info.run_id).market
         settings = None if info.settings_id is None else settings_of(db, info.settings_id)
     file = folder.absolute(info.file)
-    return _chosen(info, market, file, read_whole(file, info.sha256), settings)
+    read_whole(file, info.sha256)
+    return _chosen(info, market, file, settings)
 
 
 def _chosen(
-    of: CheckpointInfo | package.Card, market: Market, file: Path, weights: bytes, settings: Mapping[str, Any] | None
+    of: CheckpointInfo | package.Card, market: Market, file: Path, settings: Mapping[str, Any] | None
 ) -> Chosen:
-    description = look_into(weights, file.name)
+    description = read_model_description(file)
     if "markets" in description:
         raise UserError(
             f"The model of checkpoint {of.checkpoint_id} has learned several markets, and reads in each the others' "

@@ -22,7 +22,7 @@ from safetensors import safe_open
 from safetensors.torch import load, save
 
 from core.checkpoints import package
-from core.checkpoints.weight_file import BadFileError, look_into
+from core.checkpoints.weight_file import BadFileError, read_description
 from core.domain.events import CheckpointForecast, Incident
 from core.market.history.errors import CandleFileError
 from core.market.history.reading import read_candle_table
@@ -123,17 +123,6 @@ def negative(header: dict[str, Any]) -> None:
     entry["shape"] = [-1, *entry["shape"][1:]]
 
 
-def link_out(given: Given) -> None:
-    moved = given.folder.parent / "elsewhere.safetensors"
-    given.weights.rename(moved)
-    given.weights.symlink_to(moved)
-
-
-def link_card(given: Given) -> None:
-    (given.folder / package.CARD).unlink()
-    (given.folder / package.CARD).symlink_to("/dev/zero")
-
-
 def make_pipe(path: Path) -> None:
     if not hasattr(os, "mkfifo"):
         pytest.skip("this system has no pipes in folders")
@@ -159,14 +148,6 @@ def on_the_card(name: str, value: object) -> Callable[[Given], object]:
     return write
 
 
-def as_described(name: str, value: object) -> Callable[[Given], object]:
-    def write(given: Given) -> None:
-        described = given.description()
-        given.put_tensors(given.tensors(), described | {"model": described["model"] | {name: value}})
-
-    return write
-
-
 REFUSED: dict[str, tuple[Callable[[Given], object], str]] = {
     "overlapping tensors": (lambda g: g.put(with_header(g.weights.read_bytes(), overlap)), "not a whole safetensors"),
     "a shape of terabytes": (lambda g: g.put(with_header(g.weights.read_bytes(), stretch)), "not a whole safetensors"),
@@ -176,23 +157,14 @@ REFUSED: dict[str, tuple[Callable[[Given], object], str]] = {
     ),
     "a negative side": (lambda g: g.put(with_header(g.weights.read_bytes(), negative)), "not a whole safetensors"),
     "a header as long as the file": (lambda g: g.put(struct.pack("<Q", 2**24) + b" " * 2**24), "header"),
-    "weights of whole numbers": (as_integers, "no floating-point"),
-    "weights that are a link": (link_out, "is a link"),
-    "a card that never ends": (link_card, "is a link"),
     "a card that is a pipe": (pipe, "not a regular file"),
     "weights that are a folder": (lambda g: (g.weights.unlink(), g.weights.mkdir()), "not a regular file"),
-    "a pickle by another name": (lambda g: (g.folder / "optimizer.PKL").write_bytes(b"\x80\x04."), "pickle"),
-    "a pickled array": (lambda g: (g.folder / "past.npy").write_bytes(b"\x93NUMPY"), "pickle"),
     "a card that leads out": (on_the_card("checkpoint_id", "../../../x"), "checkpoint_id"),
     "an interval of nothing": (on_the_card("interval", "0m"), "interval: "),
     "an interval in Arabic digits": (on_the_card("interval", "٣m"), "interval: "),
     "a loss without end": (on_the_card("loss", float("inf")), "loss: "),
     "a step before the first": (on_the_card("step", -1), "step: "),
     "a name of a megabyte": (on_the_card("name", "x" * 900_000), "name: "),
-    "a width without end": (as_described("width", float("inf")), "does not describe a model"),
-    "layers that are no number": (as_described("layers", float("nan")), "does not describe a model"),
-    "horizons of four thousand digits": (as_described("horizons", "9" * 5_000), "does not describe a model"),
-    "a width that is a list": (as_described("width", [64]), "does not describe a model"),
 }
 
 
@@ -231,6 +203,7 @@ def without_experts(given: Given) -> None:
 
 
 SECRETLY_BAD: dict[str, Callable[[Given], object]] = {
+    "weights of whole numbers": as_integers,
     "expert weights of one number": stretched,
     "a calibration that is not finite": poisoned,
     "a generator of three bytes": noisy,
@@ -297,7 +270,7 @@ def test_a_tampered_state_is_refused_and_the_trainer_continues(given_one: Given,
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_no_header_crashes_the_reader(exported: Path, data: st.DataObject) -> None:
+def test_no_header_crashes_the_reader(exported: Path, tmp_path: Path, data: st.DataObject) -> None:
     """Headers that are JSON of the right form, with wrong numbers and kinds in them."""
     whole = (exported / package.WEIGHTS).read_bytes()
     odd = (
@@ -319,8 +292,10 @@ def test_no_header_crashes_the_reader(exported: Path, data: st.DataObject) -> No
                 part = data.draw(st.sampled_from(["dtype", "shape", "data_offsets"]))
                 entry[part] = data.draw({"dtype": kinds | odd}.get(part, shapes | odd))
 
+    path = tmp_path / "weights.safetensors"
+    path.write_bytes(with_header(whole, change))
     try:
-        look_into(with_header(whole, change), "weights.safetensors")
+        read_description(path)
     except BadFileError as error:
         assert str(error).startswith("weights.safetensors") and len(str(error)) < 500
 

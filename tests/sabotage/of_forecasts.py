@@ -180,12 +180,6 @@ FAULTS = (
         '"loss": 1.0',
     ),
     Fault(
-        "package-with-a-pickle-accepted",
-        "core/checkpoints/package.py",
-        "if Path(name).suffix.lower() in PICKLE_SUFFIXES:",
-        "if Path(name).suffix in PICKLE_SUFFIXES:",
-    ),
-    Fault(
         "table-cell-not-escaped",
         "core/checkpoints/package.py",
         'return " ".join(text.replace("|", "/").split())',

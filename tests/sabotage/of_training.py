@@ -336,12 +336,6 @@ FAULTS = (
         "info.step >= sound_until",
     ),
     Fault(
-        "weights-of-others-are-unexpected",
-        "core/checkpoints/weight_file.py",
-        'has_others="markets" in description',
-        "has_others=False",
-    ),
-    Fault(
         "taken-weights-are-not-noted",
         "core/training/hosting/run_start.py",
         "session.note_new_weights(info.checkpoint_id, learned_until_ms)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -129,13 +129,16 @@ def require_fit(metadata: dict[str, Any], model: ModelSettings, name: str) -> No
 
 
 def require_sound_weights(engine: TrainingEngine, tensors: dict[str, Tensor]) -> None:
-    """Raise CheckpointError if the weights do not have the shapes of this engine's model, or are not finite."""
+    """Raise CheckpointError if the weights do not have the forms of this engine's model, or are not finite."""
     model_state = part_of(tensors, "model")
-    expected = {name: tensor.shape for name, tensor in engine.model.state_dict().items()}
-    if {name: tensor.shape for name, tensor in model_state.items()} != expected:
-        raise CheckpointError("The checkpoint's weights do not have the shapes of this run's model.")
+    if _forms(model_state) != _forms(engine.model.state_dict()):
+        raise CheckpointError("The checkpoint's weights do not have the shapes and types of this run's model.")
     if not all(bool(torch.isfinite(tensor).all()) for tensor in model_state.values() if tensor.is_floating_point()):
         raise CheckpointError("The checkpoint holds weights that are not finite.")
+
+
+def _forms(tensors: Mapping[str, Tensor]) -> dict[str, tuple[torch.Size, bool]]:
+    return {name: (tensor.shape, tensor.is_floating_point()) for name, tensor in tensors.items()}
 
 
 def require_sound_learning(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:

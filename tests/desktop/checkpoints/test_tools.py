@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from core.checkpoints import package
-from core.checkpoints.row import CheckpointRow
 from core.domain.checkpoint_info import CheckpointInfo
 from core.training.commands import ApplyRetention, RestoreCheckpoint, TrainerCommand
 from desktop.actions import ActionId
@@ -173,7 +169,7 @@ def test_an_exported_checkpoint_is_imported_and_verified(
         await until(lambda: not application.browser.exchange.is_busy, "the export")
         assert str(place) in application.window.banner.text.text()
         (folder,) = place.iterdir()
-        assert chosen.sha256 in (folder / "SHA256SUMS").read_text()
+        assert chosen.sha256 in (folder / "card.json").read_text()
 
     async def take_in(application: Application) -> None:
         (folder,) = place.iterdir()
@@ -193,47 +189,13 @@ def test_an_exported_checkpoint_is_imported_and_verified(
         await until(lambda: not exchange.is_busy, "the verification")
         window.panels.checkpoints.refresh()
         assert "altered" in window.banner.text.text() and window.panels.checkpoints.selected()[0].fault
-        (folder / "evil.pkl").write_bytes(b"\x80\x04.")
+        (folder / "weights.safetensors").write_bytes(b"\x80\x04.")
         exchange.import_from(folder)
         await until(lambda: not exchange.is_busy, "the import")
-        assert "evil.pkl" in window.banner.text.text() and "pickle" in window.banner.text.text()
+        assert "weights.safetensors was altered" in window.banner.text.text()
 
     run_window(qapp, context(learned), export)
     run_window(qapp, context(tmp_path / "another"), take_in)
-
-
-def test_a_checkpoint_cleaned_up_during_an_export_is_exported_whole(
-    qapp: QApplication,
-    tmp_path: Path,
-    learned: Path,
-    gate: CandleGate,
-    idle_trainer: None,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    place, may_read = tmp_path / "Export these", threading.Event()
-    place.mkdir()
-    export = package.export
-
-    def late(kept: CheckpointRow, file: Path, settings: dict[str, Any] | None, into: Path) -> Path:
-        assert may_read.wait(60.0)
-        return export(kept, file, settings, into)
-
-    monkeypatch.setattr(package, "export", late)
-
-    async def story(application: Application) -> None:
-        (chosen,) = await some(application, gate, 1, is_training=False)
-        exchange, source = application.browser.exchange, application.source
-        row = source.catalog.get(chosen.checkpoint_id)
-        assert row is not None
-        exchange.export([row], place)
-        application._context.folder.absolute(chosen.file).unlink()  # as the trainer's keeper does
-        may_read.set()
-        await until(lambda: not exchange.is_busy, "the export")
-        (folder,) = place.iterdir()
-        assert chosen.sha256 in (folder / "SHA256SUMS").read_text()
-        assert not application._context.folder.exporting.exists(), "nothing is left behind"
-
-    run_window(qapp, context(learned), story)
 
 
 def test_an_export_of_which_one_fails_says_how_many_did_not(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.checkpoints import package
-from core.checkpoints.weight_file import look_into
+from core.checkpoints.weight_file import read_model_description
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import CheckpointsChanged
 from core.settings.tree import Settings
@@ -103,7 +103,8 @@ def test_candles_the_checkpoint_may_have_learned_from_count_only_on_request(lear
 
 def test_pretraining_candles_count_as_seen(learned: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
     far_ms = learned.info.candle_open_time_ms + 1_000 * MINUTE.duration_ms
-    monkeypatch.setattr(start_from, "look_into", lambda data, name: {**look_into(data, name), "seen_until_ms": far_ms})
+    described = lambda path: {**read_model_description(path), "seen_until_ms": far_ms}  # noqa: E731
+    monkeypatch.setattr(start_from, "read_model_description", described)
     assert find(learned.info.checkpoint_id, learned.folder).learned_until_ms == far_ms
 
 

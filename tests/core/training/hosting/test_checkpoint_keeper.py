@@ -376,14 +376,11 @@ def test_weights_round_trip_exactly(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["file.safetensors"]
 
 
-@pytest.mark.parametrize(
-    ("content", "word"),
-    [(b"\x80\x04pickled", "pickle"), (b"PK\x03\x04zip", "pickle"), (b"", "safetensors"), (b"\xff" * 64, "safetensors")],
-)
-def test_a_file_that_is_no_checkpoint_is_refused_by_name(tmp_path: Path, content: bytes, word: str) -> None:
+@pytest.mark.parametrize("content", [b"\x80\x04pickled", b"PK\x03\x04zip", b"", b"\xff" * 64])
+def test_a_file_that_is_no_checkpoint_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "evil.safetensors"
     path.write_bytes(content)
-    with pytest.raises(CheckpointError, match=word):
+    with pytest.raises(CheckpointError, match=r"evil.safetensors is not a whole safetensors file"):
         read_weights(path)
 
 
