@@ -9,7 +9,7 @@ from core.domain.candle import Market
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import Diagnosis, GradientStatistics
 from core.domain.incident_kinds import IncidentKind
-from core.domain.regimes import MarketConditions
+from core.domain.regimes import RegimeProbabilities
 
 QUANTILE_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 """The levels of every forecast. 0.05..0.95 is the 90 % band, 0.25..0.75 the 50 % band."""
@@ -117,8 +117,8 @@ class ForecastMade:
     checkpoint_id: str | None
     origin_close: float
     ghosts: tuple[Ghost, ...]
-    conditions: MarketConditions | None = None
-    """None for old forecasts, made before conditions were stored."""
+    conditions: RegimeProbabilities | None = None
+    """The market's regime at the origin; None for old forecasts, made before it was stored."""
     is_by_simple_rules: bool = False
     """Part of a `FirstForecast`: made without a model, and not in SQLite."""
     experts: ExpertForecasts | None = None

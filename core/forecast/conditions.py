@@ -1,11 +1,10 @@
-"""Market conditions at a forecast's origin: the regime, and whether the newest candle is unusual."""
+"""The market's regime at a forecast's origin."""
 
 from __future__ import annotations
 
-from core.domain.regimes import MarketConditions
+from core.domain.regimes import RegimeProbabilities
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.history import History
-from core.forecast.novelty import NoveltyDetector
 from core.forecast.regime import RegimeMixture
 
 
@@ -15,29 +14,26 @@ class ConditionsWatch:
     def __init__(self, history: History) -> None:
         self._history = history
         self._regime = RegimeMixture()
-        self._novelty = NoveltyDetector()
 
     @property
-    def now(self) -> MarketConditions:
+    def now(self) -> RegimeProbabilities:
         """As of the history's newest candle."""
-        novelty = self._novelty.newest
-        return MarketConditions(self._regime.probabilities, novelty.score, novelty.oddity)
+        return self._regime.probabilities
 
     def observe(self) -> None:
-        """Take the history's newest candle."""
+        """Include the history's newest candle."""
         self._observe(len(self._history) - 1)
 
     def state(self) -> Arrays:
         """The complete state, to be restored with the history's."""
-        return named({"regime": self._regime.state(), "novelty": self._novelty.state()})
+        return named({"regime": self._regime.state()})
 
     def restore(self, state: Arrays) -> None:
         """Continue from what `state` returned, with the matching history. Empty, as in old checkpoints: rebuilt from
         the candles in the history."""
-        self._regime, self._novelty = RegimeMixture(), NoveltyDetector()
+        self._regime = RegimeMixture()
         if state:
             self._regime.restore(part_of(state, "regime"))
-            self._novelty.restore(part_of(state, "novelty"))
             return
         for row in range(len(self._history)):
             self._observe(row)
@@ -46,4 +42,3 @@ class ConditionsWatch:
         log_close, log_range, segment = (self._history.column(name) for name in ("log_close", "log_range", "segment"))
         is_after_gap = row > 0 and bool(segment[row] != segment[row - 1])
         self._regime.observe(float(log_close[row]), float(log_range[row]), is_after_gap)
-        self._novelty.observe(self._history, row)

@@ -104,7 +104,6 @@ class ChartSettings:
     hindsight_horizon: int = setting(
         1, "Hindsight horizon (candles)", "Candles between a past forecast and its target.", ge=1, le=64, unit="candles"
     )
-    error_strip: bool = setting(False, "Forecast errors", "Error of each past forecast, in a pane below the prices.")
     regimes: bool = setting(
         False, "Market regime", "Background by market regime: calm, trending or volatile, as known at each close."
     )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from core.domain.events import DriftFound, ForecastMode, Incident, StepDone
 from core.domain.quantities import FloatArray, Quantity
-from core.domain.regimes import MarketConditions, RegimeProbabilities
+from core.domain.regimes import RegimeProbabilities
 from core.storage.checksums import SealedTable, whole_rows, whole_with_details
 from core.storage.database import select, translated
 from core.storage.evidence import (
@@ -142,8 +142,8 @@ class RecordReader:
         opened = np.array([each["origin_open_time_ms"] for each in of], dtype=np.int64)
         return opened, np.array(medians).reshape(-1, horizons)
 
-    def conditions_of(self, origin_open_time_ms: int) -> MarketConditions | None:
-        """The market conditions of the forecast at this candle; None if unknown."""
+    def conditions_of(self, origin_open_time_ms: int) -> RegimeProbabilities | None:
+        """The market's regime at the forecast of this candle; None if unknown."""
         sql = f"SELECT {_named(CONDITION_COLUMNS)} FROM conditions WHERE run_id = ? AND origin_open_time_ms = ?"
         rows = self._select(sql, origin_open_time_ms)
         return to_conditions(rows[0]) if rows else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import DriftFound, Incident, StepDone
 from core.domain.incident_kinds import ENDS_OF_EPISODES, REPEATING
-from core.domain.regimes import MarketConditions
+from core.domain.regimes import RegimeProbabilities
 from core.storage.checkpoints import PINNED
 from core.storage.checksums import SealedTable
 from core.storage.database import select, write
@@ -108,8 +108,8 @@ class TrainingRecord:
             row = evidence_row(block)
             self._add("evidence", EVIDENCE_COLUMNS, [row], ("run_id", "kind", "block"))
 
-    def add_conditions(self, origin_open_time_ms: int, conditions: MarketConditions) -> int:
-        """Like `add_forecast`, for the market conditions at this candle."""
+    def add_conditions(self, origin_open_time_ms: int, conditions: RegimeProbabilities) -> int:
+        """Like `add_forecast`, for the market's regime at this candle."""
         row = condition_row(origin_open_time_ms, conditions)
         return self._add("conditions", CONDITION_COLUMNS, [row], ("run_id", "origin_open_time_ms"))
 

@@ -12,7 +12,7 @@ import numpy as np
 from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.events import DriftFound, Incident, Severity, StepDone
 from core.domain.incident_kinds import IncidentKind
-from core.domain.regimes import MarketConditions, RegimeProbabilities
+from core.domain.regimes import RegimeProbabilities
 from core.forecast.experts import Quantiles
 from core.storage.packing import (
     MODE_OF,
@@ -35,7 +35,7 @@ Row = tuple[Any, ...]
 _OWN = "~"
 """Replaces the run's id at the start of a checkpoint's id."""
 REGIME_COLUMNS = tuple(field.name for field in fields(RegimeProbabilities))
-CONDITION_COLUMNS = ("origin_open_time_ms", *REGIME_COLUMNS, "novelty", "oddity")
+CONDITION_COLUMNS = ("origin_open_time_ms", *REGIME_COLUMNS)
 _STEP_COLUMNS = tuple(name for name, _ in STEPS.columns if name != "run")
 INCIDENT_COLUMNS = tuple(field.name for field in fields(Incident))
 DRIFT_COLUMNS = tuple(field.name for field in fields(DriftFound))[1:]
@@ -126,16 +126,14 @@ def _to_short(run_id: str, checkpoint_id: str | None) -> str | None:
     return f"{_OWN}{checkpoint_id.removeprefix(run_id)}" if own and checkpoint_id is not None else checkpoint_id
 
 
-def condition_row(origin_open_time_ms: int, conditions: MarketConditions) -> Row:
+def condition_row(origin_open_time_ms: int, conditions: RegimeProbabilities) -> Row:
     """Columns in the order of CONDITION_COLUMNS."""
-    regime = conditions.regime
-    return (origin_open_time_ms, *attrgetter(*REGIME_COLUMNS)(regime), conditions.novelty, conditions.oddity)
+    return (origin_open_time_ms, *attrgetter(*REGIME_COLUMNS)(conditions))
 
 
-def to_conditions(row: Row) -> MarketConditions:
+def to_conditions(row: Row) -> RegimeProbabilities:
     """The inverse of `condition_row`."""
-    _, *regime, novelty, oddity = row
-    return MarketConditions(RegimeProbabilities(*regime), novelty, oddity)
+    return RegimeProbabilities(*row[1:])
 
 
 def to_step(run_id: str, row: Row, gradients: bytes | None) -> StepDone:

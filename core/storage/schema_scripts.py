@@ -174,8 +174,6 @@ CREATE TABLE conditions (
     calm REAL NOT NULL,
     trending REAL NOT NULL,
     volatile REAL NOT NULL,
-    novelty REAL,
-    oddity TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (run_id, origin_open_time_ms)
 ) STRICT, WITHOUT ROWID;
 CREATE TRIGGER conditions_stay BEFORE UPDATE ON conditions

@@ -159,12 +159,6 @@ class ActionId(Enum):
         "Alt+Shift+R",
         "weather-partly-lightning",
     )
-    ERROR_STRIP = at.past(
-        "Forecast &errors",
-        "Error of each past forecast, and whether its bands held, in a pane below the prices",
-        "Alt+Shift+E",
-        "chart-histogram",
-    )
     INDICATORS = at.shown(
         "&Indicators…", "Add, change or remove averages, bands and oscillators", "Ctrl+I", "chart-multiline"
     )

@@ -226,7 +226,4 @@ def _pane_range(scale: PaneScale, edges: list[_Edges]) -> PriceRange:
     if scale.fixed is not None:
         return PriceRange(*scale.fixed)
     low, high = _union(edges) if edges else (0.0, 1.0)
-    if scale.is_symmetric:
-        high = max(abs(low), abs(high)) or 1.0
-        low = -high
     return price_scale.fitted(low, high, step=scale.step)

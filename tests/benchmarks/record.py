@@ -116,13 +116,12 @@ class _Writer:
                 self._add(rows, SCORES, place, *self._scores(place, range(1, 2)))
             if place > 1:
                 self._add(rows, FURTHER_SCORES, place, *self._scores(place, range(2, min(place, _HORIZONS) + 1)))
-        conditions = [(self._run_id, self.at(place), 0.25, 0.5, 0.25, 0.1) for place in places]
+        conditions = [(self._run_id, self.at(place), 0.25, 0.5, 0.25) for place in places]
         with write(self._db):
             for table, sealed in rows.items():
                 self._db.conn.executemany(table.insert, sealed)
             self._db.conn.executemany(
-                "INSERT INTO conditions (run_id, origin_open_time_ms, calm, trending, volatile, novelty) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO conditions (run_id, origin_open_time_ms, calm, trending, volatile) VALUES (?, ?, ?, ?, ?)",
                 conditions,
             )
 

@@ -19,7 +19,6 @@ from core.domain.time_zones import find
 from core.indicators.spec import IndicatorSpec
 from core.market.known_holes import KnownHoles
 from desktop.chart.axes.price_scale import ScaleKind
-from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.markers import Marker, MarkerKind, MarkersLayer, MarkerTrack
 from desktop.chart.items.measure import MeasureLayer, Measurement
@@ -271,14 +270,12 @@ def _each_style() -> tuple[Scene, ...]:
     return tuple(built)
 
 
-def hindsight(stage: Stage, factor: float = 1.0, *, has_strip: bool = True) -> None:
-    """Past forecasts over the outcome, and their errors below; every fifth was made during catch-up."""
+def hindsight(stage: Stage, factor: float = 1.0) -> None:
+    """Past forecasts over the outcome; every fifth was made during catch-up."""
     series = random_series(COUNT)
     stage.chart.set_series(series, TITLE)
     stage.chart.set_forecast(forecast_after(series))
     stage.chart.add_layer(HindsightLayer())
-    if has_strip:
-        stage.chart.add_layer(ErrorStripLayer())
     for index in range(COUNT):
         candle, miss = series[index], ((index * 7) % 11 - 5) / 4_000
         forecast = ghost(candle.open_time_ms, candle.open, candle.close / (1.0 + miss), spread=25.0)
@@ -290,7 +287,7 @@ def hindsight(stage: Stage, factor: float = 1.0, *, has_strip: bool = True) -> N
 
 
 def narrow(stage: Stage) -> None:
-    """Indicators, hindsight and its errors without room for their full text, with a manual price scale."""
+    """Indicators and hindsight without room for their full text, with a manual price scale."""
     hindsight(stage)
     for number, kind in enumerate(_OVER_PRICES):
         stage.chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
@@ -420,8 +417,6 @@ SCENES: tuple[Scene, ...] = (
     Scene("compared", views.compared, size=(480, 260)),
     Scene("past-moment", views.past_moment, size=(480, 260)),
     Scene("sample-paths", views.sample_paths),
-    Scene("dimmed-dark", conditions.dimmed),
-    Scene("dimmed-light", conditions.dimmed, "light"),
     Scene("zone-kolkata", partial(in_zone, name="Asia/Kolkata")),
     Scene("small", ghosts, size=(240, 160)),
     Scene("studies-hindsight-narrow", narrow, size=(420, 520)),

@@ -242,8 +242,8 @@ FAULTS = (
     Fault(
         "old-forecast-drawn-as-new",
         "desktop/chart/items/forecast.py",
-        "if model.forecast_age or model.dimming_reason:",
-        "if model.dimming_reason:",
+        "if model.forecast_age:",
+        "if False:",
     ),
     Fault(
         "forming-candle-in-the-past",

@@ -90,12 +90,6 @@ FAULTS = (
         "np.arange(self.horizons)",
     ),
     Fault(
-        "covariance-plus-the-mean",
-        "core/forecast/novelty.py",
-        "self._products / self._weight - np.outer(mean, mean)",
-        "self._products / self._weight + np.outer(mean, mean)",
-    ),
-    Fault(
         "width-linear-in-the-horizon",
         "core/domain/quantities.py",
         "root = np.sqrt(np.arange(1, horizons + 1, dtype=np.float64))",

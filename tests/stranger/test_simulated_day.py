@@ -33,7 +33,6 @@ MADE = 300
 KEPT = {
     "core.domain.events.ForecastMade": MADE,
     "core.domain.events.Ghost": 9 * MADE,
-    "core.domain.regimes.MarketConditions": MADE,
     "core.domain.regimes.RegimeProbabilities": MADE,
     "core.domain.diagnosis.GradientStatistics": 150,
     "core.domain.diagnosis.LayerStatistics": 4_000,

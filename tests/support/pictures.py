@@ -226,13 +226,11 @@ async def _browser(application: Application, folder: Path) -> None:
 
 
 async def _hindsight(application: Application, folder: Path) -> None:
-    """Past forecasts over the candles that followed, and the strip of their errors, in both themes."""
+    """Past forecasts over the candles that followed, in both themes."""
     window, chart = application.window, application.chart
     QApplication.sendEvent(chart.viewport(), QEvent(QEvent.Type.Leave))
     window.resize(*SIZES[0])
-    shown = dataclasses.replace(
-        window.shell.settings.current.chart, hindsight=True, hindsight_horizon=3, error_strip=True
-    )
+    shown = dataclasses.replace(window.shell.settings.current.chart, hindsight=True, hindsight_horizon=3)
     window.shell.settings.change(dataclasses.replace(window.shell.settings.current, chart=shown))
     for theme in THEMES:
         appearance = dataclasses.replace(window.shell.settings.current.appearance, theme=theme)

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import QAbstractButton, QApplication
 from core.domain.clock import ManualClock
 from desktop.chart.items.comparison import ComparisonLayer
 from desktop.chart.items.drawings import DrawingsLayer
-from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.forecast import FuturesLayer
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.markers import MarkersLayer
@@ -81,7 +80,7 @@ def _like(layer: Layer) -> Layer:
     match layer:
         case StudyLayer():
             return StudyLayer(layer.spec, layer.number, layer.ordinal)
-        case HindsightLayer() | ErrorStripLayer() | RegimeLayer() | VolumeProfileLayer() | FuturesLayer():
+        case HindsightLayer() | RegimeLayer() | VolumeProfileLayer() | FuturesLayer():
             return type(layer)()  # their content is the model's
         case ComparisonLayer():
             comparison = ComparisonLayer()

@@ -50,7 +50,6 @@ _STEPS = 200
 _LOOKS_BACK = (
     ActionId.HINDSIGHT,
     ActionId.HINDSIGHT_HORIZON,
-    ActionId.ERROR_STRIP,
     ActionId.REGIMES,
     ActionId.VOLUME_PROFILE,
 )
@@ -160,7 +159,6 @@ class WindowActs:
             "markers": len(tools.markers.layer.track) > 0,
             "a measure": tools.placed.passing is not None,
             "hindsight": shown.hindsight and len(past) > 0,
-            "errors": shown.error_strip and len(past) > 0,
             "regimes": shown.regimes
             and model.series is not None
             and len(model.regimes.view(model.series, frame.first, frame.stop, frame.group)) > 0,
@@ -221,7 +219,7 @@ class WindowActs:
         self.chart.set_live(bool(self._random.integers(2)))
 
     def look_back(self) -> str:
-        """Toggle past forecasts over the candles, their horizon, or their errors below."""
+        """Toggle past forecasts over the candles, their horizon, regimes or the volume profile."""
         name = _one_of(self._random, _LOOKS_BACK)
         self.window.shell.actions[name].trigger()
         return name.value

@@ -12,7 +12,7 @@ import numpy as np
 from core.domain.candle import Candle, Interval
 from core.domain.events import ExpertForecasts, ForecastMade, ForecastScored, Ghost, StepDone
 from core.domain.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quantity
-from core.domain.regimes import MarketConditions
+from core.domain.regimes import RegimeProbabilities
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE, STORED, Quantiles, pack_losses
 from core.forecast.ghosts import ghosts, overlap
 from core.forecast.score import pinball
@@ -38,7 +38,7 @@ class IssuedForecast(StoredForecast):
     """A forecast as it is stored, and what it is drawn and scored with."""
 
     interval: Interval
-    conditions: MarketConditions | None = None
+    conditions: RegimeProbabilities | None = None
     ghosts: tuple[Ghost, ...] = field(init=False)
     """Drawn from the quantiles."""
     reference_ghosts: tuple[Ghost, ...] = field(init=False)
@@ -83,9 +83,9 @@ class IssuedForecast(StoredForecast):
 
 
 def from_stored(
-    stored: StoredForecast, interval: Interval, conditions: MarketConditions | None = None
+    stored: StoredForecast, interval: Interval, conditions: RegimeProbabilities | None = None
 ) -> IssuedForecast:
-    """conditions: the market conditions stored with it."""
+    """conditions: the market's regime stored with it."""
     committed = {each.name: getattr(stored, each.name) for each in fields(StoredForecast)}
     return IssuedForecast(**committed, interval=interval, conditions=conditions)
 
@@ -169,7 +169,7 @@ def score(
         scored_at_ms=now_ms,
         version=version,
         expert_losses=b"" if all_losses is None else pack_losses(all_losses),
-        regime=None if forecast.conditions is None else forecast.conditions.regime,
+        regime=forecast.conditions,
         twin_loss=None if reference_model is None else float(reference_model[Quantity.CLOSE]),
         range_twin_loss=None if reference_model is None else float(reference_model[Quantity.RANGE]),
         body_loss=float(shown_losses[Quantity.BODY]),

@@ -13,7 +13,6 @@ from desktop.chart.controllers.drawings import DRAWING_KINDS
 from desktop.chart.controllers.placed import ChartPlaced
 from desktop.chart.controllers.studies import ChartStudies
 from desktop.chart.data.anchors import bounded
-from desktop.chart.items.error_strip import ERROR_PANE
 from desktop.chart.tools.tool import Area, ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.state.checkpoint_source import CheckpointSource
@@ -137,8 +136,6 @@ class PlaceMenu:
 
     def add_indicator(self, menu: QMenu, at: ChartPoint) -> None:
         """Entries for the indicator under the pointer: settings and removal."""
-        if at.area in (Area.PLOT, Area.PRICE_AXIS) and at.pane.name == ERROR_PANE:
-            menu.addAction(self._shell.actions[ActionId.ERROR_STRIP])
         study = self._studies.study_at(at)
         if study is None:
             return

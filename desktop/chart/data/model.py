@@ -172,12 +172,6 @@ class ChartModel:
         return self.futures.at(price, self.forecast, self.series)
 
     @property
-    def dimming_reason(self) -> str:
-        """Why a forecast that is not old is dimmed; empty if it is not dimmed."""
-        made = self.forecast
-        return "" if made is None or made.conditions is None else made.conditions.oddity
-
-    @property
     def forecast_age(self) -> int:
         """Intervals ended since the forecast's newest candle, also those for which the market has no candle; 0 for the
         newest possible forecast, or without one."""

@@ -156,8 +156,6 @@ class PastView:
     index: NDArray[np.float64]
     """Candle indices on the x axis."""
     past: Past
-    error: NDArray[np.float64]
-    """Error of the forecast close in percent."""
     is_too_wide: bool = False
     """The view is wider than the limit: nothing is shown rather than a part."""
     is_complete: bool = True
@@ -173,7 +171,7 @@ class PastView:
 
 
 def _nothing(*, is_too_wide: bool = False, is_complete: bool = True) -> PastView:
-    return PastView(np.empty(0), np.zeros(0, PAST), np.empty(0), is_too_wide, is_complete)
+    return PastView(np.empty(0), np.zeros(0, PAST), is_too_wide, is_complete)
 
 
 class PastForecasts:
@@ -286,7 +284,7 @@ class PastForecasts:
             return _nothing(is_complete=(self.horizon, None) not in self._wanted)
         times = series.open_time_ms[first:stop]
         begin, end = (int(place) for place in np.searchsorted(times, (span[0], span[1] + 1)))
-        times, close = times[begin:end], series.close[first + begin : first + end]
+        times = times[begin:end]
         numbers = times // self._block_ms
         starts = np.flatnonzero(np.diff(numbers, prepend=-1))
         self._wanted = {key: None for key in self._wanted if key[1] is None}  # drop the blocks of the previous view
@@ -295,9 +293,7 @@ class PastForecasts:
         found, missing = self._gather(times, [(self.horizon, int(number)) for number in numbers[starts]], starts)
         self._want(*missing[::-1])
         here = np.flatnonzero(found["is_known"])
-        known = found[here]
-        error = (close[here] / known["close"] - 1.0) * 100.0
-        return PastView((first + begin + here).astype(np.float64), known, error, is_complete=not missing)
+        return PastView((first + begin + here).astype(np.float64), found[here], is_complete=not missing)
 
     def _gather(
         self, times: NDArray[np.int64], keys: Sequence[_Key], starts: NDArray[np.int64]

@@ -77,7 +77,7 @@ class RegimeTrack:
             self._times = np.concatenate([self._times, np.empty(room, dtype=np.int64)])
             self._sums = np.concatenate([self._sums, np.zeros((room, len(_REGIMES)))])
         self._times[count] = time_ms
-        self._sums[count + 1] = self._sums[count] + [made.conditions.regime.of(each) for each in _REGIMES]
+        self._sums[count + 1] = self._sums[count] + [made.conditions.of(each) for each in _REGIMES]
         self._count += 1
         self.version += 1
 

@@ -75,11 +75,11 @@ def _area(frame: Frame, model: ChartModel) -> QRect:
 
 
 def _paint_ahead(painter: QPainter, frame: Frame, model: ChartModel) -> None:
-    """Bands, then ghosts; all dimmed if intervals have ended since the forecast, or its input was unlike any before."""
+    """Bands, then ghosts; all dimmed if intervals have ended since the forecast."""
     ghosts = model.ghosts()
     if not ghosts:
         return
-    if model.forecast_age or model.dimming_reason:
+    if model.forecast_age:
         painter.setOpacity(_DIMMED)
     if frame.style.shows_bands:
         _paint_bands(painter, frame, model, ghosts)

@@ -69,18 +69,13 @@ def clear_of(frame: Frame, label: Box | None, readout: QRect) -> Box | None:
 
 
 def divider_row(frame: Frame, model: ChartModel) -> Row:
-    """Mode, age, why it is not live, and why it is dimmed, as far as there is room. The age of an old forecast is
-    always included."""
-    palette, oddity = frame.palette, model.dimming_reason
+    """Mode, age, and why it is not live, if there is room. The age of an old forecast is always included."""
+    palette = frame.palette
     old = _said(age_text(model), palette.warning)
     made = (Span(mode_text(model), palette.ghost_text), *old)
     after = _said(_lateness(frame, model), palette.muted_text)
-    unlike = translate("Chart", "dimmed: unusual input ({0})").format(oddity)
-    why = _said(unlike if oddity else "", palette.warning)
-    dimmed = _said(translate("Chart", "dimmed") if oddity else "", palette.warning)
-    rows = (made + after + why, made + after + dimmed, made + why)
-    shortest = old or made + dimmed
-    return next((row for row in rows if box_size((row,), frame.fonts).width() <= frame.layout.plot_right), shortest)
+    rows = (made + after, made)
+    return next((row for row in rows if box_size((row,), frame.fonts).width() <= frame.layout.plot_right), old or made)
 
 
 def _said(text: str, colour: QColor) -> Row:

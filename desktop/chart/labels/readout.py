@@ -207,9 +207,6 @@ def _ghost_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
     if made.is_by_simple_rules:
         words = translate("Chart", "Simple rules while the model catches up; not scored")
         said.append((Span(words, palette.muted_text),))
-    if model.dimming_reason:
-        odd = translate("Chart", "Made from unusual input: {0}").format(model.dimming_reason)
-        said.append((Span(odd, palette.warning),))
     return [row for row in said if row]
 
 

@@ -42,8 +42,6 @@ class PaneScale:
     fixed: tuple[float, float] | None = None
     levels: tuple[float, ...] = ()
     decimals: int = 2
-    is_symmetric: bool = False
-    """Zero stays in the middle."""
     step: float = 0.0
 
 

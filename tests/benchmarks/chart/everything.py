@@ -1,4 +1,4 @@
-"""A chart with everything switched on: each kind of indicator, hindsight, forecast errors, the market's regime."""
+"""A chart with everything switched on: each kind of indicator, hindsight, the market's regime."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from core.domain.regimes import Regime
 from core.indicators.spec import IndicatorSpec
 from core.storage.record_reader import RecordReader
 from core.storage.records import ConditionRows, PastRows
-from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.items.study import StudyLayer
@@ -87,7 +86,7 @@ class Everything(QObject):
         self._studies = [StudyLayer(IndicatorSpec.of(kind), number) for number, kind in enumerate(_STUDIES)]
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._read)
-        layers: tuple[Layer, ...] = (*self._studies, HindsightLayer(), ErrorStripLayer(), RegimeLayer())
+        layers: tuple[Layer, ...] = (*self._studies, HindsightLayer(), RegimeLayer())
         for layer in layers:
             chart.add_layer(layer)
         for read in (chart.model.past, chart.model.regimes):

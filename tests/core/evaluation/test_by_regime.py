@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.domain.events import ForecastMade
-from core.domain.regimes import MarketConditions, Regime
+from core.domain.regimes import Regime, RegimeProbabilities
 from core.evaluation.details import UNKNOWN, by_regime, evaluate_run
 from core.evaluation.report import words
 from core.storage.database import open_database
@@ -70,9 +70,9 @@ def test_conditions_are_emitted_stored_read_in_blocks_and_joined_with_scores(tmp
     scores = reader.scores()
     db.close()
     assert stored == emitted
-    assert [score.regime for score in scores] == [each.regime for each in emitted[:-1]]
+    assert [score.regime for score in scores] == emitted[:-1]
     assert block.open_time_ms.tolist() == [candle.open_time_ms for candle in rigs.CANDLES[5:25]]
-    assert block.regimes.tolist() == [[each.regime.of(regime) for regime in Regime] for each in emitted[5:25]]
+    assert block.regimes.tolist() == [[each.of(regime) for regime in Regime] for each in emitted[5:25]]
     assert len(nothing) == 0 and nothing.regimes.shape[0] == 0
 
 
@@ -94,7 +94,7 @@ def test_a_checkpoint_of_an_older_version_without_conditions_is_accepted(
     assert found == undisturbed and None not in found
 
 
-def conditions_in(root: Path) -> list[MarketConditions | None]:
+def conditions_in(root: Path) -> list[RegimeProbabilities | None]:
     db = open_database(DataFolder(root).database, readonly=True)
     try:
         reader = RecordReader(db, rigs.newest_run(db))

@@ -19,7 +19,7 @@ from core.domain.checkpoint_info import CheckpointInfo
 from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
 from core.domain.events import ForecastMode, Incident, Severity, StepDone
 from core.domain.incident_kinds import IncidentKind
-from core.domain.regimes import MarketConditions, RegimeProbabilities
+from core.domain.regimes import RegimeProbabilities
 from core.forecast.experts import Quantiles
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
@@ -139,17 +139,17 @@ def test_scores(shared: Database, given: StoredScore) -> None:
         record.add_forecast(replace(forecast(1), origin_open_time_ms=given.origin_open_time_ms))
         assert record.add_scores([given]) == 1
         if given.regime is not None:
-            record.add_conditions(given.origin_open_time_ms, MarketConditions(given.regime))
+            record.add_conditions(given.origin_open_time_ms, given.regime)
     assert record.reader.scores() == [given]
 
 
 @settings(max_examples=30)
-@given(given=st.builds(MarketConditions, REGIMES, st.none() | FINITE, TEXT), origin_ms=INTEGER)
-def test_conditions(shared: Database, given: MarketConditions, origin_ms: int) -> None:
+@given(given=REGIMES, origin_ms=INTEGER)
+def test_conditions(shared: Database, given: RegimeProbabilities, origin_ms: int) -> None:
     record = open_record(shared)
     with record.write():
         assert record.add_conditions(origin_ms, given) == 1
-        other = replace(given, oddity=given.oddity + "!")
+        other = replace(given, calm=given.calm + 1.0)
         assert record.add_conditions(origin_ms, other) == 0, "what is stored stays"
     assert record.reader.conditions_of(origin_ms) == given
 

@@ -52,7 +52,6 @@ def dress(application: Application, settings: Settings) -> None:
         settings.chart,
         indicators=tuple(IndicatorSpec.of(kind).to_json() for kind in kinds),
         hindsight=True,
-        error_strip=True,
         regimes=True,
     )
     window.shell.settings.change(replace(window.shell.settings.current, chart=chart))

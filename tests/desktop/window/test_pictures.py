@@ -120,12 +120,11 @@ def crash() -> Crash:
         history.append(candle)
         watch.observe()
         forecasts.append(replace(usual, origin_open_time_ms=candle.open_time_ms, conditions=watch.now))
-    assert watch.now.is_odd
     return candles, forecasts
 
 
 @in_both_themes
-def test_regimes_and_a_forecast_of_an_odd_input_have_nothing_cut(
+def test_regimes_in_a_crash_have_nothing_cut(
     make_bench: MakeBench, qtbot: QtBot, crash: Crash, mode: Mode, size: tuple[int, int]
 ) -> None:
     bench = make_dressed(make_bench, mode, size)

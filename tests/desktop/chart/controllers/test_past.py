@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
@@ -19,7 +18,6 @@ from core.storage.record_reader import RecordReader
 from desktop.actions import ActionId
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.past import ChartPast
-from desktop.chart.items.error_strip import ERROR_PANE
 from tests.desktop import scenario
 from tests.desktop.chart.conftest import settle
 from tests.desktop.chart.past_support import event_of, issued, open_recorded, scores_of
@@ -86,32 +84,11 @@ def wait_for_all(qtbot: QtBot, recorded: Recorded) -> None:
 def test_keys_toggle_past_forecasts_and_are_stored(qtbot: QtBot, recorded: Recorded) -> None:
     layers = recorded.chart._layers
     before = len(layers)
-    assert not layers.of_pane(ERROR_PANE)
     recorded.press(Qt.Key.Key_H)
     assert recorded.settings.chart.hindsight and len(layers) == before + 1
     wait_for_all(qtbot, recorded)
-    recorded.press(Qt.Key.Key_E)
-    assert recorded.settings.chart.error_strip and len(layers.of_pane(ERROR_PANE)) == 1
-    assert recorded.chart.frame.pane(ERROR_PANE).height > 20
     recorded.press(Qt.Key.Key_H)
-    recorded.press(Qt.Key.Key_E)
-    assert not recorded.settings.chart.hindsight and not recorded.settings.chart.error_strip
-    assert len(layers) == before and not layers.of_pane(ERROR_PANE)
-
-
-def test_at_another_interval_the_strip_is_hidden_with_a_note(qtbot: QtBot, recorded: Recorded) -> None:
-    recorded.press(Qt.Key.Key_E)
-    chart = recorded.chart
-    assert len(chart.frame.panes) == 1
-    coarse = CandleSeries(Interval.parse("5m"))
-    coarse.extend(SERIES[index] for index in range(0, RECORDED, 5))
-    chart.set_series(coarse, "5m", is_same_market=True)
-    settle(chart)
-    assert chart.frame.panes == () and chart.frame.layout.main_bottom == chart.frame.layout.plot_bottom
-    assert recorded.settings.chart.error_strip, "it is still chosen"
-    chart.set_series(recorded.shown, "1m", is_same_market=True)
-    settle(chart)
-    assert [pane.name for pane in chart.frame.panes] == [ERROR_PANE]
+    assert not recorded.settings.chart.hindsight and len(layers) == before
 
 
 def test_a_key_cycles_through_the_horizons(qtbot: QtBot, recorded: Recorded) -> None:
@@ -128,16 +105,15 @@ def test_a_key_cycles_through_the_horizons(qtbot: QtBot, recorded: Recorded) -> 
 
 def test_settings_from_elsewhere_are_shown_and_kept_within_the_models_horizons(recorded: Recorded) -> None:
     window = recorded.bench.window
-    chart = replace(window.shell.settings.current.chart, hindsight=True, error_strip=True, hindsight_horizon=60)
+    chart = replace(window.shell.settings.current.chart, hindsight=True, hindsight_horizon=60)
     window.shell.settings.change(replace(window.shell.settings.current, chart=chart))
     actions = window.shell.actions
-    assert actions[ActionId.HINDSIGHT].isChecked() and actions[ActionId.ERROR_STRIP].isChecked()
+    assert actions[ActionId.HINDSIGHT].isChecked()
     assert recorded.chart.model.past.horizon == window.shell.settings.current.model.horizons
 
 
 def test_mouse_ticks_and_scores_run_no_query(qtbot: QtBot, recorded: Recorded) -> None:
     recorded.press(Qt.Key.Key_H)
-    recorded.press(Qt.Key.Key_E)
     wait_for_all(qtbot, recorded)
     chart, state = recorded.chart, recorded.bench.state
     chart.model.regimes.at(SERIES[0].open_time_ms)  # the tooltip shows them too

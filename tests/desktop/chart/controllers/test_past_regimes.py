@@ -86,7 +86,7 @@ def test_a_new_candles_regime_comes_from_its_forecast(qtbot: QtBot, watched: Ben
     settle(chart)
     found = chart.model.regimes.at(candle.open_time_ms)
     assert found is not None
-    assert found.likeliest is conditions_at(candle.open_time_ms).regime.likeliest
+    assert found.likeliest is conditions_at(candle.open_time_ms).likeliest
 
 
 def test_switching_the_market_clears_the_regimes(qtbot: QtBot, watched: Bench) -> None:

@@ -16,7 +16,6 @@ from desktop.app.composition import Application
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.context_menu import ChartMenu, PlaceMenu
 from desktop.chart.controllers.studies import ChartStudies
-from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.indicators import IndicatorsDialog
 from tests.desktop.conftest import Bench, MakeBench, fill
@@ -129,12 +128,6 @@ def test_an_empty_place_offers_drawing_adding_and_resetting_the_view(placed: Pla
     chart.zoom(3.0)
     choose(chart, placed.at_average(25), "Reset view")
     assert chart.scale.spacing == spacing
-
-
-def test_the_error_strip_can_be_hidden_from_its_menu(placed: Placed) -> None:
-    placed.chart.add_layer(ErrorStripLayer())
-    placed.chart.flush()
-    assert offered(placed.chart, placed.at_pane("forecast error")) == ["Forecast errors"]
 
 
 def place_of_forecast(chart: ChartWidget, name: str) -> QPoint:

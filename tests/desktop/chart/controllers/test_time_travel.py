@@ -25,7 +25,6 @@ from desktop.actions import ActionId
 from desktop.chart.controllers.context_menu import ChartMenu
 from desktop.chart.controllers.saving import image_of
 from desktop.chart.controllers.time_travel import TimeTravel
-from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.markers import Marker, MarkerKind, MarkersLayer, MarkerTrack
 from desktop.chart.items.previews import Preview, PreviewLayer
@@ -153,7 +152,7 @@ def test_nothing_later_is_drawn(at_now: Traveller, qtbot: QtBot) -> None:
     alone = ChartWidget(at_now.bench.theme, at_now.bench.clock)
     qtbot.addWidget(alone)
     study = IndicatorSpec.of("ema")
-    for layer in (previews, markers, StudyLayer(study, 0), HindsightLayer(), ErrorStripLayer()):
+    for layer in (previews, markers, StudyLayer(study, 0), HindsightLayer()):
         chart.add_layer(layer)
     learn_of_the_past(chart, at_now.record.reader)
     now = image_of(chart)
@@ -161,7 +160,7 @@ def test_nothing_later_is_drawn(at_now: Traveller, qtbot: QtBot) -> None:
     then = image_of(chart)
     shown = MarkersLayer()
     shown.track = MarkerTrack([Marker(time, MarkerKind.BEST, "", None) for time in times[:2]])
-    for layer in (shown, StudyLayer(study, 0), HindsightLayer(), ErrorStripLayer()):
+    for layer in (shown, StudyLayer(study, 0), HindsightLayer()):
         alone.add_layer(layer)
     assert then == picture_of(at_now, len(SERIES) - 10, alone)
     assert alone.model.past_forecast(len(SERIES) - 11) is not None, "there is a hindsight to be equal"

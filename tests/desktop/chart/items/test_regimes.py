@@ -8,7 +8,7 @@ import pytest
 from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade, ForecastMode
-from core.domain.regimes import MarketConditions, Regime, RegimeProbabilities
+from core.domain.regimes import Regime, RegimeProbabilities
 from desktop.chart.items.regimes import RegimeLayer, _shade
 from desktop.chart.labels.past import past_rows
 from desktop.chart.style import CandleStyle
@@ -37,7 +37,7 @@ def probabilities(index: int) -> RegimeProbabilities:
 
 def apply_events(chart: ChartWidget) -> None:
     for index in range(KNOWN_FROM, COUNT):
-        time_ms, conditions = int(SERIES.open_time_ms[index]), MarketConditions(probabilities(index))
+        time_ms, conditions = int(SERIES.open_time_ms[index]), probabilities(index)
         chart.model.regimes.add(ForecastMade("run", time_ms, 0, 0, ForecastMode.LIVE, 1, None, 1.0, (), conditions))
     chart.layers_changed()
     settle(chart)
@@ -96,7 +96,7 @@ def test_zoomed_out_groups_have_the_regime_of_their_mean(show_chart: ShowChart, 
     for index in range(len(long)):
         regime = Regime.CALM if index < 19_000 else Regime.VOLATILE
         shares = {each: 0.0 for each in Regime} | {regime: 1.0}
-        conditions = MarketConditions(RegimeProbabilities(*shares.values()))
+        conditions = RegimeProbabilities(*shares.values())
         time_ms = int(long.open_time_ms[index])
         chart.model.regimes.add(ForecastMade("run", time_ms, 0, 0, ForecastMode.LIVE, 1, None, 1.0, (), conditions))
     chart.add_layer(RegimeLayer())

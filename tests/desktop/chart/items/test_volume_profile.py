@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.domain.regimes import MarketConditions, RegimeProbabilities
+from core.domain.regimes import RegimeProbabilities
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.items.volume_profile import VolumeProfileLayer, profile_in_view
@@ -53,7 +53,7 @@ def test_regimes_lie_behind_it_whichever_is_switched_on_last(
 ) -> None:
     series = random_series(400)
     chart = show_chart(series)
-    calm = MarketConditions(RegimeProbabilities(1.0, 0.0, 0.0))
+    calm = RegimeProbabilities(1.0, 0.0, 0.0)
     for each in series:
         made = replace(forecast_after(series), origin_open_time_ms=each.open_time_ms, conditions=calm)
         chart.model.regimes.add(made)

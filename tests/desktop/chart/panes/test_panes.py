@@ -11,12 +11,11 @@ from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
 from core.indicators.series import IndicatorSeries
 from core.indicators.spec import IndicatorSpec
-from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.labels.axis_labels import value_marks
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.support import candle, forming_after, outcome_of, random_series
+from tests.desktop.chart.support import candle, forming_after, random_series
 from tests.desktop.chart.test_painting import picture
 
 OWN_PANES = ["rsi", "macd", "atr"]
@@ -74,9 +73,7 @@ def test_moves_of_a_single_tick_fill_the_pane(show_chart: ShowChart, tick: float
 def test_labels_of_levels_never_overlap(show_chart: ShowChart, height: int) -> None:
     series = random_series(300)
     chart, layer = with_study(show_chart, series, "rsi")
-    chart.add_layer(ErrorStripLayer())
-    for index in range(200, 300):
-        chart.model.past.add(outcome_of(series[index]))
+    chart.add_layer(StudyLayer(IndicatorSpec.of("macd"), 1))
     chart.resize(900, height)
     settle(chart)
     for pane in chart.frame.panes:
@@ -113,17 +110,3 @@ def test_the_forming_candle_counts_among_those_that_are_needed(show_chart: ShowC
     chart.set_forming(forming_after(series))
     settle(chart)
     assert "needs" not in said(layer, chart) and "–" not in said(layer, chart)
-
-
-def test_a_strip_with_nothing_in_view_has_no_scale(show_chart: ShowChart) -> None:
-    series = random_series(2_000)
-    chart = show_chart(series)
-    chart.add_layer(ErrorStripLayer())
-    for index in range(1_950, 2_000):
-        chart.model.past.add(outcome_of(series[index]))
-    chart.layers_changed()
-    settle(chart)
-    assert chart.frame.panes[0].has_scale
-    chart.go_to_oldest()
-    settle(chart)
-    assert not chart.frame.panes[0].has_scale and value_marks(chart.frame, chart.frame.panes[0]) == []
