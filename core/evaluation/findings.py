@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
-from core.evaluation.paper import PaperScore
 
 OVERALL = "overall"
 """The group of all candles that count."""
@@ -173,8 +172,6 @@ class RunAccuracy:
     horizons: tuple[HorizonSkill, ...]
     """Of the requested group."""
     chosen: HorizonAccuracy
-    paper: PaperScore | None = None
-    """Of all candles that count, one candle ahead; None where it was not computed."""
     touched: TouchAccuracy | None = None
     """Of the newest forecasts that count, whatever the group; None where it was not computed, or not yet."""
 

@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from core.domain.candle import Interval
 from core.domain.events import Estimate
 from core.domain.quantities import MEDIAN, FloatArray, Quantity
-from core.forecast.confidence import candle_ratio_sequence, mean_sequence
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE, mean, ratio
-from core.settings.paper import TradeCosts
+from core.settings.paper import PaperSettings
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run
 from core.training.online.trainer_spec import own_mode_of
 
-TRADE_COST = TradeCosts().of_a_trade
+TRADE_COST = PaperSettings().of_a_trade
 """Of the rule with costs, if no other is named."""
 _ALL = 2**63 - 1
 
@@ -64,28 +63,23 @@ def paper_score_of(reader: RecordReader, run: Run, from_ms: int, cost: float) ->
     targets = past.target_open_time_ms[chosen]
     returns = np.log(closes[places[chosen]] / past.origin_close[chosen])
     return paper_score(
-        past.quantiles[chosen, Quantity.CLOSE, MEDIAN], returns, directly_after(targets, run.market.interval), cost
+        past.quantiles[chosen, Quantity.CLOSE, MEDIAN], returns, _directly_after(targets, run.market.interval), cost
     )
 
 
-def directly_after(open_time_ms: NDArray[np.int64], interval: Interval) -> NDArray[np.bool_]:
+def _directly_after(open_time_ms: NDArray[np.int64], interval: Interval) -> NDArray[np.bool_]:
     """Whether each candle [n] comes directly after the one before it in the array."""
     follows: NDArray[np.bool_] = np.diff(open_time_ms, prepend=open_time_ms[:1]) == interval.duration_ms
     return follows
 
 
-def paper_score(
-    medians: FloatArray, returns: FloatArray, follows: NDArray[np.bool_], cost: float, *, is_watched: bool = False
-) -> PaperScore:
+def paper_score(medians: FloatArray, returns: FloatArray, follows: NDArray[np.bool_], cost: float) -> PaperScore:
     """medians, returns: [n], forecast and actual log returns of the next close, in time order. follows: [n], whether
     the candle comes directly after the previous one; if not, no position is carried over. cost: of a trade, >= 0.
-
-    is_watched: with intervals that are valid at every moment, since it is looked at while the run continues.
     """
     n = medians.size
-    ratio_of, mean_of = (candle_ratio_sequence, mean_sequence) if is_watched else (ratio, mean)
     free, charged = _positions(medians, 0.0), _positions(medians, cost)
-    break_even = _bounded(ratio_of(free * returns, _trades(free, follows)))
+    break_even = _bounded(ratio(free * returns, _trades(free, follows)))
     if n < FEWEST_FOR_AN_ESTIMATE:
         return PaperScore(n, break_even, cost, Estimate(None, None, None, n), None, None, None, None)
     trades = _trades(charged, follows)
@@ -95,7 +89,7 @@ def paper_score(
         n=n,
         break_even=break_even,
         cost=cost,
-        net=mean_of(net),
+        net=mean(net),
         net_total=float(net.sum()),
         turnover=float(trades.mean()),
         drawdown=float((np.maximum.accumulate(total) - total).max()),

@@ -26,7 +26,6 @@ from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.exchange import FILES_JOB
 from desktop.checkpoints.tools import CheckpointTools
 from desktop.dialogs.messages import open_dialog
-from desktop.dialogs.trading_costs import ask_trading_costs
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.finder.finder import Finder
 from desktop.jobs.manager import JobManager
@@ -255,9 +254,6 @@ class Application(QObject):
         self._panels.accuracy.wanted.connect(self.accuracy.want)
         self.leaderboard = LeaderboardWatch(self.state, folder.database, self)
         self._panels.leaderboard.wanted.connect(self.leaderboard.want)
-        self._panels.accuracy.details.costs_requested.connect(
-            lambda: ask_trading_costs(self._shell, self.accuracy.venue)
-        )
 
     @property
     def series(self) -> CandleSeries | None:

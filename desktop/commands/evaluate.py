@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from core.domain.candle import FILE_VENUE
 from core.evaluation.details import Timeline, evaluate_run, timeline_of
 from core.evaluation.report.page import page
 from core.files.durable import write_durably
@@ -62,9 +61,7 @@ def evaluate(
 
     Without --seed the seed is 0, so that two evaluations agree.
     """
-    trade_cost = (
-        context.settings.paper.of(FILE_VENUE).of_a_trade if trade_cost_bp is None else _BASIS_POINT * trade_cost_bp
-    )
+    trade_cost = context.settings.paper.of_a_trade if trade_cost_bp is None else _BASIS_POINT * trade_cost_bp
     if together:
         if report is not None or checkpoint is not None or frozen or count_seen:
             raise UserError(

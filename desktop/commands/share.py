@@ -37,8 +37,7 @@ def share(context: Context, target: Path, run_id: str | None, overwrite: bool) -
         root, home = context.folder.root, Path.home()
         # The home of some containers is "/", which is in BTC/USDT too.
         private = [str(path) for path in (root.resolve(), root, home.resolve(), home) if path != path.parent]
-        trade_cost = context.settings.paper.of(run.market.venue).of_a_trade
-        text = shared_page(read_shared(db, run, trade_cost, private))
+        text = shared_page(read_shared(db, run, context.settings.paper.of_a_trade, private))
     try:
         write_durably(target, text.encode(), is_private=False)
     except OSError as error:

@@ -152,10 +152,6 @@ class RecordWatch(QObject):
         """What questions are about now; None: nothing."""
         raise NotImplementedError
 
-    def request(self, wanted: Hashable) -> Hashable:
-        """The question that answers what is wanted, as of now."""
-        return wanted
-
     def want(self, request: Hashable) -> None:
         """Somebody looks at this now. Said as often as it is looked at."""
         is_other = request != self._wanted
@@ -184,7 +180,7 @@ class RecordWatch(QObject):
         subject, wanted = self.subject(), self._wanted
         if subject is None or wanted is None:
             return
-        asked = (subject, self.request(wanted))
+        asked = (subject, wanted)
         if self._under_way is not None:
             if asked != self._under_way:
                 self._is_outdated = True
@@ -210,30 +206,30 @@ class RecordWatch(QObject):
 
 
 class _Scores:
-    """Of one run, all horizons. A request is what is shown, and what a trade costs."""
+    """Of one run, all horizons."""
 
     def __init__(self, db: Database, subject: tuple[str, int]) -> None:
         """subject: run id and horizons."""
         self._accuracy = RunningAccuracy(db, *subject)
 
-    def answer(self, request: tuple[Request, float]) -> Iterator[RunAccuracy | None]:
+    def answer(self, request: Request) -> Iterator[RunAccuracy | None]:
         """The result may come several times: early of the horizon that was asked for, then of all, and again with the
         chances of prices."""
-        accuracy, (shown, trade_cost) = self._accuracy, request
+        accuracy = self._accuracy
         is_first = not accuracy.has_read_all
-        for horizon in sorted(accuracy.horizons, key=lambda each: each != shown.horizon):
+        for horizon in sorted(accuracy.horizons, key=lambda each: each != request.horizon):
             for _ in accuracy.read_more(horizon):
                 yield None
-            if is_first and horizon == shown.horizon:
-                yield accuracy.find(shown, trade_cost)
-        found = accuracy.find(shown, trade_cost)
-        if not shown.wants_touches:
+            if is_first and horizon == request.horizon:
+                yield accuracy.find(request)
+        found = accuracy.find(request)
+        if not request.wants_touches:
             yield found
             return
-        yield replace(found, touched=accuracy.touches.find(shown.horizon))
+        yield replace(found, touched=accuracy.touches.find(request.horizon))
         for _ in accuracy.touches.read_more():
             yield None
-        yield replace(found, touched=accuracy.touches.find(shown.horizon))
+        yield replace(found, touched=accuracy.touches.find(request.horizon))
 
 
 class AccuracyWatch(RecordWatch):
@@ -244,20 +240,10 @@ class AccuracyWatch(RecordWatch):
         self._settings = settings
         self._reader.found.connect(state.take_accuracy)
         self._reader.failed.connect(state.accuracy_unknown)
-        settings.changed.connect(self._ask)  # a trade may cost something else now
-
-    @property
-    def venue(self) -> str:
-        """Of the market on the chart, or of the one to be opened."""
-        shown = self._state.market
-        return self._settings.current.market.venue if shown is None else shown.venue
 
     def subject(self) -> Hashable | None:
         run_id = self._state.run_id
         return None if run_id is None else (run_id, self._settings.current.model.horizons)
-
-    def request(self, wanted: Hashable) -> Hashable:
-        return wanted, self._settings.current.paper.of(self.venue).of_a_trade
 
 
 class _Blocks:

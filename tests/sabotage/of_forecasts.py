@@ -270,12 +270,6 @@ FAULTS = (
         "is_known & is_own",
     ),
     Fault(
-        "paper-score-is-watched-with-intervals-of-one-look",
-        "core/evaluation/running.py",
-        "trade_cost, is_watched=True)",
-        "trade_cost)",
-    ),
-    Fault(
         "leaderboard-row-with-the-whole-5-percent",
         "core/evaluation/leaderboard.py",
         "self._alpha_of_skill = _ALPHA / max(skills, 1)",

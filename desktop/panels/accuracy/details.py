@@ -10,7 +10,6 @@ from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from desktop.panels.accuracy.bands import BandsPage
 from desktop.panels.accuracy.experts import ExpertsPage
 from desktop.panels.accuracy.pages import HorizonsPage, Page, SkillPage
-from desktop.panels.accuracy.paper import PaperPage
 from desktop.panels.accuracy.plots import ErrorsPage
 from desktop.panels.accuracy.words import ahead, group_name, how_many
 from desktop.ui.accessible import name_box
@@ -28,7 +27,6 @@ PAGES: dict[str, type[Page]] = {
     QT_TRANSLATE_NOOP("Panels", "Experts"): ExpertsPage,
     QT_TRANSLATE_NOOP("Panels", "Bands"): BandsPage,
     QT_TRANSLATE_NOOP("Panels", "Errors"): ErrorsPage,
-    QT_TRANSLATE_NOOP("Panels", "Paper"): PaperPage,
 }
 """By the English name of their tab."""
 _GROUP_MEANING = QT_TRANSLATE_NOOP(
@@ -45,8 +43,6 @@ class AccuracyDetails(QWidget):
 
     wanted = Signal(object)
     """Request: another horizon or group was chosen."""
-    costs_requested = Signal()
-    """The costs of a trade are to be changed."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -76,8 +72,6 @@ class AccuracyDetails(QWidget):
             self._pages[name] = page = PAGES[name](self._theme)
             if isinstance(page, HorizonsPage):
                 page.chosen.connect(lambda horizon: self.horizon.setCurrentIndex(self.horizon.findData(horizon)))
-            if isinstance(page, PaperPage):
-                page.costs_requested.connect(self.costs_requested)
             self._stack.addWidget(page)
         return self._pages[name]
 
@@ -88,7 +82,7 @@ class AccuracyDetails(QWidget):
     def show_found(self, found: RunAccuracy | None, trouble: str | None, shares: ExpertShares | None) -> None:
         """found: None while nothing is known. Results already shown cost nothing."""
         page = self._stack.currentWidget()
-        self._show_state(found, trouble, is_chosen=isinstance(page, Page) and page.is_chosen)
+        self._show_state(found, trouble)
         if found is None or not isinstance(page, Page):
             return
         used = (found, page, shares if isinstance(page, ExpertsPage) else None, self._theme.palette)
@@ -96,18 +90,18 @@ class AccuracyDetails(QWidget):
             return
         self._shown = used
         self._offer(found)
-        self.group.setVisible(page.is_chosen and self.group.count() > 1)
+        self.group.setVisible(self.group.count() > 1)
         self._show_count(found)
         page.show_found(found, shares)
 
-    def _show_state(self, found: RunAccuracy | None, trouble: str | None, *, is_chosen: bool) -> None:
+    def _show_state(self, found: RunAccuracy | None, trouble: str | None) -> None:
         set_text(self._waiting, trouble or translate("Panels", _WAITING))
         self._waiting.setVisible(found is None)
         self._stack.setVisible(found is not None)
         for part in (self.horizon, self._n):
-            part.setVisible(found is not None and is_chosen)
+            part.setVisible(found is not None)
         self._first.setVisible(found is not None and found.left_out > 0)
-        self.group.setVisible(found is not None and is_chosen and self.group.count() > 1)
+        self.group.setVisible(found is not None and self.group.count() > 1)
 
     def _offer(self, found: RunAccuracy) -> None:
         """The horizons and groups that there are; what is chosen stays chosen."""

@@ -37,9 +37,6 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 class Page(QWidget):
     """One tab. `show_found` is called with the newest result, and again when the palette changes."""
 
-    is_chosen = True
-    """Whether what it shows is of the chosen horizon and group."""
-
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.theme = theme

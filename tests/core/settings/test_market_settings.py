@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from core.domain.watchlist import MOST_WATCHED, WatchedMarket
-from core.settings.paper import PaperSettings, TradeCosts
+from core.settings.paper import PaperSettings
 from core.settings.tree import MarketSettings, Settings, from_dict, load, save, to_dict, to_record
 from core.settings.window import NotificationSettings, WatchlistSettings
 
@@ -45,29 +45,9 @@ def test_order_and_watchlist_round_trip_through_a_file(tmp_path: Path) -> None:
     assert load(tmp_path / "settings.json") == (settings, ())
 
 
-def test_a_trade_costs_what_its_exchange_says_else_the_common_costs(tmp_path: Path) -> None:
-    paper = PaperSettings(fee_bp=4.0, venues={"kraken": TradeCosts(fee_bp=25.0, spread_bp=2.0, slippage_bp=1.0)})
-    assert PaperSettings().of("okx").of_a_trade == pytest.approx(5e-4)
-    assert paper.of("kraken").of_a_trade == pytest.approx(27e-4) and paper.of("okx") is paper
-    settings = Settings(paper=paper)
-    save(settings, tmp_path / "settings.json")
-    assert load(tmp_path / "settings.json") == (settings, ())
-
-
-@pytest.mark.parametrize(
-    ("venues", "named"),
-    [
-        ({"kraken": {"fee_bp": -1.0}}, "paper.venues.kraken.fee_bp"),
-        ({"kraken": {"fee_bp": 2e3}}, "at most 1000"),
-        ({"Kra ken": {"fee_bp": 2.0}}, "paper.venues.Kra ken"),
-        ({"kraken": 4}, "paper.venues.kraken"),
-    ],
-)
-def test_invalid_costs_are_named_and_the_others_kept(venues: dict[str, object], named: str) -> None:
-    settings, warnings = from_dict({"paper": {"fee_bp": 3.0, "venues": {"okx": {"fee_bp": 8.0}, **venues}}})
-    assert settings.paper.fee_bp == 3.0 and settings.paper.of("okx").fee_bp == 8.0
-    assert any(named in warning for warning in warnings)
-    assert settings.paper.of("kraken").fee_bp in (3.0, 4.0)
+def test_the_cost_of_a_trade_is_fee_half_the_spread_and_slippage() -> None:
+    assert PaperSettings().of_a_trade == pytest.approx(5e-4)
+    assert PaperSettings(fee_bp=25.0, spread_bp=2.0, slippage_bp=1.0).of_a_trade == pytest.approx(27e-4)
 
 
 def test_older_settings_read_on_without_chance_alerts() -> None:

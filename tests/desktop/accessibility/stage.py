@@ -23,7 +23,6 @@ from desktop.app.context import Context
 from desktop.app.crash_watch import open_crash_report
 from desktop.dialogs.compared_market import ComparedMarketDialog
 from desktop.dialogs.messages import open_dialog
-from desktop.dialogs.trading_costs import ask_trading_costs
 from desktop.dialogs.welcome import WelcomeDialog
 from tests.desktop import scenario
 from tests.desktop.application_style import restored_style
@@ -121,7 +120,6 @@ def openers() -> dict[str, Opener]:
         "drawing": _open_drawing,
         "compared market": _open_compared_market,
         "market search": lambda application: application.finder.open_markets("e"),
-        "trading costs": lambda application: ask_trading_costs(application.window.shell, "binance"),
         **{name: lambda application, id_=id_: _by_window(application, id_) for name, id_ in triggered.items()},
         **{name: lambda application, id_=id_: _by_panel(application, id_) for name, id_ in of_checkpoints.items()},
     }

@@ -20,7 +20,6 @@ from core.evaluation.findings import AFTER_GAP, OVERALL, HorizonAccuracy, Reques
 from core.evaluation.judged_scores import JudgedScores
 from core.evaluation.touches import assess_touches, read_touches
 from core.forecast.paths import FEWEST_TEMPLATES
-from core.settings.paper import PaperSettings
 from core.settings.tree import ModelSettings, Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -33,7 +32,6 @@ from desktop.panels.accuracy.details import PAGES, AccuracyDetails
 from desktop.panels.accuracy.experts import ExpertsPage
 from desktop.panels.accuracy.pages import HorizonsPage, SkillPage
 from desktop.panels.accuracy.panel import AccuracyPanel
-from desktop.panels.accuracy.paper import PaperPage
 from desktop.panels.accuracy.plots import ErrorsPage
 from desktop.services.record_watch import AccuracyWatch
 from desktop.state.run_state import RunState
@@ -468,21 +466,6 @@ def test_lost_details_say_why(dock: Dock, qtbot: QtBot) -> None:
     dock.state.accuracy_unknown("The database is locked by another program. Close that program, then try again.")
     qtbot.waitUntil(lambda: any("locked by another program" in text for text in shown_texts(dock)))
     assert not dock.details.horizon.isVisible()
-
-
-def test_the_paper_score_follows_the_costs_and_needs_no_choice(dock: Dock, qtbot: QtBot) -> None:
-    open_tab(qtbot, dock, "Paper")
-    page = dock.page("Paper")
-    assert isinstance(page, PaperPage) and dock.state.accuracy is not None
-    assert not dock.details.horizon.isVisible() and not dock.details.group.isVisible()
-    assert page.headline.text().startswith(f"No break-even cost yet: n = {JUDGED}"), "a proof takes more candles"
-    assert page.numbers.values["Assumed cost"].text() == "5.0 bp"
-    free = PaperSettings(fee_bp=0.0, spread_bp=0.0, slippage_bp=0.0)
-    dock.settings.change(replace(dock.settings.current, paper=free))
-    qtbot.waitUntil(lambda: page.numbers.values["Assumed cost"].text() == "0.0 bp")
-    assert page.numbers.values["Candles"].text() == str(JUDGED)
-    open_tab(qtbot, dock, "Skill")
-    assert dock.details.horizon.isVisible()
 
 
 def test_a_missing_run_is_reported_and_the_thread_continues(

@@ -53,7 +53,7 @@ def test_all_tabs_are_in_view_in_the_dock_of_the_smallest_window(panel: Accuracy
     panel.resize(376, 300)
     panel.refresh()
     tabs = panel.tabs
-    assert tabs.count() == 7 and tabs.width() <= 360
+    assert tabs.count() == 6 and tabs.width() <= 360
     assert tabs.tabRect(tabs.count() - 1).right() < tabs.width()
     titles = [tabs.fontMetrics().horizontalAdvance(tabs.tabText(place)) for place in range(tabs.count())]
     assert all(tabs.tabRect(place).width() > width + 8 for place, width in enumerate(titles)), "none is cut"
