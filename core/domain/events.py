@@ -133,8 +133,7 @@ class FirstForecast:
     """The simple rules' forecast at the newest stored candle, until the trainer has caught up; never stored."""
 
     forecast: ForecastMade
-    market: Market | None = None
-    """None: there is only one."""
+    market: Market
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,25 +299,33 @@ class MemberRun:
 
 
 @dataclass(frozen=True, slots=True)
+class ResumePoint:
+    """Where the trainer continues in one market."""
+
+    member: MemberRun
+    position_ms: int | None
+    """Opening time of the newest candle that the model has learned from; later ones are requested."""
+    recorded_until_ms: int | None
+    """Forecasts for candles up to this one are stored already; after a crash these candles are processed again."""
+
+
+@dataclass(frozen=True, slots=True)
 class TrainerReady:
-    """The model is loaded; candles after `position_ms` are wanted. `layers` are named from input to output."""
+    """The model is loaded and awaits candles."""
 
     run_id: str
+    """That of the model's first market, the head."""
     device: str
     """Display name: ``CPU, 1 thread`` or ``CUDA: <card>``."""
     step: int
-    position_ms: int | None
-    recorded_until_ms: int | None
-    """Forecasts for candles up to this one are stored already; after a crash these candles are processed again."""
     resumed_from: str | None
     """The checkpoint's id, or None for a new model."""
     parameters: int
+    markets: tuple[ResumePoint, ...]
+    """Of each market of the model, in the order of a close."""
     layers: tuple[str, ...] = ()
+    """Named from input to output."""
     uses_gpu: bool = False
-    others: tuple[tuple[int | None, int | None], ...] = ()
-    """`position_ms` and `recorded_until_ms` of the model's further markets, in their order."""
-    members: tuple[MemberRun, ...] = ()
-    """The runs of the model's markets, in their order at a close; `run_id` is that of the head among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,40 +348,39 @@ class MarketStatus:
 
     member: MemberRun
     position_ms: int | None
-    """The newest candle taken."""
+    """Opening time of the newest candle that the trainer has received."""
     accuracy: AccuracySummary
     accuracy_apart: AccuracySummary | None
+    """Scores of forecasts that do not count as the run's own: those of catch-up and recovery in a live run."""
     online: OnlineGain | None
+    """None without a reference model."""
     shares: ExpertShares | None
+    """The mixture of the shown forecast."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainerStatus:
-    """The trainer's status: sent after each candle, and at least every 500 ms while training. Of several markets,
-    `position_ms` is that of the newest candle of any, and the scores are those of the first."""
+    """The trainer's status: sent after each candle, and at least every 500 ms while training."""
 
     run_id: str
     state: TrainerState
     step: int
     candles: int
-    position_ms: int | None
     steps_per_s: float | None
     """Rate of the newest steps; None if the last one was ten seconds ago or more."""
     last_step_at_ms: int | None
     loss: LossSummary
-    accuracy: AccuracySummary
     device: str
     learning_rate: float
     """The setting times the reduction by rollbacks, before the schedule."""
     clip_norm: float
-    accuracy_apart: AccuracySummary | None = None
-    """Scores of forecasts that do not count as the run's own: those of catch-up and recovery in a live run."""
-    online: OnlineGain | None = None
-    """None without a reference model."""
-    shares: ExpertShares | None = None
-    """The mixture of the shown forecast."""
-    markets: tuple[MarketStatus, ...] = ()
-    """Of each market, in the order of `TrainerReady.members`; before a trainer is running, of one that was read."""
+    markets: tuple[MarketStatus, ...]
+    """Of each market, in the order of `TrainerReady.markets`; before a trainer is running, of one that was read."""
+
+    @property
+    def position_ms(self) -> int | None:
+        """The newest position of any market."""
+        return max((each.position_ms for each in self.markets if each.position_ms is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,16 +71,12 @@ def stored_status(db: Database, run: Run, settings: Settings) -> TrainerStatus:
         state=TrainerState.STOPPED,
         step=last[0].step if last else 0,
         candles=RecordReader(db, run.run_id).counts().candles,
-        position_ms=market.position_ms,
         steps_per_s=None,
         last_step_at_ms=last[0].at_ms if last else None,
         loss=_losses(of_model)[0],
-        accuracy=market.accuracy,
         device="",
         learning_rate=settings.training.learning_rate,
         clip_norm=settings.gradients.clip_norm,
-        accuracy_apart=market.accuracy_apart,
-        online=market.online,
         markets=(market,),
     )
 

@@ -173,7 +173,7 @@ class Application(QObject):
         self.runs = RunController(
             context.folder,
             self.database,
-            self._clock,
+            self.state,
             context.urls,
             limit=context.candles,
             new_run=context.new_run,

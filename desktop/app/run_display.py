@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from core.domain.candle import Market
 from core.domain.candle_series import CandleSeries
-from core.domain.events import EventBatch, Incident, Severity, TrainerReady
+from core.domain.events import Incident, Severity, TrainerReady
 from core.domain.incident_kinds import IncidentKind
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.shown_names import shown_market
@@ -73,63 +73,38 @@ class RunDisplay(QObject):
         return None if self.market is None else self._charting.candles.stored
 
     def _connect(self) -> None:
-        runs, state, charting = self._runs, self._state, self._charting
+        runs, state, banner = self._runs, self._state, self._shell.banner
         runs.opened.connect(self.show_market)
-        runs.closed.connect(charting.add_closed)
-        runs.corrected.connect(charting.correct)
-        runs.forming.connect(charting.set_forming)
-        runs.pace_changed.connect(charting.travel.set_pace)
-        runs.feed_reported.connect(charting.take_report)
-        runs.feed_event.connect(self._on_feed_event)
-        runs.market_feed_event.connect(self._on_other_feed)
-        self._connect_feed_record()
-        self._connect_markets()
-        runs.batch.connect(state.apply)
-        runs.batch.connect(self._take_holes)
+        runs.pace_changed.connect(self._charting.travel.set_pace)
+        runs.universe_changed.connect(self._on_universe)
         runs.trainer.begins.connect(self._on_training)
         runs.trainer.over.connect(state.trainer_is_over)
-        runs.notice.connect(lambda sentence: self._shell.banner.notify(sentence, Severity.WARNING, key=_FELL_BACK))
+        runs.notice.connect(lambda sentence: banner.notify(sentence, Severity.WARNING, key=_FELL_BACK))
+        runs.notice.connect(state.feed_record.fell_back)
         runs.opening.connect(self._on_opening)
-        runs.asking.connect(lambda sentence: self._shell.banner.notify(sentence, key=_REFUSED, is_answer=True))
+        runs.asking.connect(lambda sentence: banner.notify(sentence, key=_REFUSED, is_answer=True))
         runs.refused.connect(self._on_refused)
-        charting.comparison.wait_for(lambda: runs.is_opening, runs.refused)
         runs.reading.connect(state.apply)
+        self._charting.comparison.wait_for(lambda: runs.is_opening, runs.refused)
+        state.feed_changed.connect(self._on_feed)
+        state.markets.feed_changed.connect(self._on_feed_event)
+        state.incident_happened.connect(self._on_incident)
         state.ready.connect(self._on_ready)
-
-    def _connect_feed_record(self) -> None:
-        runs, record = self._runs, self._state.feed_record
-        runs.opening.connect(record.begin)
-        runs.opened.connect(record.opened)
-        runs.notice.connect(record.fell_back)
-        runs.feed_reported.connect(record.add_report)
-        runs.corrected.connect(record.add_corrected)
-        runs.forming.connect(record.add_forming)
-        runs.closed.connect(record.add_closed)
-
-    def _connect_markets(self) -> None:
-        runs, markets = self._runs, self._state.markets
-        runs.universe_changed.connect(self._on_universe)
-        runs.market_closed.connect(markets.add_closed)
-        runs.market_forming.connect(markets.set_forming)
-        runs.market_feed_event.connect(markets.take_feed)
 
     def _on_universe(self, universe: tuple[Market, ...]) -> None:
         """Another set of markets is watched; the small charts begin with their stored candles."""
-        markets = self._state.markets
-        markets.set_universe(universe)
-        markets.set_opened(self._runs.always_learned)
         with self._shell.banner.storage_errors_shown():
             for market in universe:
-                markets.add_closed(market, self._database.candles.newest(market, CANDLES_KEPT))
+                self._state.markets.add_stored(market, self._database.candles.newest(market, CANDLES_KEPT))
 
-    def _take_holes(self, batch: EventBatch) -> None:
+    def _on_incident(self, incident: Incident) -> None:
         """A candle that was set aside is a gap on the chart too."""
-        kinds = {event.kind for event in batch.events if isinstance(event, Incident)}
-        if IncidentKind.CANDLE_SET_ASIDE in kinds and self.market is not None:
+        if incident.kind == IncidentKind.CANDLE_SET_ASIDE and self.market is not None:
             self._charting.reload(self.market)
 
-    def _on_opening(self, _market: MarketSettings) -> None:
+    def _on_opening(self, asked: MarketSettings) -> None:
         """The notices of the former market no longer hold."""
+        self._state.feed_record.begin(asked)
         self._shell.banner.withdraw(_FELL_BACK)
         self._shell.banner.withdraw(_REFUSED)
         self._chart.set_empty_text(translate("Chart", "Waiting for candles…"))
@@ -146,7 +121,7 @@ class RunDisplay(QObject):
         """Put this market's stored candles on the chart, in place of the former one's."""
         self.market = market
         if self._runs.is_switching:
-            self._state.show_market(market)
+            self._state.show_market(market, self._runs.settings.market)
             self._shell.settings.change(replace(self._shell.settings.current, market=self._runs.settings.market))
         else:
             self.begin(market)
@@ -163,24 +138,22 @@ class RunDisplay(QObject):
     def begin(self, market: Market | None = None) -> None:
         """Forget the former run. Until a trainer reports the run that it continues, the checkpoints of the last one of
         this market, or of any, are listed."""
-        interval_ms = None if market is None else market.interval.duration_ms
         last = None
         with self._shell.banner.storage_errors_shown():
             last = self._database.runs.last_trained(market)
-        run_id, head_id = (None, None) if last is None else (last.run_id, last.head_id)
-        self._state.begin(None, interval_ms, run_id, head_id, market)
+        self._state.begin(market, last)
 
-    def _on_feed_event(self, event: object) -> None:
-        self._state.apply(event)  # type: ignore[arg-type]
-        if isinstance(event, FeedStatus):
-            self._chart.set_live(event.state in (FeedState.LIVE, FeedState.SIMULATED))
-            if event.state is FeedState.FAILED:
-                self._chart.set_empty_text(event.sentence)
+    def _on_feed(self) -> None:
+        feed = self._state.feed
+        if feed is not None:
+            self._chart.set_live(feed.state in (FeedState.LIVE, FeedState.SIMULATED))
+            if feed.state is FeedState.FAILED:
+                self._chart.set_empty_text(feed.sentence)
 
-    def _on_other_feed(self, market: Market, event: object) -> None:
-        """One that is not on the chart has no dock that shows its failure."""
+    def _on_feed_event(self, market: Market | None, event: object) -> None:
+        """A market that is not on the chart has no dock that shows the failure of its feed."""
         key = f"{_OTHER_FEED}{market}"
-        if not isinstance(event, FeedStatus):
+        if market is None or not isinstance(event, FeedStatus):
             return
         if market != self.market and event.state is FeedState.FAILED:
             words = translate("Window", "{0} has no candles. {1}").format(shown_market(market), event.sentence)
@@ -202,14 +175,15 @@ class RunDisplay(QObject):
     def _show_members(self, head: Run, members: Sequence[Run]) -> None:
         """The model of these runs, of each market the newest forecast, then the scores, first of the one shown."""
         if self._state.trainer is None and any(member.market == self.market for member in members):
-            self._state.take_members(head.run_id, {member.run_id: member.market for member in members})
+            self._state.set_members(head.run_id, {member.run_id: member.market for member in members})
             self._show_model()
             self._show_record()
         markets = self._state.markets
         for run in members:
             markets.set_run(run.market, run.run_id)
-            if run.market in markets.universe:
-                markets.apply(self._database.newest_forecast(run.run_id, run.market.interval))
+            forecast = self._database.newest_forecast(run.run_id, run.market.interval)
+            if forecast is not None:
+                markets.add_forecast(run.market, forecast)
         self._read_scores(sorted(members, key=lambda run: run.market != self.market))
 
     def _read_scores(self, members: Sequence[Run]) -> None:
@@ -235,18 +209,16 @@ class RunDisplay(QObject):
             self._shell.banner.notify(words.format(type(error).__name__, error), Severity.WARNING)
 
     async def _show_scores_of(self, run: Run, settings: Settings) -> None:
-        markets = self._state.markets
         if self._is_charted_without_trainer(run):
             status = await asyncio.to_thread(self._database.stored_status, run, settings)
             if self._is_charted_without_trainer(run):
-                self._state.take_stored(status)
+                self._state.apply_stored(status)
             elif self._waits_for_scores(run):  # another market is on the chart by now
-                markets.apply(status)
+                self._state.markets.set_status(status.markets[0])
         elif self._waits_for_scores(run):
             stored = await asyncio.to_thread(self._database.stored_market, run, settings)
             if self._waits_for_scores(run):
-                learned = stored.member.is_learned
-                markets.set_summary(run.market, stored.accuracy, stored.position_ms, is_learned=learned)
+                self._state.markets.set_status(stored)
 
     def _is_charted_without_trainer(self, run: Run) -> bool:
         return self._state.trainer is None and run.run_id == self._state.run_id

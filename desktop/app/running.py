@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from qasync import QEventLoop
 
+from core.domain.candle import Market
 from core.domain.clock import SystemClock
 from core.logs.crashes import CrashLog, CrashReport
 from core.market.feeds.base import FeedStatus
@@ -23,6 +24,7 @@ from desktop.app.stopping import stopped_by_signals
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.services.run_controller import RunController
 from desktop.services.single_instance import SingleInstance
+from desktop.state.run_state import RunState
 from desktop.ui.accessible import describe_painted
 from desktop.ui.qt_messages import useful_qt_messages
 
@@ -83,7 +85,7 @@ async def _live(
     qt.aboutToQuit.connect(application.runs.trainer.stop_and_wait)  # Qt ends its loop when the display is lost
     if progress is not None:
         picture = context.folder.root / "pictures" / "window.png"
-        TerminalView(window, application.runs, progress, picture, application)
+        TerminalView(window, application.runs, application.state, progress, picture, application)
     with CrashWatch(crashes, window, application.banner, SystemClock()) as watch:
         watch.report_last_end(report)
         try:
@@ -109,15 +111,23 @@ class TerminalView(QObject):
     """Takes what the run says, and paints the offscreen window into a PNG now and then."""
 
     def __init__(
-        self, window: QWidget, runs: RunController, progress: TerminalProgress, picture: Path, parent: QObject
+        self,
+        window: QWidget,
+        runs: RunController,
+        state: RunState,
+        progress: TerminalProgress,
+        picture: Path,
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._window = window
         self._progress = progress
         self._picture = picture
         window.resize(*_SIZE)
-        runs.batch.connect(progress.take_batch)
-        runs.feed_event.connect(self._on_feed)
+        for signal in (state.ready, state.incident_happened, state.job_progressed):
+            signal.connect(progress.take_event)
+        state.status_changed.connect(lambda: progress.take_event(state.status))
+        state.markets.feed_changed.connect(self._on_feed)
         runs.notice.connect(progress.say)
         runs.failed.connect(progress.say)
         runs.refused.connect(progress.say)
@@ -134,6 +144,6 @@ class TerminalView(QObject):
         else:
             self._progress.say(f"The picture {self._picture} could not be written.")
 
-    def _on_feed(self, event: object) -> None:
+    def _on_feed(self, _market: Market | None, event: object) -> None:
         if isinstance(event, FeedStatus):
             self._progress.take_feed(event)

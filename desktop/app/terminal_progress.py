@@ -61,7 +61,7 @@ class TerminalProgress:
 
     def show(self, job: JobProgress) -> None:
         """How far a piece of work is."""
-        self.take_batch(EventBatch((job,)))
+        self.take_event(job)
 
     def take_feed(self, status: FeedStatus) -> None:
         """A change of the feed's state. An evaluation has not ended with its file: it says what it does next."""
@@ -75,9 +75,13 @@ class TerminalProgress:
 
     def take_batch(self, batch: EventBatch) -> None:
         """The events of one candle."""
+        for event in batch.events:
+            self.take_event(event)
+
+    def take_event(self, event: object) -> None:
+        """Other kinds of events than those below are not shown."""
         with self._lock:
-            for event in batch.events:
-                self._take(event)
+            self._take(event)
 
     def _take(self, event: object) -> None:
         match event:
@@ -92,7 +96,7 @@ class TerminalProgress:
             case TrainerStatus():
                 self.status = event
                 loss = "–" if event.loss.current is None else f"{event.loss.current:.3f}"
-                text = f"step {event.step:,}  loss {loss} {event.loss.trend.value}  {event.accuracy.verdict}"
+                text = f"step {event.step:,}  loss {loss} {event.loss.trend.value}  {event.markets[0].accuracy.verdict}"
                 for task in self._tasks.values():
                     self._progress.update(task, description=text[:90])
 

@@ -100,7 +100,7 @@ class HeadingLine(QWidget):
 
     def show_row(self, row: MarketRow | None, palette: Palette, *, is_on_chart: bool) -> None:
         """None: nothing."""
-        said = None if row is None else replace(row, candles=(), forming=None, forecast=None)
+        said = None if row is None else replace(row, candles=(), forming=None, committed=None, first_forecast=None)
         about = (said, palette, is_on_chart)
         if about != self._about:  # usually only the price is new
             self._about, self._palette, self.is_on_chart = about, palette, is_on_chart

@@ -100,7 +100,7 @@ class BestCheckpointPanel(Panel):
     @property
     def _model_found(self) -> Found:
         """The run's verdict on its model: a checkpoint's gain has no interval."""
-        status = self._state.status
+        status = self._state.market_status
         return Found.EARLY if status is None else model_found(status.accuracy)
 
     @property

@@ -242,7 +242,7 @@ class AccuracyWatch(RecordWatch):
     def __init__(self, state: RunState, database: Path, settings: SettingsStore, parent: QObject | None = None) -> None:
         super().__init__(state, RecordThread("AccuracyReader", database, _Scores), parent)
         self._settings = settings
-        self._reader.found.connect(state.take_accuracy)
+        self._reader.found.connect(state.set_accuracy)
         self._reader.failed.connect(state.accuracy_unknown)
         settings.changed.connect(self._ask)  # a trade may cost something else now
 

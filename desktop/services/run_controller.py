@@ -14,7 +14,6 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from core.domain.candle import FILE_VENUE, Market
-from core.domain.clock import Clock
 from core.domain.events import JobProgress
 from core.domain.venue_names import venue_name
 from core.market.feeds.auto import BuiltFeed
@@ -32,6 +31,7 @@ from desktop.services.market_feed import MarketFeeds
 from desktop.services.universe import is_same, wanted_markets
 from desktop.services.watched_markets import WatchedMarkets
 from desktop.state.database import WindowDatabase
+from desktop.state.run_state import RunState
 from desktop.ui.translation import translate
 
 _BUILT_FIRST = ("replay", "stored")
@@ -60,7 +60,7 @@ class RunController(WatchedMarkets):
         self,
         folder: DataFolder,
         database: WindowDatabase,
-        clock: Clock,
+        state: RunState,
         urls: ExchangeUrls | None,
         *,
         limit: int | None,
@@ -72,7 +72,7 @@ class RunController(WatchedMarkets):
     ) -> None:
         """group: as in `WatchedMarkets`. holds: shared with all others who ask exchanges. check: whether an exchange
         has a market, before the one that is watched ends."""
-        super().__init__(folder, database, clock, group, new_run=new_run, parent=parent)
+        super().__init__(folder, database, state, group, new_run=new_run, parent=parent)
         self._holds = holds
         self._check = check
         self._database = database
@@ -237,7 +237,7 @@ class RunController(WatchedMarkets):
                 return
             if self._market is not None:
                 self._leave_for(settings.market)
-        is_paused = keeps_pause and self.is_paused
+        is_paused = keeps_pause and self._state.is_paused
         await self._close_market()
         if self._is_left(settings):
             return
@@ -269,7 +269,7 @@ class RunController(WatchedMarkets):
             feeds = self._make_feeds()
             if await self._build(feeds, self._wanted(), self.settings) is None:
                 return
-            was_training, was_paused = self.is_training, self.is_paused
+            was_training, was_paused = self.is_training, self._state.is_paused
             await self._close_feed()
             await self.trainer.end()
             self._adopt(feeds)
@@ -355,7 +355,7 @@ class RunController(WatchedMarkets):
             if self.trainer.is_stopping:
                 await self.trainer.end()
             if self._market is not None and not self.is_training:
-                self._start_worker(is_paused=keeps_pause and self.is_paused)
+                self._start_worker(is_paused=keeps_pause and self._state.is_paused)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Keep a reference: asyncio itself holds tasks weakly."""

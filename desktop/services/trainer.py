@@ -24,6 +24,7 @@ from core.training.hosting.inbox import Inbox
 from core.training.hosting.process_host import host_maker
 from core.training.online.trainer_spec import SessionSpec
 from desktop.state.database import WindowDatabase
+from desktop.state.run_state import RunState
 from desktop.ui.translation import translate
 
 _STOP_WITHIN_MS = 120_000
@@ -81,16 +82,14 @@ class Trainer(QObject):
     """Owns the worker, of which at most one runs at a time, and leaves word in its inbox; markets are named, not
     numbered. Lives in the window's thread."""
 
-    batch = Signal(object)
-    """EventBatch"""
     begins = Signal(object)
     """A trainer is started. Run: the one in the database that it continues; None: there is none."""
     over = Signal()
     """The trainer's thread has ended, in whatever way."""
 
-    def __init__(self, database: WindowDatabase, clock: Clock, parent: QObject | None = None) -> None:
+    def __init__(self, database: WindowDatabase, state: RunState, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._database, self._clock = database, clock
+        self._database, self._state = database, state
         self._places: dict[Market, int] = {}
         self.worker: TrainingWorker | None = None
         self._ending: TrainingWorker | None = None
@@ -107,8 +106,8 @@ class Trainer(QObject):
 
     def start(self, spec: SessionSpec, shown: Market, caught_up: Iterable[Market], ended: Iterable[Market]) -> None:
         """shown: the market on the chart. caught_up, ended: the markets whose feeds have come so far already."""
-        worker = TrainingWorker(spec, self._clock, self, shown)
-        worker.batch.connect(self.batch)
+        worker = TrainingWorker(spec, self._state.clock, self, shown)
+        worker.batch.connect(self._state.apply)
         worker.finished.connect(lambda: self._on_finished(worker))
         self.worker = worker
         self._places = {market: place for place, market in enumerate(spec.markets)}

@@ -40,7 +40,7 @@ class TrainingBreak(QObject):
     def begin(self, minutes: int | None) -> None:
         """Stop training; None: until `end`."""
         self._was_starting = self._state.is_starting
-        self._state.take_break(is_on=True)
+        self._state.set_break(is_on=True)
         self._until_ms = None if minutes is None else self._clock.now_ms() + minutes * 60_000
         self.stop_requested.emit()
         if self._until_ms is not None:
@@ -73,7 +73,7 @@ class TrainingBreak(QObject):
         self._until_ms, self._said = None, ""
         self._timer.stop()
         self._banner.withdraw(_KEY)
-        self._state.take_break(is_on=False)
+        self._state.set_break(is_on=False)
 
     def _update_banner(self) -> None:
         is_free = not self._state.has_trainer

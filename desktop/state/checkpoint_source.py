@@ -71,7 +71,8 @@ class CheckpointSource(QObject):
     @property
     def run_id(self) -> str | None:
         """The head of the watched model; before a trainer has reported one, of the one that was trained last."""
-        return self._state.head_id or self._state.last_head_id
+        last = self._state.last_run
+        return self._state.head_id or (None if last is None else last.head_id)
 
     @property
     def market_count(self) -> int:

@@ -14,6 +14,7 @@ from core.market.feeds.base import FeedState, FeedStatus, FeedVitals, MissingCan
 from core.market.feeds.tickers import Quote
 from core.market.pipeline import FeedReport
 from core.settings.tree import MarketSettings
+from desktop.state.markets import MarketRow
 
 REJECTED_KEPT = 100
 CHANGES_KEPT = 200
@@ -172,6 +173,16 @@ class FeedRecord(QObject):
     def opened(self, market: Market) -> None:
         """This one is shown."""
         self.market = market
+        self.changed.emit()
+
+    def show(self, asked: MarketSettings, row: MarketRow) -> None:
+        """Another market of the same model is shown, whose feed has been running."""
+        self._forget()
+        self.asked, self.market, self.vitals = asked, row.market, row.vitals
+        if row.forming is not None:
+            self.add_forming(row.forming)
+        if row.feed_status is not None:
+            self.add_status(row.feed_status)
         self.changed.emit()
 
     def fell_back(self, sentence: str) -> None:

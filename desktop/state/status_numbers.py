@@ -1,26 +1,8 @@
-"""Numbers from the trainer's status: of the market on the chart, and the newest step."""
+"""The newest step and the learning rate in use, from the trainer's status and its steps."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from core.domain.events import StepDone, TrainerStatus
-
-
-def charted_status(status: TrainerStatus | None, run_id: str | None) -> TrainerStatus | None:
-    """run_id: of the market on the chart; where the status does not have it, it stays as it is."""
-    markets = () if status is None else status.markets
-    found = next((each for each in markets if each.member.run_id == run_id), None)
-    if status is None or found is None:
-        return status
-    return replace(
-        status,
-        position_ms=found.position_ms,
-        accuracy=found.accuracy,
-        accuracy_apart=found.accuracy_apart,
-        online=found.online,
-        shares=found.shares,
-    )
 
 
 def newest_step(status: TrainerStatus | None, last: StepDone | None) -> int | None:

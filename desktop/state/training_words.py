@@ -67,7 +67,7 @@ def has_caught_up(state: RunState) -> bool:
     newest_ms = state.feed_record.newest_closed_ms
     # A status comes only now and then, a forecast with each candle, but none yet from a trainer just started.
     forecast_ms = None if state.forecast is None else state.forecast.origin_open_time_ms
-    status_ms = None if state.status is None else state.status.position_ms
+    status_ms = None if state.market_status is None else state.market_status.position_ms
     positions_ms = [each for each in (status_ms, forecast_ms) if each is not None]
     has_come_to_it = newest_ms is None or any(each >= newest_ms for each in positions_ms)
     return has_come_to_it and state.jobs.find(JOB_ID) is None

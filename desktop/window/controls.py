@@ -202,7 +202,7 @@ class TrainingOffer(QObject):
             self._actions[action_id].setEnabled(not is_resting and not is_starting and not is_idle)
 
     def _present_pause(self) -> None:
-        shown = (self._state.trainer_state is TrainerState.PAUSED, self._state.pause_asked)
+        shown = (self._state.trainer_state is TrainerState.PAUSED, self._state.pause_requested)
         if shown == self._shown:
             return
         self._shown = shown

@@ -309,7 +309,7 @@ class MainWindow(QMainWindow):
             DockToggle(dock)
 
     def _pause(self, *, is_paused: bool) -> None:
-        self._state.ask_pause(is_paused)
+        self._state.request_pause(is_paused)
         self.command_requested.emit(SetPaused(is_paused))
 
     def _list_shortcuts(self) -> None:

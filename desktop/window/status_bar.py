@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QWidget
 
-from core.domain.events import JobProgress, TrainerState, TrainerStatus
+from core.domain.events import JobProgress, MarketStatus, TrainerState
 from core.domain.plain_text import plain
 from core.market.feeds.base import FeedState
 from core.market.shown_names import shown_symbol
@@ -173,7 +173,8 @@ class StatusPanel(Panel):
                 "Panels", "Training loss, averaged over the newest 50 steps of all markets learned from"
             )
         self.loss.setToolTip(paragraphs(loss_of))
-        self._show_answers(None if status is None else self._answers(status))
+        shown = self._state.market_status
+        self._show_answers(None if shown is None else self._answers(shown))
         trainer = self._state.trainer
         device = status.device if status is not None else trainer.device if trainer is not None else ""
         set_text(self.device, device or MISSING)
@@ -188,7 +189,7 @@ class StatusPanel(Panel):
             part.setVisible(needed <= self.width())
             needed -= 0 if needed <= self.width() else _room_for(part)
 
-    def _answers(self, status: TrainerStatus) -> Answers:
+    def _answers(self, status: MarketStatus) -> Answers:
         has_ended, has_diverged = bool(ending_words(self._state)), self._state.has_diverged
         accuracy = with_share_shown(status.accuracy, self._state)
         return answers_of(accuracy, status.online, has_ended=has_ended, has_diverged=has_diverged)
@@ -226,8 +227,8 @@ class StatusPanel(Panel):
             return translate("Panels", _PAUSED_BY_BREAKER)
         if trainer_state is TrainerState.CATCHING_UP and self._is_caught_up():
             return translate("Panels", _CAUGHT_UP)
-        if self._state.pause_asked is not None:
-            return translate("Actions", PAUSING if self._state.pause_asked else RESUMING)
+        if self._state.pause_requested is not None:
+            return translate("Actions", PAUSING if self._state.pause_requested else RESUMING)
         if is_finished(self._state):
             return translate("Panels", _FINISHED)
         if trainer_state in _AT_WORK and self._is_waiting():

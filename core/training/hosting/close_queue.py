@@ -46,9 +46,8 @@ class CloseQueue:
 
     def trainer_is_ready(self, event: TrainerReady) -> None:
         """A trainer has started, which wants the candles after its positions."""
-        positions = ((event.position_ms, event.recorded_until_ms), *event.others)
-        self._sent_until_ms = [taken_ms or self._first_start_ms(at) for at, (taken_ms, _) in enumerate(positions)]
-        self._recorded_until_ms = [recorded_ms for _, recorded_ms in positions]
+        self._sent_until_ms = [each.position_ms or self._first_start_ms(at) for at, each in enumerate(event.markets)]
+        self._recorded_until_ms = [each.recorded_until_ms for each in event.markets]
 
     @property
     def is_over(self) -> bool:

@@ -217,7 +217,7 @@ class TrainingDriver:
                 self._queue.trainer_is_ready(event)
                 self._run_id = event.run_id
                 if self._first is not None:
-                    self._first.trainer_is_ready(event.recorded_until_ms)
+                    self._first.trainer_is_ready(event.markets[0].recorded_until_ms)
             elif isinstance(event, TrainerStatus):
                 self._status = event
             elif isinstance(event, ForecastMade) and self._first is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.domain.clock import Clock
-from core.domain.events import MarketStatus, MemberRun, OnlineGain
+from core.domain.events import MarketStatus, MemberRun, OnlineGain, ResumePoint
 from core.training.online.market_session import MarketSession
 from core.training.online.session import TrainingSession
 
@@ -19,8 +19,11 @@ class MarketStatuses:
         self._others: tuple[MarketStatus, ...] = ()
         self._renewed_s: float | None = None
 
-    def members(self) -> tuple[MemberRun, ...]:
-        return tuple(_member(market) for market in self._session.markets)
+    def resume_points(self) -> tuple[ResumePoint, ...]:
+        return tuple(
+            ResumePoint(_member(market), market.position_ms, market.recorded_until_ms)
+            for market in self._session.markets
+        )
 
     def statuses(self) -> tuple[MarketStatus, ...]:
         """Of each market, in their order."""

@@ -141,14 +141,11 @@ class TrainingService:
             run_id=self._run.run_id,
             device=self._device.label,
             step=session.step,
-            position_ms=session.market.position_ms,
-            recorded_until_ms=session.market.recorded_until_ms,
             resumed_from=session.checkpoint_id,
             parameters=session.engine.parameters,
+            markets=self._markets.resume_points(),
             layers=session.engine.layers,
             uses_gpu=self._device.torch_device.type == "cuda",
-            others=tuple((each.position_ms, each.recorded_until_ms) for each in session.markets[1:]),
-            members=self._markets.members(),
         )
         steps, wrecked = self._record.reader.steps(WINDOW), diverged_since(self._keeper.kept(), session.checkpoint_id)
         verdict = self._health.prime(steps, session.market.scores.line_after_ms, wrecked)
@@ -187,25 +184,20 @@ class TrainingService:
 
     def status(self) -> TrainerStatus:
         """The current status of the run."""
-        session, markets = self._session, self._markets.statuses()
+        session = self._session
         self._status_at_s, self._state_in_status = self._clock.monotonic_s(), self._state
         return TrainerStatus(
             run_id=self._run.run_id,
             state=self._state,
             step=session.step,
             candles=session.observed,
-            position_ms=session.position_ms,
             steps_per_s=self._step_rate.per_s,
             last_step_at_ms=session.last_step_at_ms,
             loss=self._losses(),
-            accuracy=markets[0].accuracy,
             device=self._device.label,
             learning_rate=session.engine.rate_in_force,
             clip_norm=session.engine.clip_norm,
-            accuracy_apart=markets[0].accuracy_apart,
-            online=markets[0].online,
-            shares=markets[0].shares,
-            markets=markets,
+            markets=self._markets.statuses(),
         )
 
     def _losses(self) -> LossSummary:

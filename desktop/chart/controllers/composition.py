@@ -131,9 +131,15 @@ class ChartEnsemble(QObject):
         self.tools.markers.checkpoint_chosen.connect(self.checkpoint_chosen)
         state.forecast_changed.connect(self._on_forecast)
         chart.series_changed.connect(self._on_series)
+        self._market: Market | None = None
+        state.markets.closed.connect(self._on_closed)
+        state.markets.corrected.connect(self._on_corrected)
+        state.markets.forming_changed.connect(self._on_forming)
+        state.markets.reported.connect(self._on_report)
 
     def show_market(self, market: Market) -> None:
         """Show this market's stored candles and lines instead of the previous one's. The database is open."""
+        self._market = market
         self._appearance.set_venue(market.venue)
         self.candles.show_market(market)
         self.bar.show_market(market)
@@ -160,26 +166,31 @@ class ChartEnsemble(QObject):
         """Wait until no thread reads candles. False on a timeout."""
         return all([self.history.wait(), self.comparison.history.wait()])
 
-    def add_closed(self, candles: Sequence[Candle]) -> None:
-        """Append candles that have closed and are stored, in ascending time."""
-        self.candles.add(candles)
-        self.comparison.read_on()
-        self.tools.lines.see(candles)
-        self.travel.present()
+    @Slot(object, object)
+    def _on_closed(self, market: Market, candles: Sequence[Candle]) -> None:
+        if market == self._market:
+            self.candles.add(candles)
+            self.comparison.read_on()
+            self.tools.lines.see(candles)
+            self.travel.present()
 
-    def correct(self, candle: Candle) -> None:
-        """Replace a stored candle's values; its former prices are history and trigger no alert."""
-        self.candles.add((candle,))
+    @Slot(object, object)
+    def _on_corrected(self, market: Market, candle: Candle) -> None:
+        """Its former prices are history and trigger no alert."""
+        if market == self._market:
+            self.candles.add((candle,))
 
-    def take_report(self, report: FeedReport) -> None:
-        """A report of the feed; shown are candles that the exchange does not have."""
-        if isinstance(report, MissingCandles):
+    @Slot(object, object)
+    def _on_report(self, market: Market, report: FeedReport) -> None:
+        """Shown are candles that the exchange does not have."""
+        if market == self._market and isinstance(report, MissingCandles):
             self.candles.add_hole(report)
 
-    def set_forming(self, candle: Candle) -> None:
-        """The newest state of the candle that is still open."""
-        self.candles.set_forming(candle)
-        self.tools.lines.see((candle,))
+    @Slot(object, object)
+    def _on_forming(self, market: Market, candle: Candle) -> None:
+        if market == self._market:
+            self.candles.set_forming(candle)
+            self.tools.lines.see((candle,))
 
     @Slot()
     def _on_series(self) -> None:

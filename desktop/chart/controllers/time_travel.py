@@ -334,7 +334,9 @@ class TimeTravel(QObject):
 
     def _stored(self, time_ms: int) -> Moment:
         """With the forecast of the run that is watched; without a trainer, of the run that was trained last."""
-        run_id, interval_ms = self._state.run_id or self._state.last_run_id, self._state.interval_ms
+        state = self._state
+        last_id = None if state.last_run is None else state.last_run.run_id
+        run_id, interval_ms = state.run_id or last_id, state.interval_ms
         if run_id is None or interval_ms is None:
             return Moment(
                 time_ms, note=translate("Chart", "No forecast is stored: no model was trained on this market")

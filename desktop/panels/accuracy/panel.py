@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QTabBar, QToolButton, QWidget
 
-from core.domain.events import AccuracySummary, ForecastGroup, TrainerStatus
+from core.domain.events import AccuracySummary, ForecastGroup, MarketStatus
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from core.market.shown_names import shown_symbol
@@ -73,7 +73,7 @@ class AccuracyPanel(Panel):
         self.details.wanted.connect(self.wanted)
 
     def refresh(self) -> None:
-        status = self._state.status
+        status = self._state.market_status
         has_scores = status is not None and status.accuracy.scored > 0
         why = break_sentence(self._state)
         self._empty.update_state(is_empty=not has_scores, is_loading=self._state.is_loading, why=why)
@@ -93,7 +93,7 @@ class AccuracyPanel(Panel):
         self.refresh()
 
     def _refresh_now(self) -> None:
-        status = self._state.status
+        status = self._state.market_status
         own = None if status is None else with_share_shown(status.accuracy, self._state)
         has_scores = own is not None and own.scored > 0
         for part in (self._verdict_icon, self._verdict, self._table, self._footer):
@@ -221,7 +221,7 @@ class AccuracyPanel(Panel):
             of_model = translate("Panels", "· next close: {0} model").format(model)
             text = f"{text} {of_model}"
             meaning = f"{meaning}\n{translate('Panels', _SHARE_MEANING).format(model, rest)}"
-            meaning = f"{meaning}\n{_by_horizon(self._state.status)}".rstrip()
+            meaning = f"{meaning}\n{_by_horizon(self._state.market_status)}".rstrip()
         if len(self._state.members) > 1 and self._state.market is not None:
             text = f"{shown_symbol(self._state.market.venue, self._state.market.symbol)} · {text}"
         set_text(self._footer, text)
@@ -236,7 +236,7 @@ def _total(shown: AccuracySummary) -> int:
     return max(shown.skill_close.n, shown.coverage_90.n)
 
 
-def _by_horizon(status: TrainerStatus | None) -> str:
+def _by_horizon(status: MarketStatus | None) -> str:
     """The model's share in each close that is forecast: it may differ much."""
     shares = None if status is None else status.shares
     if shares is None or len(shares.shares) < 2:

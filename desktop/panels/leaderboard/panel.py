@@ -73,7 +73,7 @@ class LeaderboardPanel(Panel):
         found, trouble = self._state.leaderboard.found, self._state.leaderboard.trouble
         ranked = () if found is None else found.board.rows
         self._rows = rows = () if trouble else ranked or self._unranked()
-        status = self._state.status
+        status = self._state.market_status
         is_unread = found is None and status is not None and status.accuracy.scored > 0
         text = trouble or translate("Panels", _READING if is_unread else _EMPTY)
         self._empty.update_state(

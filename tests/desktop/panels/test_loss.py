@@ -297,7 +297,7 @@ def test_steps_are_counted_by_the_newer_of_status_and_step(panel: LossPanel, sta
 def test_after_a_start_the_rate_is_that_of_the_newest_stored_step(panel: LossPanel, state: RunState) -> None:
     """The first status names the configured rate, which the schedule had halved."""
     state.add_steps(tuple(scenario.steps(800)))
-    state.take_stored(scenario.status(TrainerState.STOPPED, learning_rate=1e-4))
+    state.apply_stored(scenario.status(TrainerState.STOPPED, learning_rate=1e-4))
     panel.refresh()
     assert "Learning rate 0.00005" in words(panel)
     state.apply(scenario.status(TrainerState.TRAINING, learning_rate=2e-4))
@@ -314,11 +314,11 @@ def test_the_curve_of_the_ghosts_is_named_after_them(panel: LossPanel, state: Ru
 
 def test_curves_of_a_model_of_several_markets_say_so(panel: LossPanel, state: RunState) -> None:
     markets = {f"run-{number}": Market("simulated", f"SIM-{number}", Interval.parse("1m")) for number in (1, 2, 3)}
-    state.take_members("run-1", {"run-1": markets["run-1"]})
+    state.set_members("run-1", {"run-1": markets["run-1"]})
     state.add_steps(tuple(scenario.steps(10)))
     panel.refresh()
     assert "markets" not in words(panel)
-    state.take_members("run-1", markets)
+    state.set_members("run-1", markets)
     panel.refresh()
     assert "all 3 markets" in words(panel)
     members = (MemberRun(run_id, market, run_id != "run-2") for run_id, market in markets.items())

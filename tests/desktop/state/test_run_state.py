@@ -191,9 +191,9 @@ def test_a_run_is_finished_once_the_last_candle_of_an_ended_feed_is_learned(stat
         state.apply(scenario.status(other, position_ms=last_ms))
         assert not is_finished(state), other
     state.apply(scenario.status(position_ms=last_ms))
-    state.take_break(is_on=True)
+    state.set_break(is_on=True)
     assert not is_finished(state), "it ends, to free its device"
-    state.take_break(is_on=False)
+    state.set_break(is_on=False)
     state.begin(None)
     assert not is_finished(state)
 

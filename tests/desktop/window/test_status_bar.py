@@ -186,7 +186,7 @@ def test_of_several_markets_the_answers_name_the_one_on_the_chart(qtbot: QtBot, 
     state.apply(scenario.status())
     panel.refresh()
     assert panel.answers[0].text().startswith("Ghosts") and "all markets" not in panel.loss.toolTip()
-    state.take_members(scenario.RUN, {scenario.RUN: market, "other": Market("kraken", "XBT/EUR", scenario.MINUTE)})
+    state.set_members(scenario.RUN, {scenario.RUN: market, "other": Market("kraken", "XBT/EUR", scenario.MINUTE)})
     state.apply(scenario.status())
     panel.refresh()
     first, *others = panel.answers

@@ -432,10 +432,10 @@ def test_regimes_can_be_selected_only_if_the_scores_have_them(dock: Dock, qtbot:
     asked: list[Request] = []
     dock.panel.wanted.disconnect(dock.watch.want)
     dock.panel.wanted.connect(asked.append)
-    dock.state.take_accuracy(replace(found, groups=(OVERALL,)))
+    dock.state.set_accuracy(replace(found, groups=(OVERALL,)))
     qtbot.waitUntil(lambda: not dock.panel.is_stale)
     assert not dock.details.group.isVisible()
-    dock.state.take_accuracy(replace(found, groups=(OVERALL, "calm", "volatile")))
+    dock.state.set_accuracy(replace(found, groups=(OVERALL, "calm", "volatile")))
     qtbot.waitUntil(dock.details.group.isVisible)
     choose(qtbot, dock.details.group, "Volatile")
     assert asked[-1] == Request(1, "volatile")
