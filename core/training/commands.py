@@ -56,6 +56,14 @@ class SetDuty:
     percent: int
 
 
+LIVE_SETTINGS = {
+    ("training", "learning_rate"): SetLearningRate,
+    ("gradients", "clip_norm"): SetClipNorm,
+    ("training", "duty_percent"): SetDuty,
+}
+"""The command that changes a setting of a running trainer, by the setting's group and name."""
+
+
 @dataclass(frozen=True, slots=True)
 class SetDevice:
     """Write a checkpoint and continue on another device, named as in the settings.

@@ -14,9 +14,9 @@ from core.domain.diagnosis import SettingChange
 from core.settings.faults import sentence_of
 from core.settings.group import all_field_infos, unit_of
 from core.settings.tree import Settings, to_dict
+from core.training.commands import LIVE_SETTINGS
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-_AT_ONCE = frozenset({("training", "learning_rate"), ("training", "duty_percent"), ("gradients", "clip_norm")})
 _AT_START = frozenset({("appearance", "interface_percent"), ("appearance", "font")})
 _RULES = frozenset({"keep_newest", "keep_best", "keep_every_steps", "keep_hours", "undo_minutes"})
 _BOUNDS = {
@@ -78,7 +78,7 @@ def is_at_once(group: str, name: str) -> bool:
         return False
     return (
         group in ("appearance", "backups", "chart", "notifications", "paper")
-        or (group, name) in _AT_ONCE
+        or (group, name) in LIVE_SETTINGS
         or name in _RULES
     )
 

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from core.domain.diagnosis import DivergenceRecovery, SettingChange
 from core.domain.events import Severity
 from core.settings.tree import Settings
-from core.training.commands import RestoreCheckpoint, SetClipNorm, SetDuty, SetLearningRate
+from core.training.commands import LIVE_SETTINGS, RestoreCheckpoint
 from core.training.online.trainer_spec import rate_factor
 from desktop.dialogs.setting_words import setting, with_change
 from desktop.state.run_state import RunState
@@ -27,12 +27,6 @@ _REFUSED = "refused input"
 _RESTORED = "restored"
 """Of the notice that a checkpoint was restored, which replaces the one that it was requested."""
 _RATE = ("training", "learning_rate")
-_COMMANDS = {
-    _RATE: SetLearningRate,
-    ("gradients", "clip_norm"): SetClipNorm,
-    ("training", "duty_percent"): SetDuty,
-}
-"""The command that sets a value in the trainer, by the setting's group and name."""
 
 
 class TrainingRates(QObject):
@@ -108,12 +102,12 @@ class TrainingRates(QObject):
         rates = (settings.training.learning_rate, settings.gradients.clip_norm)
         if rates != (before.training.learning_rate, before.gradients.clip_norm):
             self._inputs.show_values(*rates)
-        for group, name in _COMMANDS:
+        for group, name in LIVE_SETTINGS:
             if setting(settings, group, name) != setting(before, group, name):
                 self._send(group, name, setting(settings, group, name))
 
     def _send(self, group: str, name: str, value: Any) -> None:
-        command = _COMMANDS.get((group, name))
+        command = LIVE_SETTINGS.get((group, name))
         if command is not None:
             in_use = value * self._factor if (group, name) == _RATE else value
             self.command_requested.emit(command(in_use))
