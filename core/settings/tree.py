@@ -19,7 +19,7 @@ from core.files.durable import write_durably
 from core.settings.devices import DEVICES, DeviceName
 from core.settings.group import CONFIG, OWN_DIALOG, SECRET, VenueId, all_field_infos, setting
 from core.settings.paper import PaperSettings
-from core.settings.repair import read_json, validated
+from core.settings.repair import validated
 from core.settings.window import (
     AppearanceSettings,
     BrowserSettings,
@@ -437,10 +437,10 @@ def from_dict(data: object) -> tuple[Settings, tuple[str, ...]]:
 def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
     """Read the file at `path`. A missing file gives defaults without a warning, a broken one with a warning."""
     try:
-        return from_dict(read_json(path))
+        return from_dict(json.loads(path.read_text(encoding="utf-8-sig")))  # some editors write a byte order mark
     except FileNotFoundError:
         return Settings(), ()
-    except ValueError as error:
+    except (OSError, ValueError, RecursionError) as error:
         return Settings(), (f"{path.name} cannot be read ({error}); defaults are used.",)
 
 

@@ -30,7 +30,7 @@ from desktop.dialogs.welcome import WelcomeDialog
 from desktop.finder.finder import Finder
 from desktop.jobs.manager import JobManager
 from desktop.layouts.arrangements import DockSizes
-from desktop.layouts.on_screen import ScreenKeeper, take_first_size
+from desktop.layouts.on_screen import take_first_size
 from desktop.layouts.store import LayoutStore
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
 from desktop.notifications.ghost_alerts import GhostAlerts
@@ -92,7 +92,6 @@ class Application(QObject):
         )
         self._connect_user()
         self._connect_side_work()
-        self.screens = ScreenKeeper(self)
         self._first_paint = FirstPaint(self.window, self)
         market = exchange_market(self.settings.current.market)
         self._opener = DatabaseOpener(context.folder, self._clock, self, market)
@@ -270,7 +269,6 @@ class Application(QObject):
         self._first_paint.happened.connect(self._opener.start)
         self._first_paint.happened.connect(self.machine.start)
         self.window.show()
-        self.screens.bring_back()
 
     async def close(self) -> None:
         """End feed and training, then close the database and delete every widget."""
@@ -280,7 +278,6 @@ class Application(QObject):
         if not self._opener.wait(_ENDS_WITHIN_MS):
             _log.error("The thread that checks the database did not end in time.")
         self.remote_commands.close()
-        self.screens.close()
         self.accuracy.close()
         self.leaderboard.close()
         self.ghost_alerts.close()

@@ -26,7 +26,7 @@ from core.market.feeds.urls import ExchangeUrls
 from core.settings import tree as settings_file
 from core.settings.devices import checked_device
 from core.settings.faults import sentence_of
-from core.settings.repair import keep_copy
+from core.settings.repair import back_up
 from core.settings.tree import MarketSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.app.context import Context
@@ -294,11 +294,11 @@ def _others(first: MarketSettings, symbol: Sequence[str], file: Sequence[str]) -
 
 def _with_copy(folder: DataFolder, warnings: tuple[str, ...]) -> tuple[str, ...]:
     """Dropped values would be lost at the next change of a setting, so the file is copied first."""
-    kept = keep_copy(folder.settings, folder.quarantine)
-    if kept is None:
+    copy = back_up(folder.settings)
+    if copy is None:
         return warnings
     first, *others = warnings
-    return (f"{first} The file as it was is kept as {kept}.", *others)
+    return (f"{first} A copy of the file was saved as {copy}.", *others)
 
 
 def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:

@@ -84,7 +84,7 @@ class LayoutMenu(QObject):
             self._notify(
                 translate("Layouts", "Layouts are not saved in safe mode. Start without --safe-mode to save one.")
             )
-        elif self._store.keep(self._window, name):
+        elif self._store.save_as(self._window, name):
             self._notify(translate("Layouts", "The layout was saved as “{0}”, under View, Layouts.").format(name))
         else:
             self._notify(
@@ -105,7 +105,7 @@ class LayoutMenu(QObject):
             )
 
     def forget(self, name: str, *_args: object) -> None:
-        if self._store is not None and not self._store.drop(name):
+        if self._store is not None and not self._store.delete(name):
             self._notify(
                 translate("Layouts", "The layout “{0}” could not be deleted from the layout file.").format(name)
             )

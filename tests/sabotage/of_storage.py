@@ -233,10 +233,4 @@ FAULTS = (
         " if at_ms <= info.created_at_ms",
         "",
     ),
-    Fault(
-        "of-too-many-entries-the-last-are-kept",
-        "core/settings/repair.py",
-        "del entries[most:]",
-        "del entries[:-most]",
-    ),
 )

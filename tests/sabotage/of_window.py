@@ -122,14 +122,8 @@ FAULTS = (
     Fault(
         "kept-layouts-lost-on-close",
         "desktop/layouts/store.py",
-        "replace(self._read().layouts, version=LAYOUT_VERSION, geometry=geometry, docks=docks)",
+        "replace(self._layouts, version=LAYOUT_VERSION, geometry=geometry, docks=docks)",
         "_Layouts(version=LAYOUT_VERSION, geometry=geometry, docks=docks)",
-    ),
-    Fault(
-        "window-beside-the-screen",
-        "desktop/layouts/on_screen.py",
-        ".intersected(room)\n",
-        ".united(room)\n",
     ),
     Fault(
         "notified-of-every-incident",
@@ -320,8 +314,8 @@ FAULTS = (
     Fault(
         "layout-with-a-wrong-byte-restored",
         "desktop/layouts/store.py",
-        "if layouts.checksum not in (None, _checksum(layouts)):",
-        "if layouts.checksum == _checksum(layouts) is None:",
+        "return layouts if layouts.checksum == layouts.summed() else None",
+        "return layouts",
     ),
     Fault(
         "refusal-shown-on-the-next-market",

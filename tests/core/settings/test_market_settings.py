@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from core.domain.watchlist import MOST_WATCHED, WatchedMarket
+from core.domain.watchlist import WatchedMarket
 from core.settings.paper import PaperSettings
 from core.settings.tree import MarketSettings, Settings, from_dict, load, save, to_dict, to_record
 from core.settings.window import NotificationSettings, WatchlistSettings
@@ -104,16 +104,6 @@ def test_an_invalid_watchlist_row_is_named_and_the_others_kept() -> None:
     settings, warnings = from_dict({"watchlist": {"markets": [good, {**good, "symbol": "no market"}]}})
     assert settings.watchlist.markets == (WatchedMarket("kraken", "ETH/EUR", "15m"),)
     assert warnings and all("watchlist.markets.1" in warning for warning in warnings)
-
-
-def test_of_too_many_markets_the_first_are_kept() -> None:
-    rows: list[object] = [{"venue": "binance", "symbol": f"M{number}/USDT"} for number in range(MOST_WATCHED + 30)]
-    rows[3] = {"venue": "binance", "symbol": "no symbol"}
-    settings, warnings = from_dict({"watchlist": {"markets": rows}})
-    kept = [each.symbol for each in settings.watchlist.markets]
-    assert kept == [f"M{number}/USDT" for number in range(MOST_WATCHED) if number != 3]
-    assert "'watchlist.markets' has 130 entries, and may have 100: the first 100 are used." in warnings[0]
-    assert all("watchlist.markets.3" in each for each in warnings[1:]), "the others are valid"
 
 
 def test_a_market_that_is_listed_twice_keeps_the_list_and_its_switches() -> None:

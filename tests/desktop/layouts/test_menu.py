@@ -121,7 +121,7 @@ def test_a_layout_without_a_name_is_not_saved_and_reported(window: MainWindow, s
 
 def test_a_layout_with_other_docks_changes_nothing_and_is_reported(window: MainWindow, store: LayoutStore) -> None:
     old = b64encode(window.saveState(1).data()).decode()
-    store._write(replace(store._read().layouts, kept={"Old": old}))
+    store._write(replace(store._layouts, kept={"Old": old}))
     before = window.saveState()
     choose(window, "Old")
     assert window.saveState() == before and "another version" in window.banner.text.text()

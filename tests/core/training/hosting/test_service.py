@@ -165,10 +165,10 @@ def test_a_speed_is_reported_only_while_steps_are_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        (SetLearningRate(10.0), "The learning rate cannot be set: it is 10.0, and has to be at most 1"),
-        (SetLearningRate(0.0), "has to be above 0"),
+        (SetLearningRate(10.0), "The learning rate cannot be set: it should be less than or equal to 1, and is 10.0"),
+        (SetLearningRate(0.0), "it should be greater than 0"),
         (SetLearningRate(math.nan), "The learning rate cannot be set"),
-        (SetClipNorm(-1.0), "The clip threshold cannot be set: it is -1.0, and has to be above 0"),
+        (SetClipNorm(-1.0), "The clip threshold cannot be set: it should be greater than 0, and is -1.0"),
         (SetClipNorm(math.inf), "The clip threshold cannot be set"),
     ],
 )
