@@ -31,7 +31,7 @@ def validated(adapter: TypeAdapter[T], data: dict[str, Any], default: T) -> tupl
     remaining, warnings = deepcopy(data), list[str]()
     while True:
         try:
-            return adapter.validate_python(remaining), tuple(warnings)
+            return adapter.validate_python(remaining), tuple(reversed(warnings))
         except ValidationError as error:
             problem = error.errors()[-1]  # dropping an entry of a list moves those after it
             if not _drop(remaining, problem["loc"]):
@@ -41,9 +41,9 @@ def validated(adapter: TypeAdapter[T], data: dict[str, Any], default: T) -> tupl
 
 def _drop(node: Any, path: tuple[str | int, ...]) -> bool:
     """Remove the deepest existing key on `path`. False if there is none."""
-    if not path or not (
-        path[0] in node if isinstance(node, dict) else isinstance(node, list) and isinstance(path[0], int)
-    ):
+    if not path or not isinstance(node, dict | list):
+        return False
+    if isinstance(path[0], str) and path[0] not in node:
         return False
     if not _drop(node[path[0]], path[1:]):
         del node[path[0]]

@@ -218,8 +218,8 @@ class ImportDialog(JobDialog):
             form=self.known_form.currentData(),
             stamp=self.stamp.currentData(),
             time_zone=self.zone.text().strip(),
-            skips_invalid=self.skips_invalid.isChecked(),
-            replaces=self.replaces.isChecked(),
+            skip_invalid=self.skips_invalid.isChecked(),
+            replace=self.replaces.isChecked(),
         )
 
 
@@ -292,7 +292,7 @@ class BackfillDialog(JobDialog):
             raise ValueError(translate("Jobs", "{0} is in the future; enter a past date.").format(since))
         if stop_ms <= first_ms:
             raise ValueError(translate("Jobs", "{0} is not after {1}.").format(until, since))
-        return backfill_order(venue, symbol, interval, since, until, asks_again=self.asks_again.isChecked())
+        return backfill_order(venue, symbol, interval, since, until=until, ask_again=self.asks_again.isChecked())
 
 
 class ImportPreview(QObject):

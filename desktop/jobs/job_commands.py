@@ -41,90 +41,60 @@ class Order:
     """It needs a temporary folder, and no window: where temporary files are, there is the window's socket too."""
 
 
-def import_order(
-    files: Sequence[Path],
-    *,
-    venue: str = "",
-    symbol: str = "",
-    interval: str = "",
-    form: str = "",
-    stamp: str = "",
-    time_zone: str = "",
-    skips_invalid: bool = False,
-    replaces: bool = False,
-) -> Order:
-    """Read candle and trade files into the database. What is empty is found in the files' names and rows."""
-    named = {"--venue": venue, "--symbol": symbol, "--interval": interval}
-    named |= {"--form": form, "--stamp": stamp, "--time-zone": time_zone}
-    options = [part for name, value in named.items() if value for part in (name, value)]
-    options += [name for name, is_on in (("--skip-invalid", skips_invalid), ("--replace", replaces)) if is_on]
-    title = (
-        translate("Jobs", "Import {0}").format(files[0].name)
-        if len(files) == 1
-        else translate("Jobs", "Import {0} files").format(format_count(len(files)))
-    )
+def command_line(command: str, files: Sequence[Path] = (), **options: str | float | bool) -> tuple[str, ...]:
+    """The arguments of a command, with options by the names of their parameters. What is empty or False is left out."""
+    line = [command]
+    for name, value in options.items():
+        if value is not False and value != "":
+            line += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+    return (*line, *(["--", *map(str, files)] if files else []))
+
+
+def import_order(files: Sequence[Path], **options: str | bool) -> Order:
+    """Read candle and trade files into the database. What is not named is found in the files' names and rows."""
     return Order(
-        title,
-        ("import", *options, "--", *map(str, files)),
+        translate("Jobs", "Import {0}").format(_named(files)),
+        command_line("import", files, **options),
         _summarise_import,
         cancelled=translate("Jobs", "Candles stored so far are kept; importing the file again adds the rest."),
         market_of=_imported_market,
     )
 
 
-def backfill_order(venue: str, symbol: str, interval: str, since: str, until: str, *, asks_again: bool) -> Order:
-    """Fetch a market's missing candles. until: empty for up to now."""
-    market = ("--venue", venue, "--symbol", symbol, "--interval", interval)
-    span = ("--since", since, *(("--until", until) if until else ()))
+def backfill_order(venue: str, symbol: str, interval: str, since: str, **options: str | bool) -> Order:
+    """Fetch a market's missing candles."""
     return Order(
         translate("Jobs", "Fetch {0} {1} of {2} since {3}").format(symbol, interval, venue, since),
-        ("backfill", *market, *span, *(["--ask-again"] if asks_again else [])),
+        command_line("backfill", venue=venue, symbol=symbol, interval=interval, since=since, **options),
         _summarise_backfill,
         cancelled=translate("Jobs", "The candles fetched so far are stored; the same job continues from there."),
         market_of=lambda _summary: Market(venue, symbol, Interval.parse(interval)),
     )
 
 
-def pretrain_order(
-    files: Sequence[Path], *, epochs: int, validation_share: float, patience: int, batch_size: int, device: str
-) -> Order:
+def pretrain_order(files: Sequence[Path], **options: str | float) -> Order:
     """Learn from candle files before a run."""
-    options = (
-        *("--epochs", str(epochs), "--validation-share", str(validation_share), "--patience", str(patience)),
-        *("--batch-size", str(batch_size), "--device", device),
-    )
-    named = files[0].name if len(files) == 1 else translate("Jobs", "{0} files").format(format_count(len(files)))
     return Order(
-        translate("Jobs", "Pretrain on {0}").format(named),
-        ("pretrain", *options, "--", *map(str, files)),
+        translate("Jobs", "Pretrain on {0}").format(_named(files)),
+        command_line("pretrain", files, **options),
         _summarise_pretrain,
         cancelled=translate("Jobs", "The best epoch so far, if any, is kept."),
     )
 
 
 def evaluate_order(
-    kept: CheckpointRow | None,
-    file: Path,
-    reports: Path,
-    now: datetime,
-    *,
-    learns: bool,
-    counts_seen: bool,
-    device: str,
+    kept: CheckpointRow | None, file: Path, reports: Path, now: datetime, **options: str | bool
 ) -> Order:
     """Run the live session over a file, from a checkpoint or from a new model. reports: the folder of its page."""
     step = "new" if kept is None else f"step-{kept.info.step}"
     page = reports / f"{now:%Y%m%d-%H%M%S}-{step}-{_plain(file.stem)}.html"
-    options = ["--report", str(page), "--device", device]
     title = translate("Jobs", "Evaluate a new model on {0}").format(file.name)
     if kept is not None:
-        options += ["--checkpoint", kept.info.checkpoint_id]
-        options += [] if learns else ["--frozen"]
-        options += ["--count-seen"] if counts_seen else []
+        options["checkpoint"] = kept.info.checkpoint_id
         title = translate("Jobs", "Evaluate {0} on {1}").format(checkpoint_words(kept), file.name)
     return Order(
         title,
-        ("evaluate", *options, "--", str(file)),
+        command_line("evaluate", [file], report=str(page), **options),
         _summarise_evaluate,
         page,
         None if kept is None else kept.info.checkpoint_id,
@@ -138,7 +108,7 @@ def share_order(run_id: str, market: Market, reports: Path, now: datetime) -> Or
     page = reports / f"{now:%Y%m%d-%H%M%S}-share-{_plain(market.symbol)}.html"
     return Order(
         translate("Jobs", "Share page of {0}").format(shown_market(market)),
-        ("share", "--run", run_id, "--", str(page)),
+        command_line("share", [page], run=run_id),
         lambda summary: translate("Jobs", "The page is one file: {0}").format(summary["file"]),
         page,
         cancelled=translate("Jobs", "No page was written."),
@@ -194,6 +164,11 @@ def in_fields(sentence: str) -> str:
     for option, field in fields.items():
         sentence = re.sub(rf"{option}\b", field if " --" in option else f"“{field}”", sentence)
     return sentence
+
+
+def _named(files: Sequence[Path]) -> str:
+    """``eth.csv``, ``3 files``."""
+    return files[0].name if len(files) == 1 else translate("Jobs", "{0} files").format(format_count(len(files)))
 
 
 def _plain(name: str) -> str:

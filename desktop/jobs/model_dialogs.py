@@ -144,9 +144,9 @@ class EvaluateDialog(JobDialog):
             self.picker.files()[0],
             self._reports,
             self._now,
-            learns=bool(self.learning.currentData()),
-            counts_seen=self.counts_seen.isChecked(),
             device=self.device.currentData(),
+            frozen=not self.learning.currentData(),
+            count_seen=self.counts_seen.isChecked(),
         )
 
     def _chosen(self) -> CheckpointRow | None:

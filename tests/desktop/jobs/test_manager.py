@@ -478,15 +478,7 @@ def test_cancelling_the_catch_up_stops_training(
 
 
 def test_an_evaluation_reports_candles_that_do_not_count() -> None:
-    order = evaluate_order(
-        None,
-        Path("eth.csv"),
-        Path("reports"),
-        datetime(2026, 1, 1, tzinfo=UTC),
-        learns=True,
-        counts_seen=False,
-        device="cpu",
-    )
+    order = evaluate_order(None, Path("eth.csv"), Path("reports"), datetime(2026, 1, 1, tzinfo=UTC))
     few = {"skill": None, "n": 400}
     sizes = {"candles": 1_400, "judged": 400, "left_out": 1_000, "without_detail": 0}
     found = {"pinball": {"close": few, "range": few}, **sizes}
@@ -503,7 +495,6 @@ def test_a_pretrained_models_skill_is_reported_with_its_interval() -> None:
         "range_skill": 0.1,
         "range_ci95": None,
     }
-    options = {"epochs": 2, "validation_share": 0.2, "patience": 3, "batch_size": 32, "device": "cpu"}
-    order = pretrain_order([Path("eth.csv")], **options)  # type: ignore[arg-type]
+    order = pretrain_order([Path("eth.csv")])
     summary = order.summarise({"best_epoch": 1, "epochs": [{"epoch": 1, "validation": validation}]})
     assert "1,199" in summary and "close +0.70 % (−0.20 to 1.70)" in summary and "range +10.00 %." in summary
