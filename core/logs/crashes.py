@@ -24,7 +24,7 @@ from core.domain.dates import utc_text
 from core.files.private import make_private
 from core.logs.writing import WINDOW_FILE
 from core.storage.folder import DataFolder
-from core.storage.ownership import LeftBehind
+from core.storage.ownership import FolderOwner
 
 _STACK_FILE = "window-stack.txt"
 _LOG_LINES = 80
@@ -52,7 +52,7 @@ class CrashLog:
         self._clock = clock
         self._stack: TextIO | None = None
 
-    def begin(self, left_behind: LeftBehind | None) -> CrashReport | None:
+    def begin(self, left_behind: FolderOwner | None) -> CrashReport | None:
         """Write stacks to the file from now on. Returns the report on the previous owner if it did not exit
         regularly."""
         path = self._folder.logs / _STACK_FILE
@@ -82,7 +82,7 @@ class CrashLog:
         stack = "".join(traceback.format_exception(kind, error, trace))
         return self._keep(("An error in the window. It kept running.", _versions(), stack, self._last_lines()))
 
-    def _of_last_owner(self, left: LeftBehind, path: Path) -> CrashReport:
+    def _of_last_owner(self, left: FolderOwner, path: Path) -> CrashReport:
         began = utc_text(left.since_ms, "%Y-%m-%dT%H:%M:%S+00:00")
         what = f"The {left.role} that was started at {began} (process {left.pid}) ended unexpectedly."
         stack = _tail(path)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from core.domain.candle import SIMULATED_VENUE, Candle, Market
 from core.domain.validation import number_faults, problem_of_numbers
 from core.storage.database import select, translated, write
-from core.storage.markets import add_market, find_market, market_of
+from core.storage.markets import add_market, find_market, market_of, raise_history_version
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -123,7 +123,7 @@ class CandleStore:
         replaces: bool,
         on_progress: Callable[[int], None] = lambda rows: None,
     ) -> int:
-        """Store in one transaction; existing candles are replaced if they differ, or kept.
+        """Store history in one transaction; existing candles are replaced if they differ, or kept.
 
         on_progress: called now and then with the rows stored so far. Returns how many rows are new or changed. Raises
         ValueError for numbers that no market has (`core.domain.validation`).
@@ -134,6 +134,7 @@ class CandleStore:
         changed = 0
         with write(self._db):
             market_id = add_market(self._db, market)
+            raise_history_version(self._db, market_id)
             for first in range(0, len(columns), _ROWS_AT_ONCE):
                 rows = slice(first, first + _ROWS_AT_ONCE)
                 numbers = (column[rows].tolist() for column in (columns.open_time_ms, *columns.values))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.domain.candle import Market
 from core.domain.spans import TimeSpan
 from core.storage.database import select, translated, write
-from core.storage.markets import add_market, find_market
+from core.storage.markets import add_market, find_market, raise_history_version
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -53,12 +53,18 @@ class HoleStore:
         ends = (TimeSpan(span.first_ms, first_ms), TimeSpan(last_ms + step_ms, span.stop_ms))
         return sorted(part for part in (*found, *ends) if part.stop_ms > part.first_ms)
 
-    def add_of_exchange(self, market: Market, holes: Sequence[TimeSpan], asked_at_ms: int) -> None:
-        """Record, in one transaction, that the exchange does not have these candles."""
+    def add_of_exchange(
+        self, market: Market, holes: Sequence[TimeSpan], asked_at_ms: int, *, is_history: bool = False
+    ) -> None:
+        """Record, in one transaction, that the exchange does not have these candles.
+
+        is_history: a command has asked for them, not the feed, which tells the window itself."""
         if not holes:
             return
         with write(self._db):
             market_id = add_market(self._db, market)
+            if is_history:
+                raise_history_version(self._db, market_id)
             rows = ((market_id, hole.first_ms, hole.stop_ms, asked_at_ms) for hole in holes)
             self._db.conn.executemany(_ADD, rows)
 

@@ -2,8 +2,8 @@
 
 Who writes: the window writes candles (and with them candle_corrections), set_aside_candles, exchange_holes,
 checkpoint_marks, checkpoint_deletions, run_marks, evaluations, chart_lines, drawings and ghost_alerts (without one,
-so do the commands that own the data folder; beside one, history commands write candles and exchange_holes in turns that
-it grants); the trainer writes runs, challengers, steps, forecasts, conditions,
+so do the commands that own the data folder; beside one, history commands write candles and exchange_holes in short
+transactions); the trainer writes runs, challengers, steps, forecasts, conditions,
 scores (each with its details), drifts, evidence, checkpoints, setting_sets and incidents; either may be the first to
 name a market.
 What is imported is new to this folder: the window adds its run, its settings and its checkpoint, and no trainer
@@ -32,12 +32,15 @@ class Origin(Enum):
     FOREIGN = "another program, or the file is damaged"
 
 
+# history_version: raised by each transaction that stores history (imported or fetched), so that a window beside it
+# knows of which market to read the candles again.
 _CANDLES = """
 CREATE TABLE markets (
     id INTEGER PRIMARY KEY,
     venue TEXT NOT NULL,
     symbol TEXT NOT NULL,
     interval_ms INTEGER NOT NULL CHECK (interval_ms > 0),
+    history_version INTEGER NOT NULL DEFAULT 0,
     UNIQUE (venue, symbol, interval_ms)
 ) STRICT;
 CREATE TABLE candles (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QIcon
@@ -14,6 +15,7 @@ from core.domain.events import JobProgress, Severity
 from core.market.feeds.rate_limits import RateLimitHolds
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
+from core.storage.ownership import mark_ready
 from core.training.hosting.catch_up import JOB_ID
 from desktop.actions import ActionId
 from desktop.app.context import Context
@@ -39,10 +41,10 @@ from desktop.notifications.watch import RunWatch
 from desktop.overview.overview import Overview
 from desktop.services.backup_watch import BackupWatch
 from desktop.services.disk_space_watch import RoomWatch
+from desktop.services.history_watch import HistoryWatch
 from desktop.services.machine_watch import MachineWatch
 from desktop.services.market_choice import MarketChoice
 from desktop.services.record_watch import AccuracyWatch, LeaderboardWatch
-from desktop.services.remote_commands import REMOTE_JOB, RemoteCommands
 from desktop.services.run_controller import READING_JOB, RunController
 from desktop.services.training_break import LONG_MINUTES, SHORT_MINUTES, TrainingBreak
 from desktop.state.checkpoint_source import CheckpointSource
@@ -51,7 +53,7 @@ from desktop.state.feed_record import exchange_market
 from desktop.state.run_state import RunState
 from desktop.state.settings_store import SettingsStore, SettingsWriter
 from desktop.ui.accessible import FocusRing
-from desktop.ui.banner import Banner, Notice
+from desktop.ui.banner import Banner
 from desktop.ui.interface_size import InterfaceSize, set_font
 from desktop.ui.paint_in_turn import FirstPaint
 from desktop.ui.resources import icon_path
@@ -61,8 +63,6 @@ from desktop.window.main_window import MainWindow
 
 _ENDS_WITHIN_MS = 60_000
 """A page of a slow disk may just be read."""
-_REMOTE_NOTICE = "history command"
-"""The banner's key of candles that a command has stored."""
 _log = logging.getLogger("ghostcandle")
 
 
@@ -226,7 +226,8 @@ class Application(QObject):
     def _make_side_work(self) -> None:
         """Work beside the run, each on a separate thread, process or timer."""
         folder = self._context.folder
-        self.remote_commands = RemoteCommands(lambda: self.database.is_open, self)
+        self.history = HistoryWatch(self.database, self)
+        self.history.changed.connect(self.charting.reload)
         self.jobs = JobManager(
             self._shell,
             self.state,
@@ -283,7 +284,7 @@ class Application(QObject):
         self._opener.skip()
         if not self._opener.wait(_ENDS_WITHIN_MS):
             _log.error("The thread that checks the database did not end in time.")
-        self.remote_commands.close()
+        self.history.close()
         self.screens.close()
         self.accuracy.close()
         self.leaderboard.close()
@@ -328,11 +329,14 @@ class Application(QObject):
         """The database is intact. notice: how a damaged one was recovered."""
         try:
             self.database.connect()
+            self.history.start()
         except StorageError as error:
             self._on_not_opened(str(error))
             return
         if notice is not None:
             self.banner.notify(notice, Severity.WARNING, key="database")
+        with suppress(OSError):  # history commands then wait for a window that seems to be starting
+            mark_ready(self._context.folder)
         self.display.begin()
         self.backups.start()
         if self._context.is_first_start:
@@ -383,13 +387,8 @@ class Application(QObject):
         )
 
     def _connect_side_work(self) -> None:
-        """Connect remote commands, and the jobs of other parts that the list of jobs can cancel."""
-        remote = self.remote_commands
-        remote.progressed.connect(self.state.apply)
-        remote.shown.connect(self.charting.reload)
-        remote.summary_ready.connect(
-            lambda sentence: self.banner.show_notice(Notice(_REMOTE_NOTICE, Severity.INFO, sentence, passes=True))
-        )
+        """Connect the jobs of other parts that the list of jobs can cancel."""
+        self.jobs.job_ended.connect(lambda _job: self.history.look())
         answer = self.jobs.answer_cancel
         stopped = translate("Window", "Training was stopped with a checkpoint; Start continues from it.")
         answer(JOB_ID, lambda _id: self.runs.trainer.stop(), stopped)
@@ -399,7 +398,6 @@ class Application(QObject):
         answer(FILES_JOB, lambda _id: self.browser.exchange.cancel(), before)
         stays = translate("Window", "The market is unchanged.")
         answer(READING_JOB, lambda _id: self.runs.cancel_reading(), stays)
-        answer(REMOTE_JOB, self.remote_commands.cancel, translate("Window", "Candles stored so far are kept."))
 
     @Slot()
     def _on_start(self) -> None:

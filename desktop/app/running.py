@@ -14,7 +14,7 @@ from qasync import QEventLoop
 from core.domain.clock import SystemClock
 from core.logs.crashes import CrashLog, CrashReport
 from core.market.feeds.base import FeedStatus
-from core.storage.ownership import LeftBehind
+from core.storage.ownership import FolderOwner
 from desktop.app.composition import Application
 from desktop.app.context import Context
 from desktop.app.crash_watch import CrashWatch
@@ -35,7 +35,7 @@ def run_application(
     instance_lock: SingleInstance,
     *,
     is_visible: bool = True,
-    left_behind: LeftBehind | None = None,
+    left_behind: FolderOwner | None = None,
 ) -> int:
     """Run the window on qasync's loop until it is closed. Returns the exit code.
 
@@ -79,7 +79,6 @@ async def _live(
     window.closing.connect(closed.set)
     window.closing.connect(instance_lock.begin_to_close)
     instance_lock.raise_requested.connect(window.come_to_front)
-    instance_lock.history_requested.connect(application.remote_commands.serve)
     qt.aboutToQuit.connect(application.runs.trainer.stop_and_wait)  # Qt ends its loop when the display is lost
     if progress is not None:
         picture = context.folder.root / "pictures" / "window.png"

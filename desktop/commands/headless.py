@@ -20,7 +20,7 @@ from core.market.feeds.many import play_together
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
-from core.storage.ownership import LeftBehind, own
+from core.storage.ownership import FolderOwner, own
 from core.storage.recovering import moment, open_or_recover
 from core.storage.runs import RunStore
 from core.training.hosting.headless import HeadlessRun
@@ -73,7 +73,7 @@ def run_headless(context: Context, stopped: str | None = None, *, evaluated: str
         return summary
 
 
-def _unclean_end(left: LeftBehind) -> Incident:
+def _unclean_end(left: FolderOwner) -> Incident:
     return Incident(
         None,
         SystemClock().now_ms(),

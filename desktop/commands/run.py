@@ -105,7 +105,7 @@ def _own(context: Context, instance: SingleInstance) -> Ownership | None:
         try:
             return own(context.folder, "window")
         except FolderInUse as in_use:
-            if in_use.role not in ("window", None):
+            if in_use.owner is not None and in_use.owner.role != "window":
                 raise
             reply = instance.ask_owner()
             if reply is Reply.RAISED:

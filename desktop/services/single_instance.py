@@ -13,7 +13,6 @@ from PySide6.QtCore import QDeadlineTimer, QObject, QThread, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from desktop.services.private_socket import address, is_own_peer
-from desktop.services.remote_protocol import GREETING
 
 _log = logging.getLogger("ghostcandle")
 
@@ -41,8 +40,6 @@ class SingleInstance(QObject):
 
     raise_requested = Signal()
     """A second start asks this window to come to the front."""
-    history_requested = Signal(object)
-    """QLocalSocket: a history command wants to store candles beside this window. The receiver owns it to its end."""
 
     def __init__(self, data_folder: Path, parent: QObject | None = None, timeout_ms: int = 2_000) -> None:
         super().__init__(parent)
@@ -119,9 +116,5 @@ class SingleInstance(QObject):
             socket.flush()
             if not self._is_closing:
                 self.raise_requested.emit()
-        elif request.startswith(GREETING):
-            socket.read(len(GREETING))
-            socket.readyRead.disconnect()
-            self.history_requested.emit(socket)
-        elif not (_REQUEST.startswith(request) or GREETING.startswith(request)):
+        elif not _REQUEST.startswith(request):
             socket.abort()

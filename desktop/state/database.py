@@ -13,10 +13,11 @@ from core.settings.tree import Settings
 from core.storage.browsing import BrowsedRows
 from core.storage.candles import CandleStore
 from core.storage.checkpoints import CheckpointRows
-from core.storage.database import open_database
+from core.storage.database import open_database, select
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.holes import HoleStore
+from core.storage.markets import history_versions
 from core.storage.placed import ChartLineStore, DrawingStore, GhostAlertStore
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run, RunStore, set_archived
@@ -72,6 +73,14 @@ class WindowDatabase:
             return self.is_open and self.candles.latest_open_time_ms(market) is not None
         except StorageError:
             return False  # opening it meets the error again, and reports it
+
+    def data_version(self) -> int:
+        """Another number once another connection has changed the database. Raises StorageError."""
+        return int(select(self.db, "PRAGMA data_version")[0][0])
+
+    def history_versions(self) -> dict[Market, int]:
+        """See `core.storage.markets.history_versions`."""
+        return history_versions(self.db)
 
     @property
     def holes(self) -> HoleStore:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 NOT_OVER = "not over yet"
 OnRows = Callable[[int], None]
 """Called now and then with the rows stored so far."""
-InTurn = Callable[[Market, Callable[[], int]], int]
-"""Waits for its turn, then calls the second; both return the number of new or changed rows of the market."""
-ROWS_PER_TURN = 2_000
+AroundPart = Callable[[], AbstractContextManager[object]]
+"""Entered before each transaction, and left after it; entering may raise StorageError."""
+ROWS_PER_PART = 1_000
 """Stored in a few milliseconds: so long does the other program wait at most."""
 
 
@@ -153,35 +153,28 @@ def _compared(
 class HistoryWriter:
     """Stores history. All methods raise StorageError."""
 
-    def __init__(self, db: Database, in_turn: InTurn | None = None) -> None:
-        """in_turn: where another program writes as well."""
-        self._candles, self._holes, self._in_turn = CandleStore(db), HoleStore(db), in_turn
+    def __init__(self, db: Database, around_part: AroundPart | None = None) -> None:
+        """around_part: where another program writes as well."""
+        self._candles, self._holes = CandleStore(db), HoleStore(db)
+        self._has_parts, self._around_part = around_part is not None, around_part or nullcontext
 
     def put(
         self, market: Market, columns: StoredColumns, *, replaces: bool, on_progress: OnRows = lambda rows: None
     ) -> int:
-        """Store candles durably, in one transaction; where another program writes too, in one for `ROWS_PER_TURN` rows.
+        """Store candles durably, in one transaction; where another program writes too, in one for `ROWS_PER_PART` rows.
         Returns the number of new or changed rows."""
-        if self._in_turn is None:
+        if not self._has_parts:
             return self._candles.save_columns(market, columns, replaces=replaces, on_progress=on_progress)
         changed = 0
-        for first in range(0, len(columns), ROWS_PER_TURN):
-            place = slice(first, first + ROWS_PER_TURN)
+        for first in range(0, len(columns), ROWS_PER_PART):
+            place = slice(first, first + ROWS_PER_PART)
             rows = StoredColumns(columns.open_time_ms[place], columns.values[:, place])
-            changed += self._in_turn(market, partial(self._candles.save_columns, market, rows, replaces=replaces))
+            with self._around_part():
+                changed += self._candles.save_columns(market, rows, replaces=replaces)
             on_progress(first + len(rows))
         return changed
 
     def put_holes(self, market: Market, holes: list[TimeSpan], asked_at_ms: int) -> None:
         """Record candles that the exchange does not have."""
-        self._change_holes(market, partial(self._holes.add_of_exchange, market, holes, asked_at_ms))
-
-    def _change_holes(self, market: Market, change: Callable[[], None]) -> None:
-        def store() -> int:
-            change()
-            return 0
-
-        if self._in_turn is None:
-            store()
-        else:
-            self._in_turn(market, store)
+        with self._around_part():
+            self._holes.add_of_exchange(market, holes, asked_at_ms, is_history=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 
 import pytest
@@ -9,13 +11,14 @@ from sqlite_utils import Database
 
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
+from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.record_writer import Fenced, TrainingRecord
 from core.storage.records import Counts
 from core.storage.recovering import open_or_recover
 from core.storage.runs import RunStore
-from tests.core.storage.processes import Child, child
-from tests.core.storage.samples import HORIZONS, MARKET, create_run, forecast, open_record, step
+from tests.core.storage.processes import PATIENCE_S, Child, child
+from tests.core.storage.samples import HORIZONS, MARKET, candle, create_run, forecast, open_record, step
 
 if sys.platform == "win32":
     pytest.skip("SIGKILL and file size limits are POSIX", allow_module_level=True)
@@ -115,3 +118,21 @@ def test_an_import_killed_midway_stores_nothing(folder: DataFolder, db: Database
     with open_or_recover(folder).db as opened:
         assert CandleStore(opened).count(MARKET) == 0
         assert CandleStore(opened).save(MARKET, []) == 0
+
+
+@pytest.mark.slow
+def test_an_import_suspended_midway_locks_others_out_and_loses_nothing(folder: DataFolder, db: Database) -> None:
+    db.execute("PRAGMA busy_timeout = 100")
+    with child(children.be_killed_while_saving_columns, folder.database, 60_000) as writer:
+        assert writer.receive() == 50_000
+        assert writer.process.pid is not None
+        os.kill(writer.process.pid, signal.SIGSTOP)
+        with pytest.raises(StorageError, match="locked by another program"):
+            CandleStore(db).save(MARKET, [candle(70_000)])
+        os.kill(writer.process.pid, signal.SIGCONT)
+        for _ in range(2):
+            writer.pipe.send("go on")
+        assert writer.receive() == 60_000
+        writer.process.join(PATIENCE_S)
+    assert CandleStore(db).save(MARKET, [candle(70_000)]) == 1
+    assert CandleStore(db).count(MARKET) == 60_001

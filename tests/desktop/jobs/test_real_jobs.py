@@ -27,7 +27,6 @@ from desktop.jobs.child import ChildProcess
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
 from desktop.jobs.job_commands import Order, pretrain_order
 from desktop.jobs.model_dialogs import EvaluateDialog
-from desktop.services.single_instance import SingleInstance
 from desktop.state.job_list import Job, JobState
 from tests.desktop.whole_window import Story, context, run_window, step_of, until
 from tests.support.candles import MINUTE, random_walk
@@ -53,20 +52,10 @@ def with_settings(within: Context) -> Context:
     return within
 
 
-def run_with_commands(qapp: QApplication, within: Context, story: Story) -> None:
-    """As `run` composes it: the folder is owned, and commands find the window's socket."""
-
-    async def with_socket(application: Application) -> None:
-        instance_lock = SingleInstance(within.folder.root)
-        instance_lock.listen()
-        instance_lock.history_requested.connect(application.remote_commands.serve)
-        try:
-            await story(application)
-        finally:
-            instance_lock.release()
-
+def run_owned(qapp: QApplication, within: Context, story: Story) -> None:
+    """As `run` composes it: history commands find the folder owned by a window."""
     with own(within.folder, "window"):
-        run_window(qapp, within, with_socket)
+        run_window(qapp, within, story)
 
 
 def newest(application: Application) -> Job:
@@ -166,16 +155,12 @@ def test_a_file_is_imported_from_the_window_and_listed_once(qapp: QApplication, 
         dialog.zone.setText("UTC")
         await until(ok(dialog).isEnabled, "its rows", PATIENCE_S)
         ok(dialog).click()
-        reports: list[str] = []
-        application.remote_commands.summary_ready.connect(reports.append)
-        application.remote_commands.progressed.connect(lambda job: reports.append(job.job_id))
         done = await until_over(application)
         assert (done.state, done.result) == (JobState.DONE, "3,000 candles of BTC/USDT 1m (binance) stored.")
-        assert reports == [], "the window's own job is not reported twice"
         banner = application.window.banner
         assert banner.text.text() == "Import BTCUSDT.csv: 3,000 candles of BTC/USDT 1m (binance) stored."
 
-    run_with_commands(qapp, within, story)
+    run_owned(qapp, within, story)
     with open_database(within.folder.database, readonly=True) as db:
         assert CandleStore(db).count(Market("binance", "BTC/USDT", MINUTE)) == 3_000
 
@@ -201,7 +186,7 @@ def test_a_file_without_an_exchange_is_previewed_imported_and_opened(qapp: QAppl
         await until(lambda: chart.model.count == 300 and bool(chart.model.ghosts()), "its chart", PATIENCE_S)
         assert application.display.market in application.database.stored_markets()
 
-    run_with_commands(qapp, within, story)
+    run_owned(qapp, within, story)
 
 
 @pytest.mark.venue
@@ -227,7 +212,7 @@ def test_history_is_fetched_from_the_window(qapp: QApplication, tmp_path: Path) 
             done = await until_over(application)
             assert done.state is JobState.DONE and done.result, done.result
 
-        run_with_commands(qapp, within, story)
+        run_owned(qapp, within, story)
 
 
 def test_a_cancelled_job_leaves_no_process_and_no_temporary_file(qapp: QApplication, tmp_path: Path) -> None:
