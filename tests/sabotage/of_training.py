@@ -290,8 +290,8 @@ FAULTS = (
     Fault(
         "state-of-another-device",
         "core/training/engine/noise.py",
-        "kind is None or kind == generator.device.type",
-        "kind is None or kind is not None",
+        "if kind == generator.device.type:",
+        "if kind:",
     ),
     Fault(
         "a-wreck-is-its-own-measure",
