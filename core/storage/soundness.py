@@ -12,6 +12,7 @@ from core.storage.schema import create_tables
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError, OverflowError)
 """Exceptions of reading a damaged file: its texts, and messages about them, may not be valid text."""
 _MAGIC = b"SQLite format 3\0"
+_TABLES = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 
 
 def beginning_of(path: Path) -> str | None:
@@ -42,32 +43,17 @@ def pages_of(connection: sqlite3.Connection, is_thorough: bool) -> str | None:
 
 
 def tables_of(connection: sqlite3.Connection) -> str | None:
-    """The first part of the schema that is missing in a database; None if it is complete.
+    """The first table, index or trigger that is missing in a database, or differs; None if it is complete.
 
     To SQLite a flipped bit in a name is not damage but another table.
     """
-    found = _columns(connection)
-    for table, columns in _expected().items():
-        if table not in found:
-            return f"it has no table '{table}'"
-        if missing := columns - found[table]:
-            return f"its table '{table}' has no column '{min(missing)}'"
-    return None
+    found = dict(connection.execute(_TABLES))
+    odd = next((name for name, sql in _expected().items() if found.get(name) != sql), None)
+    return None if odd is None else f"its schema has no '{odd}', or another one"
 
 
 @functools.cache
-def _expected() -> dict[str, set[str]]:
+def _expected() -> dict[str, str]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         create_tables(connection)
-        return _columns(connection)
-
-
-def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
-    sql = (
-        "SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns "
-        "WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-    )
-    found: dict[str, set[str]] = {}
-    for table, column in connection.execute(sql):
-        found.setdefault(str(table), set()).add(str(column))
-    return found
+        return dict(connection.execute(_TABLES))
